@@ -103,4 +103,11 @@ cudaLaunchKernelExC(const cudaLaunchConfig_t* given, const void* kernel, void** 
   }
   return static_cast<cudaError_t>(run(launch, kernel, arguments));
 }
+
+// The emulated GPU has no clusters.
+[[gnu::visibility("default")]] cudaError_t
+cudaOccupancyMaxActiveClusters(int* clusters, const void*, const cudaLaunchConfig_t*) {
+  *clusters = 0;
+  return cudaSuccess;
+}
 }

@@ -1,15 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Softmax with one block per row, for rows that ring_kernel.h does not take.
+// Softmax with one block per row, for rows that neither ring_kernel.h nor piece_kernel.h takes.
 //
 // block_in_shared is for rows that are not aligned, which it keeps in shared memory as f32: one
 // read and one write per element. block_two_reads is for rows that do not fit: it finds maximum and
 // sum in one pass and reads the row again for the results, the second time from L2 if the rows in
 // flight fit there. Expected on an H200, of rows of 128 KiB to 512 KiB in 16 bits: 70 % of a copy's
-// rate, since one block has a multiprocessor to itself and nobody loads while it meets. Why not a
-// cluster for a row, each of whose blocks keeps a part of it: measured, that took 1.2 to 1.6 times
-// as long (docs/h200.md).
+// rate, since one block has a multiprocessor to itself and nobody loads while it meets.
 #pragma once
 
 #include "primitives/block.h"

@@ -11,7 +11,9 @@
 #include "runtime/error.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
+#include "runtime/resident_clusters.h"
 #include "softmax/block_kernels.h"
+#include "softmax/piece_kernel.h"
 #include "softmax/ring_kernel.h"
 #include "softmax/warp_kernel.h"
 
@@ -85,6 +87,25 @@ void launch_warp(const MatrixView<const T>& x, const MatrixView<T>& y, bool alig
     return launch_warp<kind, T, 8, 1, 2, 4>(x, y, stream);
 }
 
+template <Kind kind, class T, int kThreads>
+void launch_in_pieces(const MatrixView<const T>& x, const MatrixView<T>& y, const PieceShape& shape,
+                      Stream& stream) {
+  const auto [rows, cols] = x.shape;
+  const auto blocks = static_cast<unsigned>(shape.blocks);
+  auto* const kernel =
+      blocks > 1 ? row_in_pieces<kind, T, true, kThreads> : row_in_pieces<kind, T, false, kThreads>;
+  LaunchConfig config = {.grid = 1,
+                         .block = kThreads,
+                         .shared_bytes = shape.shared_bytes,
+                         .stream = &stream,
+                         .cluster = {blocks, 1, 1}};
+  const int resident =
+      blocks > 1 ? resident_clusters(kernel, config) : device_properties().sm_count;
+  config.grid = grid_for(std::min<std::int64_t>(rows, resident) * shape.blocks);
+  launch(kernel, config, x.data, x.stride[0], y.data, y.stride[0], rows, cols, shape.pieces,
+         blocks);
+}
+
 template <Kind kind, class T>
 void launch_block(const MatrixView<const T>& x, const MatrixView<T>& y, bool aligned,
                   Stream& stream) {
@@ -100,6 +121,11 @@ void launch_block(const MatrixView<const T>& x, const MatrixView<T>& y, bool ali
                      .shared_bytes = ring.shared_bytes,
                      .stream = &stream},
                     x.data, x.stride[0], y.data, y.stride[0], rows, cols);
+    const PieceShape pieces = piece_shape(cols, sizeof(T));
+    if (pieces.threads == kPieceThreads)
+      return launch_in_pieces<kind, T, kPieceThreads>(x, y, pieces, stream);
+    if (pieces.threads == kFewPieceThreads)
+      return launch_in_pieces<kind, T, kFewPieceThreads>(x, y, pieces, stream);
   }
   constexpr std::size_t kScratch = kScratchFloats * sizeof(float);
   const std::size_t row = static_cast<std::size_t>(cols) * sizeof(float);
@@ -172,9 +198,10 @@ std::int64_t chain(Variant variant, std::int64_t cols) {
   case Variant::automatic: return chain(resolved(variant, cols), cols);
   case Variant::naive: return cols;
   case Variant::warp: return per_thread(kLanes) + kButterflySteps;
-  case Variant::block: // the longer one of what aligned rows may take and others
-    return std::max(kRingChain, per_thread(block_threads(cols)) + kButterflySteps +
-                                    block_threads(cols) / kLanes);
+  case Variant::block: // the longest one of what aligned rows may take and others
+    return std::max(
+        {kRingChain, piece_chain(cols),
+         per_thread(block_threads(cols)) + kButterflySteps + block_threads(cols) / kLanes});
   }
   return cols;
 }

@@ -27,8 +27,9 @@ namespace kg::softmax {
 
 // naive: one thread per row, three passes. warp: one warp per row, the row in registers (cols <=
 // kWarpMaxCols), one read and one write per element. block: one block per row, the row in registers
-// where rows are aligned to 16 bytes and have 64 KiB at most, in shared memory where they are not
-// aligned and fit, else read again.
+// where rows are aligned to 16 bytes and have 64 KiB at most, in shared memory, a cluster's where a
+// block's does not suffice, where they are longer and whole multiples of 16 bytes, or not aligned
+// and fit one block's as f32; else read again.
 enum class Variant { automatic, naive, warp, block };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block};
 

@@ -4,6 +4,7 @@
 // Launches of the cuda backend, against the recording runtime.
 #include "runtime/device.h"
 #include "runtime/launch.h"
+#include "runtime/resident_clusters.h"
 #include "tests/runtime/recording_cudart.h"
 
 #include <gmock/gmock.h>
@@ -130,6 +131,21 @@ TEST_F(CudaLaunch, InAGraphReplaysWithTheArgumentsOfItsCapture) {
   graph.launch(stream);
   stream.synchronize();
   EXPECT_EQ(seen.order, "abab");
+}
+
+// A driver takes microseconds to answer.
+TEST_F(CudaLaunch, AsksOnceHowManyClustersAreResident) {
+  for (const unsigned blocks : {1000u, 2000u})
+    EXPECT_EQ(
+        resident_clusters(
+            nothing, {.grid = blocks, .block = 64, .shared_bytes = 49153, .cluster = {4, 1, 1}}),
+        30);
+  EXPECT_THAT(calls(), Contains("cudaFuncSetAttribute(_ZN2kg7nothingEv, "
+                                "MaxDynamicSharedMemorySize, 49153)"));
+  EXPECT_THAT(calls(), Contains("cudaOccupancyMaxActiveClusters(_ZN2kg7nothingEv, block (64, 1, "
+                                "1), shared 49153, attributes 1)")
+                           .Times(1));
+  EXPECT_EQ(seen.calls, 0);
 }
 
 TEST_F(CudaLaunch, AsksForClustersAndCooperationOnlyWhenToldTo) {

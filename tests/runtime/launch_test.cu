@@ -4,6 +4,7 @@
 // Launches of the host backend as seen from outside: what is recorded, how kernels are named, which
 // configurations are refused and with what words.
 #include "runtime/device.h"
+#include "runtime/resident_clusters.h"
 #include "tests/runtime/executor_support.h"
 
 #include <gmock/gmock.h>
@@ -56,6 +57,12 @@ TEST(LaunchRecording, KeepsWhatWasLaunched) {
   EXPECT_EQ(recorder.launches()[1].kernel_name, "kg::executor::step<float, 3>");
   EXPECT_EQ(recorder.launches()[1].cluster.x, 2u);
   EXPECT_TRUE(recorder.launches()[2].cooperative);
+}
+
+TEST(ResidentClusters, FillTheMultiprocessors) {
+  const int multiprocessors = device_properties().sm_count;
+  EXPECT_EQ(resident_clusters(hidden, {.grid = 8, .block = 32, .cluster = {4, 1, 1}}),
+            multiprocessors / 4);
 }
 
 TEST(LaunchRecording, InnermostRecorderRecords) {

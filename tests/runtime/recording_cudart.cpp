@@ -332,6 +332,21 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
   });
 }
 
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* kernel,
+                                           const cudaLaunchConfig_t* config) {
+  const auto found = model().kernels.find(kernel);
+  const bool known = found != model().kernels.end();
+  const std::string arguments = (known ? found->second.mangled_name : "unknown kernel") +
+                                ", block " + text(config->blockDim) + ", shared " +
+                                std::to_string(config->dynamicSmemBytes) + ", attributes " +
+                                std::to_string(config->numAttrs);
+  return call("cudaOccupancyMaxActiveClusters", arguments, [&](std::string&) {
+    if (!known) return cudaErrorInvalidDeviceFunction;
+    *clusters = 30;
+    return cudaSuccess;
+  });
+}
+
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
                                 void** arguments) {
   const auto found = model().kernels.find(kernel);

@@ -5,9 +5,13 @@
 #include "runtime/cuda/native.h"
 #include "runtime/cuda/status.h"
 #include "runtime/device.h"
+#include "runtime/resident_clusters.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <map>
+#include <mutex>
+#include <tuple>
 
 namespace kg {
 namespace {
@@ -92,43 +96,76 @@ void check_call(cudaError_t returned, const char* call, const LaunchConfig& conf
   fail_launch(config, kernel, std::string(call) + " failed: " + describe(returned).text);
 }
 
+void allow_shared(const LaunchConfig& config, const void* kernel, const DeviceProperties& device) {
+  if (config.shared_bytes > device.shared_bytes_per_block)
+    check_call(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(config.shared_bytes)),
+               "cudaFuncSetAttribute(MaxDynamicSharedMemorySize)", config, kernel);
+}
+
+// What the runtime takes. It points into itself.
+class NativeConfig {
+ public:
+  NativeConfig(const LaunchConfig& config, dim3 grid) {
+    native_.gridDim = grid;
+    native_.blockDim = config.block;
+    native_.dynamicSmemBytes = config.shared_bytes;
+    native_.stream = config.stream ? cuda::native(*config.stream) : nullptr;
+    native_.attrs = attributes_.data();
+    if (!is_one(config.cluster)) {
+      cudaLaunchAttribute& attribute = attributes_[native_.numAttrs++];
+      attribute.id = cudaLaunchAttributeClusterDimension;
+      attribute.val.clusterDim.x = config.cluster.x;
+      attribute.val.clusterDim.y = config.cluster.y;
+      attribute.val.clusterDim.z = config.cluster.z;
+    }
+    if (config.cooperative) {
+      cudaLaunchAttribute& attribute = attributes_[native_.numAttrs++];
+      attribute.id = cudaLaunchAttributeCooperative;
+      attribute.val.cooperative = 1;
+    }
+  }
+  NativeConfig(const NativeConfig&) = delete;
+  NativeConfig& operator=(const NativeConfig&) = delete;
+
+  const cudaLaunchConfig_t* get() const { return &native_; }
+
+ private:
+  cudaLaunchConfig_t native_{};
+  std::array<cudaLaunchAttribute, 2> attributes_{};
+};
+
 } // namespace
 
 namespace detail {
+
+int resident_clusters(const void* kernel, const LaunchConfig& config) {
+  static std::mutex mutex;
+  static std::map<std::tuple<int, const void*, unsigned, unsigned, std::size_t>, int> known;
+  int device = 0;
+  KG_CHECK(cudaGetDevice(&device));
+  const dim3 &block = config.block, &cluster = config.cluster;
+  std::lock_guard lock(mutex);
+  const auto [found, is_new] =
+      known.try_emplace({device, kernel, block.x * block.y * block.z,
+                         cluster.x * cluster.y * cluster.z, config.shared_bytes});
+  if (is_new) {
+    allow_shared(config, kernel, device_properties());
+    const NativeConfig native(config, cluster);
+    check_call(cudaOccupancyMaxActiveClusters(&found->second, kernel, native.get()),
+               "cudaOccupancyMaxActiveClusters", config, kernel);
+  }
+  return found->second;
+}
 
 void launch_erased(const LaunchConfig& config, const ErasedKernel& kernel,
                    const ErasedArguments& arguments) {
   const DeviceProperties& device = device_properties();
   Validator(config, kernel.address).check(device);
 
-  if (config.shared_bytes > device.shared_bytes_per_block)
-    check_call(cudaFuncSetAttribute(kernel.address, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(config.shared_bytes)),
-               "cudaFuncSetAttribute(MaxDynamicSharedMemorySize)", config, kernel.address);
-
-  std::array<cudaLaunchAttribute, 2> attributes{};
-  unsigned count = 0;
-  if (!is_one(config.cluster)) {
-    cudaLaunchAttribute& attribute = attributes[count++];
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = config.cluster.x;
-    attribute.val.clusterDim.y = config.cluster.y;
-    attribute.val.clusterDim.z = config.cluster.z;
-  }
-  if (config.cooperative) {
-    cudaLaunchAttribute& attribute = attributes[count++];
-    attribute.id = cudaLaunchAttributeCooperative;
-    attribute.val.cooperative = 1;
-  }
-
-  cudaLaunchConfig_t native{};
-  native.gridDim = config.grid;
-  native.blockDim = config.block;
-  native.dynamicSmemBytes = config.shared_bytes;
-  native.stream = config.stream ? cuda::native(*config.stream) : nullptr;
-  native.attrs = attributes.data();
-  native.numAttrs = count;
-  check_call(cudaLaunchKernelExC(&native, kernel.address, arguments.pointers),
+  allow_shared(config, kernel.address, device);
+  const NativeConfig native(config, config.grid);
+  check_call(cudaLaunchKernelExC(native.get(), kernel.address, arguments.pointers),
              "cudaLaunchKernelExC", config, kernel.address);
   record_launch(config, kernel.address);
 }

@@ -5,7 +5,9 @@
 #include "runtime/error.h"
 #include "runtime/host/virtual_device.h"
 #include "runtime/ptx/library.h"
+#include "runtime/resident_clusters.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 #include <unistd.h>
@@ -50,6 +52,13 @@ const DeviceProperties& device_properties() {
 }
 
 bool device_has_clusters() { return !ptx_run::enabled() || ptx_run::architecture() >= 90; }
+
+// As if each multiprocessor had one block, and the device room for a cluster.
+int detail::resident_clusters(const void*, const LaunchConfig& config) {
+  const dim3& cluster = config.cluster;
+  const auto blocks = static_cast<int>(cluster.x * cluster.y * cluster.z);
+  return std::max(1, device_properties().sm_count / blocks);
+}
 
 std::string device_unavailable_reason() { return {}; }
 std::size_t device_free_bytes() { return physical_bytes(_SC_AVPHYS_PAGES); }

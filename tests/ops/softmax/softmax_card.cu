@@ -9,6 +9,7 @@
 #include <cmath>
 #include <memory>
 
+#include "primitives/piece_shape.h"
 #include "primitives/ring_shape.h"
 #include "runtime/device.h"
 #include "tests/contract/cluster_rows.h"
@@ -29,6 +30,16 @@ namespace {
 std::int64_t beyond_shared() {
   return static_cast<std::int64_t>(device_properties().shared_bytes_per_block_optin / 4) + 7;
 }
+
+// Lengths in whole packs around what a ring of rows, a block and clusters of two and more hold on
+// devices with 64, 163 and 227 KiB of shared memory to a block.
+std::vector<std::int64_t> long_rows(Dtype dtype) {
+  std::vector<std::int64_t> lengths;
+  for (const std::int64_t bytes : {32768, 41040, 73744, 131120, 204816, 409600})
+    lengths.push_back(bytes / static_cast<std::int64_t>(size_of(dtype)));
+  return lengths;
+}
+std::int64_t long_row(Dtype dtype) { return long_rows(dtype)[2]; }
 
 Problem problem(Dtype dtype, const Shape& shape) {
   shape.has("log");
@@ -146,8 +157,8 @@ Sample differences(Dtype dtype, std::int64_t rows, std::int64_t cols) {
 
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
-  for (const Size size :
-       {Size{40, 64}, Size{60, 1000}, Size{21, 1024}, Size{14, 4099}, Size{3, beyond_shared()}}) {
+  for (const Size size : {Size{40, 64}, Size{60, 1000}, Size{21, 1024}, Size{14, 4099},
+                          Size{3, beyond_shared()}, Size{3, long_row(dtype)}}) {
     test::SoftmaxFill fill = test::softmax_plateaus(dtype, size.rows, size.cols);
     // Where there are fewer rows than powers of two, no row fills all tiles.
     samples.push_back(sample(dtype, fill.input.name, rows_cols(size.rows, size.cols),
@@ -155,7 +166,8 @@ std::vector<Sample> exact_samples(Dtype dtype) {
                              size.rows < 10 ? test::Degenerate::sparse : test::Degenerate::no));
     samples.back().expected["y"] = std::move(fill.expected);
   }
-  for (const Size size : {Size{20, 64}, Size{7, 1000}, Size{6, 4099}, Size{2, beyond_shared()}})
+  for (const Size size : {Size{20, 64}, Size{7, 1000}, Size{6, 4099}, Size{2, beyond_shared()},
+                          Size{2, long_row(dtype)}})
     samples.push_back(differences(dtype, size.rows, size.cols));
   return samples;
 }
@@ -177,14 +189,15 @@ std::vector<Sample> random_samples(Dtype dtype) {
   }
   // Maxima that come late and often: what rescaling a running sum is most sensitive to. At the
   // steeper slope all but the last columns are as good as zero.
-  const std::int64_t cols = beyond_shared();
-  for (const double rise : {4.0, 125.0}) {
-    std::vector<double> x;
-    for (std::int64_t i = 0; i < 2 * cols; ++i)
-      x.push_back(
-          test::round_to(dtype, rise / static_cast<double>(cols) * static_cast<double>(i % cols)));
-    samples.push_back(sample(dtype, "rising", rows_cols(2, cols), std::move(x),
-                             rise < 10 ? test::Degenerate::no : test::Degenerate::sparse));
+  for (const std::int64_t cols : {beyond_shared(), long_row(dtype)}) {
+    for (const double rise : {4.0, 125.0}) {
+      std::vector<double> x;
+      for (std::int64_t i = 0; i < 2 * cols; ++i)
+        x.push_back(test::round_to(dtype, rise / static_cast<double>(cols) *
+                                              static_cast<double>(i % cols)));
+      samples.push_back(sample(dtype, "rising", rows_cols(2, cols), std::move(x),
+                               rise < 10 ? test::Degenerate::no : test::Degenerate::sparse));
+    }
   }
   return samples;
 }
@@ -224,7 +237,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const std::int64_t cols :
        {std::int64_t{1}, std::int64_t{2}, std::int64_t{67}, std::int64_t{1024}, std::int64_t{2048},
-        std::int64_t{4099}, beyond_shared()})
+        std::int64_t{4099}, beyond_shared(), long_row(dtype)})
     samples.push_back(special_rows(dtype, cols, false));
   for (const std::int64_t cols :
        {std::int64_t{7}, std::int64_t{67}, std::int64_t{4099}, beyond_shared()})
@@ -232,11 +245,15 @@ std::vector<Sample> special_samples(Dtype dtype) {
   return samples;
 }
 
-std::vector<std::string> sizes(Dtype) {
+std::vector<std::string> sizes(Dtype dtype) {
   std::vector<std::string> shapes = lengths_of_rows();
   for (const std::string& shape : numbers_of_rows(12)) shapes.push_back(shape);
   for (const std::int64_t cols : {1, 2, 9, 33, 129, 1023, 1025, 4097})
     shapes.push_back(rows_cols(3, cols, "log"));
+  for (const std::int64_t cols : long_rows(dtype)) {
+    shapes.push_back(rows_cols(3, cols));
+    shapes.push_back(rows_cols(1, cols, "log"));
+  }
   return shapes;
 }
 
@@ -253,6 +270,10 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
   if (aligned && ring.shared_bytes > 0)
     return {"softmax::block_in_ring<",
             count + ", " + std::to_string(ring.is_short ? kShortRingPacks : kLongRingPacks) + ">"};
+  const PieceShape pieces = piece_shape(cols, static_cast<std::size_t>(size_of(problem.dtype)));
+  if (aligned && pieces.shared_bytes > 0)
+    return {"softmax::row_in_pieces<",
+            (pieces.blocks > 1 ? ", true, " : ", false, ") + std::to_string(pieces.threads) + ">"};
   if (!aligned && cols < beyond_shared() - 500) return {"softmax::block_in_shared<"};
   return {"softmax::block_two_reads<", count + ">"};
 }
@@ -295,7 +316,11 @@ Card softmax_card() {
   };
   card.empty = {"rows0_cols5",     "rows5_cols0",    "rows0_cols0",
                 "log_rows0_cols5", "rows0_cols5000", "log_rows0_cols5000"};
-  card.far = [](Dtype dtype) { return two_rows(dtype); };
+  card.far = [](Dtype dtype) {
+    std::vector<std::string> shapes = two_rows(dtype);
+    shapes.push_back(rows_cols(2, long_row(dtype)));
+    return shapes;
+  };
   card.refuses_overlap = false;
   card.kernel_name = kernel_name;
   card.compiled_otherwise = "expf, logf";

@@ -20,7 +20,15 @@ Sample sample(Dtype dtype, std::int64_t rows, std::vector<double> x) {
 }
 
 KG_OWN_TEST(ManyRows) { check_many_rows(judge); }
-KG_OWN_TEST(RowsTakeTurns) { check_rows_take_turns(judge); }
+KG_OWN_TEST(RowsTakeTurns) {
+  check_rows_take_turns(judge);
+  // Longer ones, by as many blocks as there are multiprocessors and by clusters.
+  const std::int64_t rows = 2 * device_properties().sm_count + 3;
+  for (const std::int64_t bytes : {32768, 41040, 73744, 131120})
+    judge.check(
+        {"normal", rows_cols(rows, bytes / static_cast<std::int64_t>(size_of(judge.dtype())))}, {},
+        {"block"});
+}
 
 // Whole numbers moved by a whole number: every difference is exact, so not a bit may change.
 KG_OWN_TEST(ShiftInvariance) {
