@@ -46,11 +46,14 @@ __global__ void __launch_bounds__(kRowsThreads, kRowsBlocksPerSm)
   const int top = first - d.vertical.before;
   const T* const from =
       x + ((plane * static_cast<std::int64_t>(d.vertical.in) + top) * d.width + pack * kCount);
+  const bool has_next = pack + 1 < static_cast<int>(d.packs.value);
   RowOfPacks<T, 1, 1, 1> rows[kIn];
   KG_UNROLL
-  for (int i = 0; i < kIn; ++i)
-    rows[i].load(from + i * d.width, top + i >= 0 && top + i<d.vertical.in, pack> 0,
-                 pack + 1 < static_cast<int>(d.packs.value), from_float<T>(0.0f));
+  for (int i = 0; i < kIn; ++i) {
+    const int row = top + i;
+    const bool is_input = row >= 0 && row < d.vertical.in;
+    rows[i].load(from + i * d.width, is_input, pack > 0, has_next, from_float<T>(0.0f));
+  }
   unsigned image = plane;
   const unsigned channel = d.channels.take_last(image);
   float weight[kRowsKernel * kRowsKernel];

@@ -297,11 +297,25 @@ Reference elements(const Problem& problem, std::string_view, std::int64_t first,
   return bounded(right.value, test::product_tolerances(problem.dtype, g.depth(), right));
 }
 
-// Of one convolution.
+// Whether rows of nchw are whole packs, of whose windows all but an element on either side lies in
+// the packs of x above and below.
+bool has_rows_of_packs(Dtype dtype, const Geometry& g) {
+  const auto slides = [](const conv2d::Axis& axis) {
+    return axis.kernel == 3 && axis.stride == 1 && axis.dilation == 1;
+  };
+  return g.width % (16 / static_cast<std::int64_t>(size_of(dtype))) == 0 &&
+         g.out_width() == g.width && g.in_channels == g.out_channels && slides(g.vertical) &&
+         slides(g.horizontal) && g.horizontal.pad_before == 1;
+}
+
+// Of one convolution; aligned: whether x and y are.
 using Kernels = std::vector<std::vector<std::string>>;
-Kernels kernels_of(std::string_view variant, Dtype dtype, const Geometry& g, bool biased) {
+Kernels kernels_of(std::string_view variant, Dtype dtype, const Geometry& g, bool biased,
+                   bool aligned) {
   if (g.batch == 0) return {};
   const bool last = g.layout == conv2d::Layout::nhwc;
+  if (variant == "depthwise" && !last && aligned && has_rows_of_packs(dtype, g))
+    return {{"depthwise_rows"}};
   if (variant == "depthwise") return {{last ? "depthwise_nhwc" : "depthwise_nchw"}};
   if (variant != "im2col") return {{std::string(variant)}};
   const auto bytes = [&](std::int64_t batch) {
@@ -322,14 +336,21 @@ Kernels kernels_of(std::string_view variant, Dtype dtype, const Geometry& g, boo
   }
   return kernels;
 }
-Kernels kernels(std::string_view variant, const Problem& problem, const Layout&) {
+Kernels kernels(std::string_view variant, const Problem& problem, const Layout& layout) {
+  const auto aligned = [&](const char* tensor) {
+    return place_of(layout, tensor).offset * static_cast<std::int64_t>(size_of(problem.dtype)) %
+               16 ==
+           0;
+  };
   if (!is_separable(problem))
-    return kernels_of(variant, problem.dtype, geometry_of(problem), is_biased(problem));
+    return kernels_of(variant, problem.dtype, geometry_of(problem), is_biased(problem),
+                      aligned("x") && aligned("y"));
   const Separable s = separable_of(problem);
   for (const Chain& chain : kChains) {
     if (chain.name != variant) continue;
-    Kernels all = kernels_of(name(chain.depthwise), problem.dtype, s.depthwise, false);
-    for (auto& kernel : kernels_of(name(chain.pointwise), problem.dtype, s.pointwise, false))
+    Kernels all =
+        kernels_of(name(chain.depthwise), problem.dtype, s.depthwise, false, aligned("x"));
+    for (auto& kernel : kernels_of(name(chain.pointwise), problem.dtype, s.pointwise, false, true))
       all.push_back(std::move(kernel));
     return all;
   }
@@ -360,8 +381,10 @@ Card conv2d_card() {
   // What an access of 16 bytes would reach outside a tensor was never written, or belongs to
   // nobody.
   card.misaligned = [](Dtype) {
-    return test::texts(in_both_layouts(
-        {{1, 16, 3, 5, 64, {}, {}}, {1, 8, 3, 5, 8, kThree, {}}, {1, 8, 3, 6, 8, {}, kThree, 8}}));
+    return test::texts(in_both_layouts({{1, 16, 3, 5, 64, {}, {}},
+                                        {1, 8, 3, 5, 8, kThree, {}},
+                                        {1, 8, 3, 6, 8, {}, kThree, 8},
+                                        {1, 2, 5, 16, 2, kThree, kThree, 2}}));
   };
   card.refuses_overlap = false;
   Geometry compiled = test::compiled_geometry();

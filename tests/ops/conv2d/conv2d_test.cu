@@ -27,7 +27,8 @@ using test::kThree;
 
 Sample normal(const Geometry& g) { return {"normal", test::text(g)}; }
 
-// Strips of 4 columns and of 8 rows, blocks of 16 packs of channels, rounds of a block.
+// Strips of 4 columns and of 8 rows, rows of whole packs and what is nearly so, blocks of 16 packs
+// of channels, rounds of a block.
 KG_OWN_TEST(DepthwiseSizes) {
   const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(judge.dtype()));
   for (const Geometry& g :
@@ -35,6 +36,10 @@ KG_OWN_TEST(DepthwiseSizes) {
                         {1, 8, 9, 5, 8, kThree, kThree, 8},
                         {1, 65, 2, 3, 65, {}, {.kernel = 3}, 65},
                         {1, 6, 4, 5, 6, kThree, kThree, 6},
+                        {2, 3, 9, 24, 3, kThree, kThree, 3},
+                        {1, 3, 5, 16, 6, kThree, kThree, 3},
+                        {1, 3, 5, 16, 3, kThree, {.kernel = 3, .pad_after = 2}, 3},
+                        {1, 3, 5, 16, 3, kThree, {.kernel = 3, .pad_before = 1}, 3},
                         {1, 12, 4, 5, 12, kThree, kThree, 12},
                         {1, 34 * pack, 2, 3, 34 * pack, {}, {.kernel = 2}, 34 * pack},
                         {1, 3, 2, 5, 12 * pack, {}, {.kernel = 3}, 3},
