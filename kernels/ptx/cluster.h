@@ -40,22 +40,6 @@ __device__ inline void cluster_sync() {
 #endif
 }
 
-// The same in two steps: what a thread does between them, nobody waits for.
-__device__ inline void cluster_arrive() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-#else
-  __trap();
-#endif
-}
-__device__ inline void cluster_wait() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-#else
-  __trap();
-#endif
-}
-
 // What lies in the dynamic shared memory of block `rank` where `from` lies in this one's.
 __device__ inline float load_from_block(const float* from, unsigned rank) {
   float value = 0;
@@ -71,37 +55,14 @@ __device__ inline float load_from_block(const float* from, unsigned rank) {
   return value;
 }
 
-// The same place in the memory of block `rank` becomes this value, which its threads see behind the
-// cluster's next barrier.
-__device__ inline void store_to_block(float* to, unsigned rank, float value) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("{\n .reg .b32 remote;\n mapa.shared::cluster.u32 remote, %0, %1;\n"
-               " st.shared::cluster.f32 [remote], %2;\n}" ::"r"(shared_address(to)),
-               "r"(rank), "f"(value)
-               : "memory");
-#else
-  __trap();
-#endif
-}
-
 #else
 
 inline unsigned cluster_rank() { return cooperative_groups::cluster_group::block_rank(); }
 inline void cluster_sync(Location where = Location::here()) {
   cooperative_groups::cluster_group::sync(where);
 }
-inline void cluster_arrive(Location where = Location::here()) {
-  cooperative_groups::cluster_group::barrier_arrive(where);
-}
-inline void cluster_wait(Location where = Location::here()) {
-  cooperative_groups::cluster_group::barrier_wait(where);
-}
 inline float load_from_block(const float* from, unsigned rank, Location where = Location::here()) {
   return *cooperative_groups::cluster_group::map_shared_rank(from, rank, where);
-}
-inline void store_to_block(float* to, unsigned rank, float value,
-                           Location where = Location::here()) {
-  *cooperative_groups::cluster_group::map_shared_rank(to, rank, where) = value;
 }
 
 #endif

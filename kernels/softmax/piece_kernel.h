@@ -17,6 +17,7 @@
 #include "primitives/piece_ring.h"
 #include "primitives/warp.h"
 #include "ptx/cluster.h"
+#include "ptx/cluster_store.h"
 #include "softmax/row_access.h"
 
 #include <cfloat>
