@@ -297,24 +297,13 @@ Reference elements(const Problem& problem, std::string_view, std::int64_t first,
   return bounded(right.value, test::product_tolerances(problem.dtype, g.depth(), right));
 }
 
-// Whether rows of nchw are whole packs, of whose windows all but an element on either side lies in
-// the packs of x above and below.
-bool has_rows_of_packs(Dtype dtype, const Geometry& g) {
-  const auto slides = [](const conv2d::Axis& axis) {
-    return axis.kernel == 3 && axis.stride == 1 && axis.dilation == 1;
-  };
-  return g.width % (16 / static_cast<std::int64_t>(size_of(dtype))) == 0 &&
-         g.out_width() == g.width && g.in_channels == g.out_channels && slides(g.vertical) &&
-         slides(g.horizontal) && g.horizontal.pad_before == 1;
-}
-
 // Of one convolution; aligned: whether x and y are.
 using Kernels = std::vector<std::vector<std::string>>;
 Kernels kernels_of(std::string_view variant, Dtype dtype, const Geometry& g, bool biased,
                    bool aligned) {
   if (g.batch == 0) return {};
   const bool last = g.layout == conv2d::Layout::nhwc;
-  if (variant == "depthwise" && !last && aligned && has_rows_of_packs(dtype, g))
+  if (variant == "depthwise" && !last && aligned && test::has_rows_of_packs(dtype, g))
     return {{"depthwise_rows"}};
   if (variant == "depthwise") return {{last ? "depthwise_nhwc" : "depthwise_nchw"}};
   if (variant != "im2col") return {{std::string(variant)}};

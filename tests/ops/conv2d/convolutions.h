@@ -214,4 +214,15 @@ inline std::vector<conv2d::Geometry> convolutions() {
   });
 }
 
+// Whether rows of nchw are whole packs, of whose windows all but an element on either side lies in
+// the packs of x above and below.
+inline bool has_rows_of_packs(Dtype dtype, const conv2d::Geometry& g) {
+  const auto slides = [](const conv2d::Axis& axis) {
+    return axis.kernel == 3 && axis.stride == 1 && axis.dilation == 1;
+  };
+  return g.width % (16 / static_cast<std::int64_t>(size_of(dtype))) == 0 &&
+         g.out_width() == g.width && g.in_channels == g.out_channels && slides(g.vertical) &&
+         slides(g.horizontal) && g.horizontal.pad_before == 1;
+}
+
 } // namespace kg::test
