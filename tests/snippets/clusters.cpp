@@ -96,6 +96,9 @@ void add_accesses(Table& table) {
   }
   add(table, "ld.shared::cluster.f32", {.load = window + "ld.shared::cluster.f32 %o0, [%r5];"},
       others_word, "f32");
+  add(table, "st.shared::cluster.f32",
+      {.store = window + "{ .reg .f32 f; mov.b32 f, %i0; st.shared::cluster.f32 [%r5], f; }",
+       .load = own});
   // The lane's place holds 0 at first.
   add(table, "atom.shared::cluster.add.u32",
       {.store = window + "atom.shared::cluster.add.u32 %r6, [%r5], %i0;", .load = own});
