@@ -4,10 +4,10 @@
 // Activation functions and their slopes in f32, each in a form that keeps its relative accuracy in
 // both tails: nothing is subtracted from 1, and no exponential overflows. Infinities give the
 // limits (silu and gelu of -inf are -0, where the formulas would multiply inf by 0), NaN stays NaN,
-// subnormals are kept. What is rounded to 16 bits takes the short forms of gelu, right to 2^-16, and
-// of gelu_tanh, to 2^-20 and what its argument errs. The
-// bounds are in tests/oracle/tolerance_unary.h; they follow from the errors that the CUDA
-// Programming Guide states, in ulp: expf and exp2f 2, tanhf 2, and of a reciprocal 1.
+// subnormals are kept. What is rounded to 16 bits takes the short forms of gelu, right to 2^-16,
+// and of gelu_tanh, to 2^-20 and what its argument errs. The bounds are in
+// tests/oracle/tolerance_unary.h; they follow from the errors that the CUDA Programming Guide
+// states, in ulp: expf and exp2f 2, tanhf 2, and of a reciprocal 1.
 #pragma once
 
 #include "primitives/activation_function.h"
