@@ -83,34 +83,13 @@ void launch_strips(const Problem& problem, bool include_padding, const T* x, T* 
          x, y, s);
 }
 
-template <class Reduce, class T, Square square>
-void launch_planes(const Problem& problem, bool include_padding, const T* x, T* y, Stream& stream) {
-  const PlaneWindows windows = plane_windows_of(Geometry(problem), include_padding);
-  launch(plane_windows<Reduce, T, square.kernel, square.stride>,
-         {.grid = grid_for(div_up(windows.threads, kPlaneThreads)),
-          .block = kPlaneThreads,
-          .stream = &stream},
-         x, y, windows);
-}
-
-template <class Reduce, class T, Square square>
-void launch_packs(const Problem& problem, bool include_padding, const T* x, T* y, Stream& stream) {
-  const PackWindows windows =
-      pack_windows_of<square>(Geometry(problem), kPackElements<T>, include_padding);
-  launch(pack_windows<Reduce, T, square.kernel, square.stride>,
-         {.grid = grid_for(div_up(windows.threads, kPackThreads)),
-          .block = kPackThreads,
-          .stream = &stream},
-         x, y, windows);
-}
-
-template <class Reduce, class T, Square square>
-void launch_rows(const Problem& problem, bool include_padding, const T* x, T* y, Stream& stream) {
-  const RowWindows windows =
-      row_windows_of<square>(Geometry(problem), kPackElements<T>, include_padding);
-  launch(row_windows<Reduce, T, square.kernel, square.stride>,
-         {.grid = grid_for(div_up(windows.threads, kRowThreads)),
-          .block = kRowThreads,
+// What windows of kernels that know them are launched with.
+template <class T, class Windows>
+void launch_windows(void (*kernel)(const T*, T*, Windows), int threads, const Windows& windows,
+                    const T* x, T* y, Stream& stream) {
+  launch(kernel,
+         {.grid = grid_for(div_up(windows.threads, threads)),
+          .block = static_cast<unsigned>(threads),
           .stream = &stream},
          x, y, windows);
 }
@@ -123,14 +102,20 @@ bool ran_square(const Problem& problem, bool packs, bool include_padding, const 
   const bool nchw = problem.layout == Layout::nchw;
   if ((!nchw && !packs) || problem.outputs() >= kMostPlaneThreads) return false;
   const bool aligned = elements_to_boundary(x) == 0 && elements_to_boundary(y) == 0;
+  constexpr int kCount = kPackElements<T>;
+  const Geometry g(problem);
   const auto run = [&]<Square square>() {
+    constexpr int kernel = square.kernel, stride = square.stride;
     if (!is(problem, square)) return false;
     if (!nchw)
-      launch_packs<Reduce, T, square>(problem, include_padding, x, y, stream);
-    else if (aligned && has_rows_of_packs(problem, square, kPackElements<T>))
-      launch_rows<Reduce, T, square>(problem, include_padding, x, y, stream);
+      launch_windows(pack_windows<Reduce, T, kernel, stride>, kPackThreads,
+                     pack_windows_of<square>(g, kCount, include_padding), x, y, stream);
+    else if (aligned && has_rows_of_packs(problem, square, kCount))
+      launch_windows(row_windows<Reduce, T, kernel, stride>, kRowThreads,
+                     row_windows_of<square>(g, kCount, include_padding), x, y, stream);
     else
-      launch_planes<Reduce, T, square>(problem, include_padding, x, y, stream);
+      launch_windows(plane_windows<Reduce, T, kernel, stride>, kPlaneThreads,
+                     plane_windows_of(g, include_padding), x, y, stream);
     return true;
   };
   return run.template operator()<Square{3, 2}>() || run.template operator()<Square{3, 1}>() ||

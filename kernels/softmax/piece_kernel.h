@@ -16,6 +16,7 @@
 
 #include "primitives/piece_ring.h"
 #include "primitives/warp.h"
+#include "primitives/widened_by_words.h"
 #include "ptx/cluster.h"
 #include "ptx/cluster_store.h"
 #include "softmax/row_access.h"
@@ -43,7 +44,7 @@ struct RunningSum {
     }
     KG_UNROLL
     for (int p = 0; p < Packs; ++p) {
-      const Floats<Count> values = floats(packs[p]);
+      const Floats<Count> values = widened_by_words(packs[p]);
       KG_UNROLL
       for (int e = 0; e < Count; ++e) sum += exp_of_sum<T>(values.value[e] - reference);
     }
@@ -119,7 +120,6 @@ template <Kind kind, class T, bool kCluster, int kThreads>
 __global__ void __launch_bounds__(kThreads)
     row_in_pieces(const T* x, std::int64_t x_stride, T* y, std::int64_t y_stride, std::int64_t rows,
                   std::int64_t cols, int pieces, unsigned blocks) {
-  constexpr int kCount = kPackElements<T>;
   using Ring = PieceRing<T, kThreads>;
   float* const scratch = dynamic_shared<float>();
   unsigned rank = 0;
@@ -163,15 +163,8 @@ __global__ void __launch_bounds__(kThreads)
       ring.take(held, at);
       if (has_next && at + Ring::kPiece >= part) sums.tell(next);
       KG_UNROLL
-      for (int p = 0; p < kPiecePacks; ++p) {
-        const Floats<kCount> values = floats(held[p]);
-        Pack<T, kCount> result;
-        KG_UNROLL
-        for (int e = 0; e < kCount; ++e)
-          result.element[e] =
-              from_float<T>(normalized<kind>(kept<kind, T>(values.value[e] - of_row), by));
-        held[p].set(result);
-      }
+      for (int p = 0; p < kPiecePacks; ++p)
+        held[p].set(finished<kind, T>(widened_by_words(held[p]), of_row, by));
       ring.give(held, to, at);
     }
   }

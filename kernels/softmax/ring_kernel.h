@@ -61,15 +61,7 @@ __global__ void __launch_bounds__(ring_threads(Packs), ring_blocks(Packs))
 
     loaded(held);
     KG_UNROLL
-    for (int p = 0; p < Packs; ++p) {
-      const Floats<Count> values = widened(held[p]);
-      Pack<T, Count> result;
-      KG_UNROLL
-      for (int e = 0; e < Count; ++e)
-        result.element[e] =
-            from_float<T>(normalized<kind>(kept<kind, T>(values.value[e] - of_row), by));
-      held[p].set(result);
-    }
+    for (int p = 0; p < Packs; ++p) held[p].set(finished<kind, T>(widened(held[p]), of_row, by));
     ring.give(held, y + row * y_stride);
   }
   ptx::cp_async_wait_all();

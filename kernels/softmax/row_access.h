@@ -24,25 +24,6 @@ __device__ __forceinline__ StoredPack<T, Count> load(const T* row, std::int64_t 
   return load_stored<T, Count>(row, pack, cols, from_float<T>(kPadding));
 }
 
-// widened(): of bf16 by one instruction for each element, where nvcc (13.0) takes three for two.
-template <class T, int Count>
-__device__ __forceinline__ Floats<Count> floats(const StoredPack<T, Count>& stored) {
-  if constexpr (std::is_same_v<T, bf16> && Count % 2 == 0) {
-    const Pack<T, Count> pack = stored.pack();
-    unsigned pairs[Count / 2];
-    memcpy(pairs, &pack, sizeof pairs);
-    Floats<Count> result;
-    KG_UNROLL
-    for (int p = 0; p < Count / 2; ++p) {
-      result.value[2 * p] = __uint_as_float(pairs[p] << 16);
-      result.value[2 * p + 1] = __uint_as_float(pairs[p] & 0xffff0000u);
-    }
-    return result;
-  } else {
-    return widened(stored);
-  }
-}
-
 template <int Count>
 __device__ inline float largest(const Floats<Count>& values, float start) {
   KG_UNROLL
@@ -82,6 +63,18 @@ __device__ inline float normalizer(float sum) {
 template <Kind kind>
 __device__ inline float normalized(float kept, float normalizer) {
   return kind == Kind::softmax ? kept * normalizer : kept - normalizer;
+}
+
+// Both of a pack: results of elements as floats, less `reference`, by that normalizer.
+template <Kind kind, class T, int Count>
+__device__ __forceinline__ Pack<T, Count> finished(const Floats<Count>& values, float reference,
+                                                   float by) {
+  Pack<T, Count> result;
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e)
+    result.element[e] =
+        from_float<T>(normalized<kind>(kept<kind, T>(values.value[e] - reference), by));
+  return result;
 }
 
 } // namespace kg::softmax
