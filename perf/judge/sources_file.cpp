@@ -4,12 +4,12 @@
 
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/csv.h"
+#include "perf/judge/parts.h"
 #include "perf/judge/schema.h"
 #include "runtime/error.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sstream>
 #include <utility>
 
 namespace kg::judge {
@@ -28,21 +28,13 @@ const Schema& sources_schema() {
   return schema;
 }
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);)
-    if (!part.empty()) parts.push_back(part);
-  return parts;
-}
-
 SourcesFile parse(const std::string& contents, const std::filesystem::path& path) {
   SourcesFile file{path, {}, ""};
   const Table table = read_table(sources_schema(), contents, path.string());
   if (!table.problems.empty()) file.problem = text(table.problems.front());
   for (const TableRow& row : table.rows)
     file.ops[row.fields[0]] = {row.fields[1], row.fields[2], row.fields[3],
-                               split(row.fields[4], ';')};
+                               parts_of(row.fields[4], ';')};
   return file;
 }
 

@@ -3,6 +3,7 @@
 #include "perf/resources/sources.h"
 
 #include "perf/judge/atomic_file.h"
+#include "perf/judge/parts.h"
 #include "perf/judge/row.h"
 #include "runtime/error.h"
 #include "runtime/hash.h"
@@ -11,19 +12,10 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <set>
-#include <sstream>
 #include <utility>
 
 namespace kg::resources {
 namespace {
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);)
-    if (!part.empty()) parts.push_back(part);
-  return parts;
-}
 
 // The names in a dependency list as compilers write them for make.
 std::vector<std::string> dependencies(std::string_view list) {
@@ -55,7 +47,7 @@ bool is_outside(const std::filesystem::path& relative) {
 
 Compiler compiler_here() {
   Compiler here{KERNELGRADE_NVCC_VERSION, KERNELGRADE_NVCC_FLAGS,
-                split(KERNELGRADE_RESOURCE_ARCHS, ' ')};
+                judge::parts_of(KERNELGRADE_RESOURCE_ARCHS, ' ')};
   for (const char* variable : {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"})
     if (const char* value = std::getenv(variable); value && *value)
       here.flags += fmt::format(" {}={}", variable, value);
