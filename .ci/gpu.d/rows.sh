@@ -88,6 +88,7 @@ take_pass() {
     return $code
   fi
   code=0
+  ((dry_run)) || begun "$pack" "$visit.$unit"
   limit=$((60 + 20 * rows)) # no row takes longer than --row-timeout says, and few come near
   [[ $visit != rounds ]] || limit=$((limit * rounds))
   limited $limit "$kernelgrade" run --fast --op "$(ops_of "$part" | tr ' ' ',')" --dtype "$dtype" --mode "$mode" \
@@ -107,6 +108,30 @@ take_pass() {
   done_unit "$pack" "$visit" "$unit" $outcome $((SECONDS - begin)) "$rows rows, exit code $code$([[ $outcome == passed ]] || echo ": $(tail -n 1 "$work/pass.log" | tr '\t' ' ' | cut -c1-300)")"
   rm -f "$live" "$live.journal"
   return $code
+}
+
+# begun PACK PASS: of other passes, what the time cut off goes into its pack, since few files come back from a borrowed machine; of this
+# one it comes out of there, unless it stands in $results already, and then is no older. The journal first: it holds all that its file does.
+begun() {
+  local file name of is_there=0
+  for file in "$results"/{measure,rounds}.*.{json,json.journal}; do
+    name=${file##*/}
+    [[ -e $file && ${name%.journal} != "$2.json" ]] || continue
+    [[ $name == rounds.* ]] && of=rounds || of=rows
+    keep "$of" "$file" "begun.$name"
+    pack "$of"
+    rm "$file"
+  done
+  [[ ! -e $results/$2.json && ! -e $results/$2.json.journal ]] || is_there=1
+  for name in "$2.json.journal" "$2.json"; do
+    file=$work/$1/begun.$name.xz
+    [[ -e $file ]] || continue
+    if ((!is_there)); then
+      xz -dc "$file" >"$results/begun.new"
+      mv "$results/begun.new" "$results/$name"
+    fi
+    rm "$file"
+  done
 }
 
 # put_aside PACK FILE NAME: a file of rows, and the journal that stands beside one which is not complete.

@@ -116,10 +116,8 @@ void add_gate(CLI::App& app, Words& words) {
   add_rows(*gate, words);
   add_measuring(*gate, words);
   add_baselines(*gate, words);
-  CLI::Option* cost = add_cost(*gate, words);
-  gate->add_flag("--changed", words.options.changed,
-                 "with --cost: name what must be counted to be judged")
-      ->needs(cost);
+  gate->add_flag("--changed", words.options.changed, "name what must be counted to be judged")
+      ->needs(add_cost(*gate, words));
   add_strict(*gate, words);
   add_shard(*gate, words, kShard);
   gate->add_option("--confirm", words.confirm,

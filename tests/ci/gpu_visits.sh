@@ -68,6 +68,17 @@ echo '{"row": "elsewhere", "verified": ""}' >"$work/results/measure.f32.real.fir
 visit measure --passes f32.real
 check 'a pass begun on another machine is put aside, and measured' test "$code:$(rows_in | grep -c 'f32.* real 1 measure')" = 0:9
 check 'and kept' tar -tf "$work/results/rows.tar" rows/measure.f32.real.first.elsewhere.json.journal.xz
+for unit in measure.f16.real rounds.f16.real rounds.f16.hot; do
+  printf '{"row": "begun %s", "verified": ""}\n' $unit >"$work/results/$unit.first.json.journal"
+  cp "$work/results/$unit.first.json"{.journal,}
+done
+visit measure --passes f32.hot
+check 'of passes that another visit began nothing lies beside the packs' test "$(files)" = 5
+check 'they are in theirs' test "$(tar -tf "$work/results/rounds.tar" | grep -c /begun):$(tar -tf "$work/results/rows.tar" | grep -c /begun)" = 4:2
+new_machine
+visit measure --passes f16.real
+check 'and are gone on with' test "$code:$(rows_in | grep -c 'row begun measure')" = 0:1
+check 'once' test "$(tar -tf "$work/results/rows.tar" | grep -c /begun)" = 0
 sed -i 's/rehearsal/another/' "$work/machine/manifest.txt"
 visit correctness
 check 'results of two sources are not mixed' said 'results of the source rehearsal, and this is another'
