@@ -150,9 +150,8 @@ void add_bless(CLI::App& app, Words& words) {
 }
 
 void add_doctor(CLI::App& app, Words& words) {
-  Options& options = words.options;
   CLI::App* doctor = app.add_subcommand("doctor", "say what is here, what is wrong and the fix");
-  doctor->add_option("--device", options.device, "a GPU's number, or the device's name");
+  doctor->add_option("--device", words.options.device, "a GPU's number, or the device's name");
   add_baselines(*doctor, words);
 }
 
