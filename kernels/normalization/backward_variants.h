@@ -97,8 +97,10 @@ inline int cluster_blocks(std::int64_t cols) {
 
 // Clusters of so many blocks that are resident at once, one block on a multiprocessor. Of 2 all
 // that there are multiprocessors for. A larger one lies in one group of them (GPC), which may have
-// some that are left over: on an H200 12 of 132 (cudaOccupancyMaxActiveClusters).
-inline std::int64_t resident_clusters(int blocks) {
+// some that are left over: on an H200 12 of 132 (cudaOccupancyMaxActiveClusters). A rule, and not
+// the driver's answer (runtime/resident_clusters.h), because workspaces and error bounds go by it
+// before there is a kernel to ask of.
+inline std::int64_t clusters_at_once(int blocks) {
   const std::int64_t sms = device_properties().sm_count;
   return std::max<std::int64_t>((blocks == 2 ? sms : sms - sms / 11) / blocks, 1);
 }
@@ -137,7 +139,7 @@ inline std::int64_t parts(Variant variant, std::int64_t rows, std::int64_t cols)
   case Variant::cluster: {
     const int blocks = cluster_blocks(cols);
     return std::min(rows,
-                    resident_clusters(blocks) * (kMostThreads / cluster_threads(cols, blocks)));
+                    clusters_at_once(blocks) * (kMostThreads / cluster_threads(cols, blocks)));
   }
   default: return 0;
   }

@@ -14,7 +14,7 @@ int resident_clusters(const void* kernel, const LaunchConfig& config);
 
 // How many clusters of such a launch, whatever its grid, are resident at once: fewer than there are
 // multiprocessors for, which on a GPU stand in groups that no cluster leaves. The driver is asked
-// the first time.
+// the first time. Throws Error where no cluster finds room.
 template <class... Parameters>
 int resident_clusters(void (*kernel)(Parameters...), const LaunchConfig& config) {
   return detail::resident_clusters(reinterpret_cast<const void*>(kernel), config);

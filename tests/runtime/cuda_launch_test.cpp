@@ -148,6 +148,13 @@ TEST_F(CudaLaunch, AsksOnceHowManyClustersAreResident) {
   EXPECT_EQ(seen.calls, 0);
 }
 
+TEST_F(CudaLaunch, TakesNoFailureForAnAnswer) {
+  const LaunchConfig config = {.grid = 8, .block = 96, .cluster = {8, 1, 1}};
+  recording::fail_call("cudaOccupancyMaxActiveClusters", cudaErrorInvalidValue);
+  EXPECT_THROW(resident_clusters(nothing, config), Error);
+  EXPECT_EQ(resident_clusters(nothing, config), 30);
+}
+
 TEST_F(CudaLaunch, AsksForClustersAndCooperationOnlyWhenToldTo) {
   launch_nothing({.grid = {8, 2, 2}, .block = 32, .cluster = {4, 2, 1}});
   EXPECT_THAT(calls().back(), HasSubstr("default, cluster (4, 2, 1))"));

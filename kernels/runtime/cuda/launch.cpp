@@ -146,16 +146,19 @@ int resident_clusters(const void* kernel, const LaunchConfig& config) {
   KG_CHECK(cudaGetDevice(&device));
   const dim3 &block = config.block, &cluster = config.cluster;
   std::lock_guard lock(mutex);
-  const auto [found, is_new] =
-      known.try_emplace({device, kernel, block.x * block.y * block.z,
-                         cluster.x * cluster.y * cluster.z, config.shared_bytes});
-  if (is_new) {
-    allow_shared(config, kernel, device_properties());
-    const NativeConfig native(config, cluster);
-    check_call(cudaOccupancyMaxActiveClusters(&found->second, kernel, native.get()),
-               "cudaOccupancyMaxActiveClusters", config, kernel);
-  }
-  return found->second;
+  const std::tuple asked{device, kernel, block.x * block.y * block.z,
+                         cluster.x * cluster.y * cluster.z, config.shared_bytes};
+  if (const auto found = known.find(asked); found != known.end()) return found->second;
+  allow_shared(config, kernel, device_properties());
+  const NativeConfig native(config, cluster);
+  int clusters = 0;
+  check_call(cudaOccupancyMaxActiveClusters(&clusters, kernel, native.get()),
+             "cudaOccupancyMaxActiveClusters", config, kernel);
+  if (clusters < 1)
+    fail_launch(config, kernel,
+                "no cluster of " + std::to_string(std::get<3>(asked)) +
+                    " blocks finds room on this device");
+  return known[asked] = clusters;
 }
 
 void launch_erased(const LaunchConfig& config, const ErasedKernel& kernel,
