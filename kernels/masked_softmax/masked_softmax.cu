@@ -6,7 +6,6 @@
 #include "masked_softmax/masked_softmax.h"
 
 #include "masked_softmax/block_kernel.h"
-#include "masked_softmax/cluster_kernel.h"
 #include "masked_softmax/ring_kernel.h"
 #include "masked_softmax/warp_kernel.h"
 #include "runtime/device.h"
@@ -48,11 +47,6 @@ constexpr int block_threads(std::int64_t cols) {
   return cols <= 4096 ? 256 : cols <= 16384 ? 512 : kMaxBlockThreads;
 }
 
-// Of a row as f32, in packs of 8 at most.
-std::size_t shared_bytes(std::int64_t cols) {
-  return (kScratchFloats + static_cast<std::size_t>(div_up(cols, 8) * 8)) * sizeof(float);
-}
-
 unsigned grid_for(std::int64_t blocks) {
   return grid_x(blocks, "masked_softmax: the rows", "split the matrix by rows");
 }
@@ -70,39 +64,45 @@ void launch_warp(const Problem<T>& problem, Stream& stream) {
          problem);
 }
 
-template <Form form, class T, int Count>
-void launch_block(const Problem<T>& problem, Stream& stream) {
-  if constexpr (Count > 1) {
-    const RowRingShape ring = row_ring_shape(problem.rows, problem.cols, sizeof(T),
-                                             mask_ring_bytes<form>(problem.cols, sizeof(T)));
-    if (ring.shared_bytes > 0)
-      return launch(ring.is_short ? block_in_ring<form, T, Count, kShortRingPacks>
-                                  : block_in_ring<form, T, Count, kLongRingPacks>,
-                    {.grid = grid_for(ring.blocks),
-                     .block = static_cast<unsigned>(ring.threads),
-                     .shared_bytes = ring.shared_bytes,
-                     .stream = &stream},
-                    problem);
-  }
-  launch(block_per_row<form, T, Count>,
-         {.grid = grid_for(problem.rows),
-          .block = static_cast<unsigned>(block_threads(problem.cols)),
-          .shared_bytes = shared_bytes(problem.cols),
+template <Form form, class T>
+void launch_ring(void (*kernel)(Problem<T>), const Problem<T>& problem, const RowRingShape& ring,
+                 Stream& stream) {
+  launch(kernel,
+         {.grid = grid_for(ring.blocks),
+          .block = static_cast<unsigned>(ring.threads),
+          .shared_bytes = ring.shared_bytes,
           .stream = &stream},
          problem);
 }
 
-template <Form form, class T, int Count>
-void launch_cluster(const Problem<T>& problem, Stream& stream) {
-  const ClusterRow of = cluster_row(problem.cols, Count, sizeof(T));
-  const auto blocks = static_cast<unsigned>(of.blocks);
-  launch(cluster_per_row<form, T, Count>,
-         {.grid = grid_for(problem.rows * of.blocks),
-          .block = static_cast<unsigned>(of.threads),
-          .shared_bytes = kClusterScratch + of.bytes,
-          .stream = &stream,
-          .cluster = {blocks, 1, 1}},
-         problem, blocks, of.slice);
+template <Form form, class T>
+void launch_block(const Problem<T>& problem, bool aligned, Stream& stream) {
+  constexpr int kCount = kPackElements<T>;
+  if (aligned) {
+    const RowRingShape two = row_ring_shape(problem.rows, problem.cols, sizeof(T),
+                                            mask_ring_bytes<form>(problem.cols, sizeof(T)));
+    if (two.shared_bytes > 0)
+      return launch_ring<form>(two.is_short
+                                   ? block_in_ring<form, T, kCount, kShortRingPacks, kRingPlaces>
+                                   : block_in_ring<form, T, kCount, kLongRingPacks, kRingPlaces>,
+                               problem, two, stream);
+    const RowRingShape one = single_ring_shape(problem.rows, problem.cols, sizeof(T),
+                                               form == Form::boolean ? kCount : 0);
+    if (one.shared_bytes > 0)
+      return launch_ring<form>(block_in_ring<form, T, kCount, kSingleRingPacks, 1>, problem, one,
+                               stream);
+  }
+  constexpr std::size_t kScratch = kScratchFloats * sizeof(float);
+  const std::size_t row = static_cast<std::size_t>(problem.cols) * sizeof(float);
+  const bool fits = !aligned && kScratch + row <= device_properties().shared_bytes_per_block_optin;
+  launch(fits      ? block_in_shared<form, T>
+         : aligned ? block_two_reads<form, T, kCount>
+                   : block_two_reads<form, T, 1>,
+         {.grid = grid_for(problem.rows),
+          .block = static_cast<unsigned>(block_threads(problem.cols)),
+          .shared_bytes = fits ? kScratch + row : kScratch,
+          .stream = &stream},
+         problem);
 }
 
 template <Form form, class T>
@@ -123,18 +123,7 @@ void launch_variant(const Problem<T>& problem, bool aligned, Variant variant, St
     else
       launch_warp<form, T, 1>(problem, stream);
     break;
-  case Variant::block:
-    if (aligned)
-      launch_block<form, T, kPack>(problem, stream);
-    else
-      launch_block<form, T, 1>(problem, stream);
-    break;
-  case Variant::cluster:
-    if (aligned)
-      launch_cluster<form, T, kPack>(problem, stream);
-    else
-      launch_cluster<form, T, 1>(problem, stream);
-    break;
+  case Variant::block: launch_block<form>(problem, aligned, stream); break;
   }
 }
 
@@ -150,24 +139,12 @@ bool mask_is_aligned(const MatrixView<const std::uint8_t>& keep, int count) {
 std::string_view name(Form form) { return form == Form::boolean ? "boolean" : "causal"; }
 
 bool supports(Variant variant, std::int64_t cols) {
-  switch (variant) {
-  case Variant::warp: return cols <= kWarpMaxCols;
-  case Variant::block:
-    return shared_bytes(cols) <= device_properties().shared_bytes_per_block_optin;
-  case Variant::cluster: return cluster_holds(cols);
-  case Variant::automatic:
-  case Variant::naive: break;
-  }
-  return true;
+  return variant != Variant::warp || cols <= kWarpMaxCols;
 }
 
 Variant resolved(Variant variant, std::int64_t cols) {
   if (variant != Variant::automatic) return variant;
-  const bool in_block = supports(Variant::block, cols);
-  if (supports(Variant::warp, cols)) return Variant::warp;
-  if (in_block && cols <= kBlockBestCols) return Variant::block;
-  if (supports(Variant::cluster, cols)) return Variant::cluster;
-  return in_block ? Variant::block : Variant::naive;
+  return supports(Variant::warp, cols) ? Variant::warp : Variant::block;
 }
 
 template <class T>
@@ -193,9 +170,8 @@ Variant run(float scale, MatrixView<const T> x, const Mask& mask, MatrixView<T> 
   }
   variant = resolved(variant, cols);
   require(supports(variant, cols), "masked_softmax: variant " + std::string(name(variant)) +
-                                       " does not hold rows of " + std::to_string(cols) +
-                                       " elements; use " +
-                                       std::string(name(resolved(Variant::automatic, cols))));
+                                       " holds rows of at most " + std::to_string(kWarpMaxCols) +
+                                       " elements, not " + std::to_string(cols) + "; use block");
   if (x.size() == 0) return variant;
 
   const Divisor queries = mask.form == Form::causal ? Divisor(mask.queries) : Divisor();
@@ -231,7 +207,6 @@ std::int64_t chain(Variant variant, std::int64_t cols) {
   case Variant::block: // the longer one of what aligned rows may take and others
     return std::max(kRingChain, per_thread(block_threads(cols)) + kButterflySteps +
                                     block_threads(cols) / kLanes);
-  case Variant::cluster: return cluster_chain(cols);
   }
   return cols;
 }

@@ -46,24 +46,18 @@ constexpr Mask causal_mask(std::int64_t queries) {
 
 // naive: one thread per row, three passes. warp: one warp per row, the row in registers (cols <=
 // kWarpMaxCols). block: one block per row, the row in registers where rows are aligned to 16 bytes
-// and have 64 KiB at most, else as f32 in shared memory, which bounds its length. cluster: a
-// cluster of 2 to 8 blocks per row, the row in their shared memory (rows of kClusterMinCols columns
-// and more, up to 400,000 or so, where launches may have clusters); `automatic` takes it for rows
-// of more than kBlockBestCols.
-enum class Variant { automatic, naive, warp, block, cluster };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block,
-                                        Variant::cluster};
+// and have 128 KiB at most, else as f32 in shared memory, and read twice where it does not fit.
+enum class Variant { automatic, naive, warp, block };
+inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block};
 
 inline constexpr std::int64_t kWarpMaxCols = 1024;
-inline constexpr std::int64_t kBlockBestCols = 32768; // 64 KiB in 16 bits
 
 using kg::name;
 
-// Whether `variant` can do rows of this length on this device.
+// Whether `variant` can do rows of this length.
 bool supports(Variant variant, std::int64_t cols);
 
-// What runs where `variant` is asked for: automatic is the first of warp,
-// block and naive that can, or cluster.
+// What runs where `variant` is asked for: automatic is warp for rows that fit one, else block.
 Variant resolved(Variant variant, std::int64_t cols);
 
 // Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Extents may be 0.

@@ -1,12 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which rows come through a ring of two places in a block's shared memory (row_ring.h), and by what
-// blocks.
+// Which rows come through a ring of two places, or of one, in a block's shared memory (row_ring.h),
+// and by what blocks.
 //
-// A thread has at most 8 packs of a row in registers, of rows of more than 16 KiB 4: few warps with
-// much to do each lose least to a row's reductions, and few registers let 1024 threads have a row
-// of 64 KiB.
+// Of two places a thread has at most 8 packs of a row in registers, of rows of more than 16 KiB 4:
+// few warps with much to do each lose least to a row's reductions, and few registers let 1024
+// threads have a row of 64 KiB. Of one place a thread has 8 packs of 64 registers, so that 1024
+// threads have a row of 128 KiB, while shared memory has room for the next one alone.
 #pragma once
 
 #include "primitives/block.h"
@@ -23,7 +24,10 @@ namespace kg {
 inline constexpr int kRingPlaces = 2;
 inline constexpr int kShortRingPacks = 8, kLongRingPacks = 4; // of a thread, at most
 inline constexpr int kShortRingThreads = 128;
+inline constexpr int kSingleRingPacks = 8; // of a ring of one place
 inline constexpr std::int64_t kShortRingBytes = 16 * 1024, kLongRingBytes = 64 * 1024; // of a row
+inline constexpr std::int64_t kSingleRingBytes = 128 * 1024;
+static_assert(kSingleRingBytes == kSingleRingPacks * kMaxBlockThreads * kPackBytes);
 static_assert(kShortRingBytes == kShortRingPacks * kShortRingThreads * kPackBytes);
 static_assert(kLongRingBytes == kLongRingPacks * kMaxBlockThreads * kPackBytes);
 
@@ -82,6 +86,22 @@ inline RowRingShape row_ring_shape(std::int64_t rows, std::int64_t cols, std::si
       static_cast<int>(device.shared_bytes_per_sm / (result.shared_bytes + kReserved));
   result.blocks = std::min<std::int64_t>(rows, std::int64_t{device.sm_count} *
                                                    std::max(1, std::min(of_registers, of_memory)));
+  return result;
+}
+
+// The same of one place, which beside a row's packs has `more` bytes for each of their 16; one
+// block to a multiprocessor.
+inline RowRingShape single_ring_shape(std::int64_t rows, std::int64_t cols, std::size_t element,
+                                      std::int64_t more = 0) {
+  const DeviceProperties& device = device_properties();
+  if (ring_row_bytes(cols, element) > kSingleRingBytes) return {};
+  const std::int64_t packs = ring_row_bytes(cols, element) / kPackBytes;
+  RowRingShape result{};
+  result.threads = static_cast<int>(div_up(div_up(packs, kSingleRingPacks), kLanes) * kLanes);
+  result.shared_bytes = kRingScratch + static_cast<std::size_t>(result.threads * kSingleRingPacks *
+                                                                (kPackBytes + more));
+  if (result.shared_bytes > device.shared_bytes_per_block_optin) return {};
+  result.blocks = std::min<std::int64_t>(rows, device.sm_count);
   return result;
 }
 

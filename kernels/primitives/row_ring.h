@@ -1,11 +1,12 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows that a block takes one after the other, gridDim.x apart, through two places in its shared
+// Rows that a block takes one after the other, gridDim.x apart, through places in its shared
 // memory: while it computes one, cp.async brings the next. So memory has always something to bring,
 // and the barriers of a row's reductions let nothing wait but the block. A thread reads only what
-// it has copied itself, so that a row needs no barrier to arrive: a kernel asks for a row and
-// commits (ptx/cp_async.h), waits for all but the last group, and takes the row before. Which rows:
+// it has copied itself, so that a row needs no barrier to arrive. Of two places, a kernel asks for
+// a row and commits (ptx/cp_async.h), waits for all but the last group, and takes the row before;
+// of one, it waits, takes the row into registers and only then asks for the next. Which rows:
 // ring_shape.h.
 #pragma once
 
@@ -21,13 +22,14 @@ namespace kg {
 
 // Of rows of `cols` elements, each aligned to its packs of Count elements: 16 bytes, or less of
 // what is beside a row of such.
-template <class T, int Count, int Packs>
+template <class T, int Count, int Packs, int Places = kRingPlaces>
 class RowRing {
+  static_assert(Places == 1 || Places == 2);
   using Stored = StoredPack<T, Count>;
   static constexpr int kBytes = Count * static_cast<int>(sizeof(T));
 
  public:
-  // memory: kRingPlaces times Packs packs of each thread. Those that no row has are `padding`.
+  // memory: Places times Packs packs of each thread. Those that no row has are `padding`.
   __device__ __forceinline__ RowRing(T* memory, int cols, T padding)
       : memory_(memory + threadIdx.x * Count), cols_(cols),
         step_(static_cast<int>(blockDim.x) * Count) {
@@ -37,7 +39,7 @@ class RowRing {
     for (int p = 0; p < Packs; ++p) {
       if (number(p) * Count < cols) continue;
       KG_UNROLL
-      for (int place = 0; place < kRingPlaces; ++place)
+      for (int place = 0; place < Places; ++place)
         *reinterpret_cast<Pack<T, Count>*>(&memory_[(place * Packs + p) * step_]) = none;
     }
   }
@@ -63,8 +65,8 @@ class RowRing {
     asked_ = other(asked_);
   }
 
-  // The thread's packs of the row that was asked for before the last one and has come, `padding`
-  // behind its first `present` elements. kAll: these are all that rows of the ring have.
+  // The thread's packs of the first row that was asked for and not yet taken and has come,
+  // `padding` behind its first `present` elements. kAll: these are all that rows of the ring have.
   template <bool kAll = true>
   __device__ __forceinline__ void take(Stored (&row)[Packs], int present, T padding) {
     if (const int rest = present % Count; rest != 0) {
@@ -133,7 +135,9 @@ class RowRing {
       if (number(p) * Count == element) own = p;
     return own;
   }
-  __device__ __forceinline__ int other(int place) const { return Packs * step_ - place; }
+  __device__ __forceinline__ int other(int place) const {
+    return (Places - 1) * Packs * step_ - place;
+  }
 
   ptx::SharedPointer<T> memory_; // the thread's first pack
   int cols_, step_;              // elements from one pack of the thread to the next

@@ -5,12 +5,11 @@
 #pragma once
 
 #include "primitives/exponential.h"
+#include "primitives/largest.h"
 #include "primitives/row.h"
 #include "softmax/kind.h"
 
-#include <cstring>
 #include <limits>
-#include <type_traits>
 
 namespace kg::softmax {
 
@@ -22,29 +21,6 @@ template <class T, int Count>
 __device__ __forceinline__ StoredPack<T, Count> load(const T* row, std::int64_t pack,
                                                      std::int64_t cols) {
   return load_stored<T, Count>(row, pack, cols, from_float<T>(kPadding));
-}
-
-template <int Count>
-__device__ inline float largest(const Floats<Count>& values, float start) {
-  KG_UNROLL
-  for (int e = 0; e < Count; ++e) start = fmaxf(start, values.value[e]);
-  return start;
-}
-
-// The same of a pack as it is stored, of 16 bits by pairs.
-template <class T, int Count>
-__device__ __forceinline__ float greatest(const StoredPack<T, Count>& stored, float start) {
-  if constexpr (sizeof(T) == 2 && Count % 2 == 0) {
-    using Pair = std::conditional_t<std::is_same_v<T, bf16>, __nv_bfloat162, __half2>;
-    const Pack<T, Count> pack = stored.pack();
-    Pair pairs[Count / 2];
-    memcpy(pairs, &pack, sizeof pairs);
-    KG_UNROLL
-    for (int p = 1; p < Count / 2; ++p) pairs[0] = __hmax2(pairs[0], pairs[p]);
-    return fmaxf(fmaxf(start, to_float(pairs[0].x)), to_float(pairs[0].y));
-  } else {
-    return largest(widened(stored), start);
-  }
 }
 
 // The last steps. Softmax makes exp(x - m) of an element and multiplies it by 1 / sum; log-softmax
