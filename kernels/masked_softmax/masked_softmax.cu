@@ -65,32 +65,19 @@ void launch_warp(const Problem<T>& problem, Stream& stream) {
 }
 
 template <Form form, class T>
-void launch_ring(void (*kernel)(Problem<T>), const Problem<T>& problem, const RowRingShape& ring,
-                 Stream& stream) {
-  launch(kernel,
-         {.grid = grid_for(ring.blocks),
-          .block = static_cast<unsigned>(ring.threads),
-          .shared_bytes = ring.shared_bytes,
-          .stream = &stream},
-         problem);
-}
-
-template <Form form, class T>
 void launch_block(const Problem<T>& problem, bool aligned, Stream& stream) {
   constexpr int kCount = kPackElements<T>;
   if (aligned) {
-    const RowRingShape two = row_ring_shape(problem.rows, problem.cols, sizeof(T),
-                                            mask_ring_bytes<form>(problem.cols, sizeof(T)));
-    if (two.shared_bytes > 0)
-      return launch_ring<form>(two.is_short
-                                   ? block_in_ring<form, T, kCount, kShortRingPacks, kRingPlaces>
-                                   : block_in_ring<form, T, kCount, kLongRingPacks, kRingPlaces>,
-                               problem, two, stream);
-    const RowRingShape one = single_ring_shape(problem.rows, problem.cols, sizeof(T),
-                                               form == Form::boolean ? kCount : 0);
-    if (one.shared_bytes > 0)
-      return launch_ring<form>(block_in_ring<form, T, kCount, kSingleRingPacks, 1>, problem, one,
-                               stream);
+    const RowRingShape ring = ring_of(form, problem.rows, problem.cols, sizeof(T));
+    if (ring.shared_bytes > 0)
+      return launch(ring.places == 1 ? block_in_ring<form, T, kCount, kSingleRingPacks, 1>
+                    : ring.is_short  ? block_in_ring<form, T, kCount, kShortRingPacks, kRingPlaces>
+                                     : block_in_ring<form, T, kCount, kLongRingPacks, kRingPlaces>,
+                    {.grid = grid_for(ring.blocks),
+                     .block = static_cast<unsigned>(ring.threads),
+                     .shared_bytes = ring.shared_bytes,
+                     .stream = &stream},
+                    problem);
   }
   constexpr std::size_t kScratch = kScratchFloats * sizeof(float);
   const std::size_t row = static_cast<std::size_t>(problem.cols) * sizeof(float);

@@ -16,13 +16,16 @@
 
 namespace kg::masked_softmax {
 
-// What a ring of masks takes of shared memory at most, whose blocks have a byte for each element of
-// x that a thread has packs of.
-template <Form form>
-constexpr std::int64_t mask_ring_bytes(std::int64_t cols, std::size_t element) {
-  return form == Form::boolean
-             ? kRingPlaces * ring_place_bytes(cols, element) / static_cast<std::int64_t>(element)
-             : 0;
+// The ring of two places, or of one, whose blocks have a byte of the mask for each element of x
+// that a thread has packs of. shared_bytes is 0 where there is none.
+inline RowRingShape ring_of(Form form, std::int64_t rows, std::int64_t cols, std::size_t element) {
+  const auto masks = [&](std::int64_t bytes) {
+    return form == Form::boolean ? bytes / static_cast<std::int64_t>(element) : 0;
+  };
+  const RowRingShape two =
+      row_ring_shape(rows, cols, element, kRingPlaces * masks(ring_place_bytes(cols, element)));
+  if (two.shared_bytes > 0) return two;
+  return single_ring_shape(rows, cols, element, masks(single_ring_place_bytes(cols, element)));
 }
 
 template <Form form, class T, int Count, int Packs, int Places>

@@ -34,8 +34,8 @@ struct ForwardKernels {
   static void warp(const Problem& f, const LaunchConfig& config) {
     launch(warp_per_row<kind, T, Count, Packs>, config, f);
   }
-  static constexpr auto in_ring = block_in_ring<kind, T, kPackElements<T>, kLongRingPacks>;
-  static constexpr auto in_short_ring = block_in_ring<kind, T, kPackElements<T>, kShortRingPacks>;
+  template <int Packs, int Places>
+  static constexpr auto in_ring = block_in_ring<kind, T, kPackElements<T>, Packs, Places>;
   template <int Count>
   static void rereading(const Problem& f, const LaunchConfig& config) {
     launch(block_rereading<kind, T, Count>, config, f);
@@ -63,16 +63,18 @@ void launch_warp(const typename Kernels::Problem& f, std::int64_t cols, bool ali
     return launch_warp<Kernels, 8, 1, 2, 4>(f, cols, config);
 }
 
-// What a ring holds of f's rows and vectors: both, or, of whole packs, fewer vectors; how many.
+// What a ring of two places holds of f's rows and vectors, or one of one: both, or, of whole packs,
+// fewer vectors; how many.
 template <class T>
 std::pair<RowRingShape, int> ring_of(const Forward<T>& f) {
   const int all = (f.gamma != nullptr ? 1 : 0) + (f.beta != nullptr ? 1 : 0);
-  for (int vectors = all; vectors >= 0; --vectors) {
-    const RowRingShape ring =
-        row_ring_shape(f.rows, f.cols, sizeof(T), vectors * ring_row_bytes(f.cols, sizeof(T)));
-    if (ring.shared_bytes > 0) return {ring, vectors};
-    if (f.cols % kPackElements<T> != 0) break;
-  }
+  const int least = f.cols % kPackElements<T> == 0 ? 0 : all;
+  for (const auto shape : {row_ring_shape, single_ring_shape})
+    for (int vectors = all; vectors >= least; --vectors) {
+      const RowRingShape ring =
+          shape(f.rows, f.cols, sizeof(T), vectors * ring_row_bytes(f.cols, sizeof(T)));
+      if (ring.shared_bytes > 0) return {ring, vectors};
+    }
   return {};
 }
 
@@ -84,11 +86,14 @@ void launch_block(const typename Kernels::Problem& f, std::int64_t rows, std::in
   constexpr int kCount = kPackElements<typename Kernels::Element>;
   const LaunchConfig config = config_of(rows, block_threads(cols));
   if (!aligned) return Kernels::template rereading<1>(f, config);
-  if constexpr (requires { Kernels::in_ring; }) {
+  if constexpr (requires { Kernels::template in_ring<kLongRingPacks, kRingPlaces>; }) {
     if (const auto [ring, vectors] = ring_of(f); ring.shared_bytes > 0) {
       LaunchConfig of_ring = config_of(ring.blocks, ring.threads);
       of_ring.shared_bytes = ring.shared_bytes;
-      return launch(ring.is_short ? Kernels::in_short_ring : Kernels::in_ring, of_ring, f, vectors);
+      return launch(ring.places == 1 ? Kernels::template in_ring<kSingleRingPacks, 1>
+                    : ring.is_short  ? Kernels::template in_ring<kShortRingPacks, kRingPlaces>
+                                     : Kernels::template in_ring<kLongRingPacks, kRingPlaces>,
+                    of_ring, f, vectors);
     }
   } else if (cols <= kBlockMaxCols) {
     return Kernels::template in_registers<kCount>(f, config);

@@ -1,13 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// rmsnorm and layernorm of rows of at most 64 KiB by blocks that stay: each takes a row after the
+// rmsnorm and layernorm of rows of at most 128 KiB by blocks that stay: each takes a row after the
 // other through a ring in shared memory (primitives/row_ring.h) into its registers, one read and
 // one write per element, and keeps gamma and beta beside the ring, or gamma alone, where they fit.
 //
 // Measured on an H200 (docs/h200.md): 88 to 95 % of a copy's rate where what there is of gamma and
 // beta lies beside the ring. Where neither did, each row read both from L2 once more: 79 % of
-// layernorm's rows of 64 KiB of bf16, before gamma alone was kept; since, not measured. Why blocks
+// layernorm's rows of 64 KiB of bf16, and 87 % since gamma alone is kept. Rows of more than 64 KiB
+// have rings of one place. Why blocks
 // that stay: a block for each row loads nothing while it computes, and of rows of 16 KiB and more
 // so few are resident that memory waits; measured, 0.61 to 0.74 of a copy for rows of 16 KiB and
 // 0.46 to 0.65 for 64 KiB. Why not a cluster for a row: measured, that was no faster.
@@ -21,9 +22,9 @@
 namespace kg::normalization {
 
 // A thread's packs of the row that the ring has brought, as a part (row_parts.h).
-template <class T, int Count, int Packs>
+template <class T, int Count, int Packs, int Places>
 class RingPart {
-  using Ring = RowRing<T, Count, Packs>;
+  using Ring = RowRing<T, Count, Packs, Places>;
 
  public:
   static constexpr int kCount = Count;
@@ -66,7 +67,7 @@ class RingPart {
  private:
   // One where threads have 64 registers.
   static constexpr int kTogether =
-      Packs == kLongRingPacks ? 1 : std::min(Packs, kPacksTogether<T, Count>);
+      Packs == kLongRingPacks || Places == 1 ? 1 : std::min(Packs, kPacksTogether<T, Count>);
 
   Ring& ring_;
   StoredPack<T, Count> held_[Packs];
@@ -84,17 +85,18 @@ __device__ const T* keep(const T* vector, int cols, T* kept) {
 
 // vectors: how many of gamma and beta there is shared memory for: all that are not null, or, where
 // rows are of whole packs, fewer.
-template <Kind kind, class T, int Count, int Packs>
-__global__ void __launch_bounds__(ring_threads(Packs), ring_blocks(Packs))
+template <Kind kind, class T, int Count, int Packs, int Places>
+__global__ void __launch_bounds__(Places == 1 ? kMaxBlockThreads : ring_threads(Packs),
+                                  Places == 1 ? 1 : ring_blocks(Packs))
     block_in_ring(Forward<T> f, int vectors) {
   float* const scratch = dynamic_shared<float>();
   RingReductions of_block(scratch);
   T* const places = reinterpret_cast<T*>(scratch + kRingScratch / sizeof(float));
   const int cols = static_cast<int>(f.cols);
-  RowRing<T, Count, Packs> ring(places, cols, from_float<T>(0));
+  RowRing<T, Count, Packs, Places> ring(places, cols, from_float<T>(0));
   ring.ask(f.x + blockIdx.x * f.x_stride, cols);
   ptx::cp_async_commit();
-  T* kept = places + kRingPlaces * Packs * static_cast<int>(blockDim.x) * Count;
+  T* kept = places + Places * Packs * static_cast<int>(blockDim.x) * Count;
   if (vectors > 0 && f.gamma != nullptr) {
     f.gamma = keep<T, Count>(f.gamma, cols, kept);
     kept += (cols + Count - 1) / Count * Count;
@@ -103,11 +105,15 @@ __global__ void __launch_bounds__(ring_threads(Packs), ring_blocks(Packs))
   if (vectors > 0) f.beta = keep<T, Count>(f.beta, cols, kept);
   KG_ROLLED
   for (std::int64_t row = blockIdx.x; row < f.rows; row += gridDim.x) {
-    const std::int64_t next = row + gridDim.x;
-    ring.ask(f.x + next * f.x_stride, next < f.rows ? cols : 0);
-    ptx::cp_async_commit();
-    ptx::cp_async_wait_group<kRingPlaces - 1>();
-    const RingPart<T, Count, Packs> part(ring, cols);
+    const auto ask_for_next = [&]() __attribute__((always_inline)) {
+      const std::int64_t next = row + gridDim.x;
+      ring.ask(f.x + next * f.x_stride, next < f.rows ? cols : 0);
+      ptx::cp_async_commit();
+    };
+    if constexpr (Places > 1) ask_for_next();
+    ptx::cp_async_wait_group<Places - 1>();
+    const RingPart<T, Count, Packs, Places> part(ring, cols);
+    if constexpr (Places == 1) ask_for_next();
     normalize<kind>(f, row, part, threadIdx.x == 0,
                     [&](float value) { return of_block.sum(value); });
   }

@@ -42,7 +42,8 @@ constexpr int ring_blocks(int packs) { return packs == kShortRingPacks ? 4 : 1; 
 inline constexpr std::size_t kRingScratch = 4 * kMaxWarps * sizeof(float);
 
 struct RowRingShape {
-  bool is_short; // kShortRingPacks of a thread
+  int places;
+  bool is_short; // of two places: kShortRingPacks of a thread
   int threads;
   std::size_t shared_bytes; // scratch, ring and what is kept beside it
   std::int64_t blocks;      // of the grid: as many as are resident at once
@@ -74,6 +75,7 @@ inline RowRingShape row_ring_shape(std::int64_t rows, std::int64_t cols, std::si
   const DeviceProperties& device = device_properties();
   if (ring_row_bytes(cols, element) > kLongRingBytes) return {};
   RowRingShape result{};
+  result.places = kRingPlaces;
   const int packs = ring_packs(cols, element);
   result.is_short = packs == kShortRingPacks;
   result.threads = static_cast<int>(threads_of_ring(cols, element));
@@ -89,17 +91,24 @@ inline RowRingShape row_ring_shape(std::int64_t rows, std::int64_t cols, std::si
   return result;
 }
 
-// The same of one place, which beside a row's packs has `more` bytes for each of their 16; one
-// block to a multiprocessor.
+constexpr std::int64_t threads_of_single_ring(std::int64_t cols, std::size_t element) {
+  const std::int64_t packs = ring_row_bytes(cols, element) / kPackBytes;
+  return div_up(div_up(packs, kSingleRingPacks), kLanes) * kLanes;
+}
+constexpr std::int64_t single_ring_place_bytes(std::int64_t cols, std::size_t element) {
+  return threads_of_single_ring(cols, element) * kSingleRingPacks * kPackBytes;
+}
+
+// The same of a ring of one place, with one block to a multiprocessor.
 inline RowRingShape single_ring_shape(std::int64_t rows, std::int64_t cols, std::size_t element,
                                       std::int64_t more = 0) {
   const DeviceProperties& device = device_properties();
   if (ring_row_bytes(cols, element) > kSingleRingBytes) return {};
-  const std::int64_t packs = ring_row_bytes(cols, element) / kPackBytes;
   RowRingShape result{};
-  result.threads = static_cast<int>(div_up(div_up(packs, kSingleRingPacks), kLanes) * kLanes);
-  result.shared_bytes = kRingScratch + static_cast<std::size_t>(result.threads * kSingleRingPacks *
-                                                                (kPackBytes + more));
+  result.places = 1;
+  result.threads = static_cast<int>(threads_of_single_ring(cols, element));
+  result.shared_bytes =
+      kRingScratch + static_cast<std::size_t>(single_ring_place_bytes(cols, element) + more);
   if (result.shared_bytes > device.shared_bytes_per_block_optin) return {};
   result.blocks = std::min<std::int64_t>(rows, device.sm_count);
   return result;

@@ -342,15 +342,17 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
       ", " +
       std::to_string(rows_are_aligned(problem, layout) ? elements_per_pack(problem.dtype) : 1);
   if (variant == "warp") return {"masked_softmax::warp_per_row<", pack + ", "};
-  const bool is_causal = problem.shape.starts_with("causal");
   const std::int64_t rows = rows_of(problem), cols = cols_of(problem);
-  const auto size = static_cast<std::size_t>(size_of(problem.dtype));
   if (rows_are_aligned(problem, layout)) {
-    const std::int64_t masks =
-        kRingPlaces * ring_place_bytes(cols, size) / static_cast<std::int64_t>(size);
-    const RowRingShape two = row_ring_shape(rows, cols, size, is_causal ? 0 : masks);
+    // Beside a place of x, one of the mask with a byte for each of its elements.
+    const auto size = static_cast<std::size_t>(size_of(problem.dtype));
+    const auto masks = [&](std::int64_t place) {
+      return problem.shape.starts_with("causal") ? 0 : place / static_cast<std::int64_t>(size);
+    };
+    const RowRingShape two =
+        row_ring_shape(rows, cols, size, kRingPlaces * masks(ring_place_bytes(cols, size)));
     const RowRingShape one =
-        single_ring_shape(rows, cols, size, is_causal ? 0 : elements_per_pack(problem.dtype));
+        single_ring_shape(rows, cols, size, masks(single_ring_place_bytes(cols, size)));
     const int packs = two.is_short ? kShortRingPacks : kLongRingPacks;
     if (two.shared_bytes > 0)
       return {"masked_softmax::block_in_ring<", pack + ", " + std::to_string(packs) + ", 2>"};

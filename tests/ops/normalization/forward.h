@@ -140,12 +140,17 @@ inline auto kernel_name(std::string family) {
       const std::int64_t cols = cols_of(problem), rows = rows_of(problem);
       const auto size = static_cast<std::size_t>(size_of(problem.dtype));
       const auto vectors = static_cast<std::int64_t>(problem.inputs.size()) - 1; // gamma, beta
-      RowRingShape ring = row_ring_shape(rows, cols, size, vectors * ring_row_bytes(cols, size));
-      if (ring.shared_bytes == 0 && cols % pack == 0) ring = row_ring_shape(rows, cols, size);
-      if (ring.shared_bytes > 0)
-        return {family + "::block_in_ring<",
-                count + ", " + std::to_string(ring.is_short ? kShortRingPacks : kLongRingPacks) +
-                    ">"};
+      // With all vectors, or, of whole packs, without; at most one of them fits alone.
+      for (const auto shape : {row_ring_shape, single_ring_shape})
+        for (const std::int64_t kept : {vectors, cols % pack == 0 ? 0 : vectors}) {
+          const RowRingShape ring = shape(rows, cols, size, kept * ring_row_bytes(cols, size));
+          if (ring.shared_bytes == 0) continue;
+          const int packs_of_thread = ring.places == 1 ? kSingleRingPacks
+                                      : ring.is_short  ? kShortRingPacks
+                                                       : kLongRingPacks;
+          return {family + "::block_in_ring<", count + ", " + std::to_string(packs_of_thread) +
+                                                   ", " + std::to_string(ring.places) + ">"};
+        }
     } else if (packs && cols_of(problem) <= normalization::kBlockMaxCols) {
       return {family + "::block_in_registers<", count + ">"};
     }
@@ -158,14 +163,18 @@ inline std::vector<std::string> usual(Dtype) {
           rows_cols(2, kForCluster)};
 }
 
-inline std::vector<std::string> sizes(Dtype) {
+inline std::vector<std::string> sizes(Dtype dtype) {
   std::vector<std::string> shapes = lengths_of_rows();
   shapes.erase(shapes.begin()); // of one column little can be wrong
   for (const std::string& shape : numbers_of_rows(24)) shapes.push_back(shape);
   for (const std::int64_t cols : {std::int64_t{997}, std::int64_t{8200}})
     shapes.push_back(rows_cols(2, cols));
   shapes.push_back(rows_cols(2, kBeyondBlock + 1));
-  shapes.push_back(rows_cols(1, 2 * (kBeyondBlock + 1))); // beyond a ring in 16 bits, too
+  shapes.push_back(rows_cols(1, 2 * (kBeyondBlock + 1)));
+  // Beyond a ring of two places, so many that a block takes a second one; and beyond any.
+  const auto size = static_cast<std::int64_t>(size_of(dtype));
+  shapes.push_back(rows_cols(18, 73744 / size));
+  shapes.push_back(rows_cols(2, 131120 / size));
   return shapes;
 }
 
