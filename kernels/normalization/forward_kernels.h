@@ -12,7 +12,7 @@
 // nothing. Why not one pass, E[x^2] - mean^2: it loses the square of |mean| / deviation, all of f32
 // at 4096. Why not Welford's update: a division per element for the same accuracy. Why not the row
 // in shared memory as f32: registers do not have its traffic. Longer rows are those of
-// ring_kernel.h; rows of more than 64 KiB, and rows that are not aligned, are read again, from L2
+// ring_kernel.h; rows of more than 128 KiB, and rows that are not aligned, are read again, from L2
 // as far as that holds the rows under way.
 #pragma once
 

@@ -17,7 +17,7 @@ namespace kg::normalization {
 
 // naive: one thread per row, which it reads two (rmsnorm) or three times. warp: one warp per row,
 // the row in registers (cols <= kWarpMaxCols), one read and one write per element. block: one block
-// per row, in registers where rows are aligned to 16 bytes and have 64 KiB at most (of
+// per row, in registers where rows are aligned to 16 bytes and have 128 KiB at most (of
 // residual_rmsnorm kBlockMaxCols columns), else read again.
 enum class Variant { automatic, naive, warp, block };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block};
