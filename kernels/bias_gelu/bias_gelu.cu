@@ -8,10 +8,12 @@
 // An H200 issues 504 instructions while it copies 2 KiB, and fewer at the clock that a long run
 // leaves it. As a kernel of two packs that looks up the bias of each, this gave an H200 0.73 of a
 // copy in f32 by erfcf (501 instructions for 2 KiB), 0.96 by normal_tail (activation.h; 300), and
-// 0.76 in bf16 (496: twice the elements). So rows of whole aligned packs, the usual ones, have a
-// kernel whose threads stay in their columns: one bias for all rows, converted once, and no
-// division. By it 2 KiB take 237 instructions in f32 and 338 in bf16; not measured. Each thread
-// issues four packs of x before it uses the first one: 64 KiB under way on a multiprocessor.
+// 0.76 in bf16 (496: twice the elements). So where x and y are aligned there is a kernel whose
+// threads stay in their columns: one bias for all packs, converted once, and no division. Packs of
+// rows that end within them come to the same columns again after cols / gcd(cols, elements of a
+// pack) packs. By it 2 KiB take 237 instructions in f32 and 338 in bf16; measured, 0.96 of a copy.
+// Each thread issues four packs of x before it uses the first one: 64 KiB under way on a
+// multiprocessor.
 //
 // Other threads take packs of y, wherever rows end. A pack's column takes one division by a number
 // that the host knows (primitives/divisor.h), about 15 instructions beside the 17 to 23 of each of
@@ -33,6 +35,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <string>
 
 namespace kg::bias_gelu {
@@ -75,6 +78,25 @@ __host__ __device__ inline bool at_boundary(const T* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer) % kPackBytes == 0;
 }
 
+// The bias of the pack of y that begins at `index`.
+template <class T>
+__device__ __forceinline__ Pack<T, kPackElements<T>> bias_of(const Problem<T>& problem,
+                                                             std::int64_t index) {
+  constexpr int kCount = kPackElements<T>;
+  using Chunk = Pack<T, kCount>;
+  const std::int64_t cols = problem.cols.value;
+  std::int64_t column = index - problem.cols.quotient(index) * cols;
+  const T* const bias = problem.bias + column;
+  if (column + kCount <= cols && at_boundary(bias)) return *reinterpret_cast<const Chunk*>(bias);
+  Chunk result;
+  KG_UNROLL
+  for (int e = 0; e < kCount; ++e) {
+    result.element[e] = problem.bias[column];
+    column = column + 1 < cols ? column + 1 : 0;
+  }
+  return result;
+}
+
 // What the pack of y that begins at `index` is made of.
 template <class T>
 __device__ __forceinline__ Loaded<T> load(const Problem<T>& problem, std::int64_t index) {
@@ -88,18 +110,7 @@ __device__ __forceinline__ Loaded<T> load(const Problem<T>& problem, std::int64_
     KG_UNROLL
     for (int e = 0; e < kCount; ++e) loaded.x.element[e] = x[e];
   }
-  const std::int64_t cols = problem.cols.value;
-  std::int64_t column = index - problem.cols.quotient(index) * cols;
-  const T* const bias = problem.bias + column;
-  if (column + kCount <= cols && at_boundary(bias)) {
-    loaded.bias = *reinterpret_cast<const Chunk*>(bias);
-  } else {
-    KG_UNROLL
-    for (int e = 0; e < kCount; ++e) {
-      loaded.bias.element[e] = problem.bias[column];
-      column = column + 1 < cols ? column + 1 : 0;
-    }
-  }
+  loaded.bias = bias_of(problem, index);
   return loaded;
 }
 
@@ -112,27 +123,37 @@ __device__ __forceinline__ void store(T* y, Pack<T, kPackElements<T>> x,
   store_wide(reinterpret_cast<Pack<T, kPackElements<T>>*>(y), x);
 }
 
-template <Form form, class T>
-__device__ __forceinline__ void store(T* y, const Loaded<T>& loaded) {
-  Floats<kPackElements<T>> bias;
+template <class T>
+__device__ __forceinline__ Floats<kPackElements<T>> widened(const Pack<T, kPackElements<T>>& pack) {
+  Floats<kPackElements<T>> result;
   KG_UNROLL
-  for (int e = 0; e < kPackElements<T>; ++e) bias.value[e] = to_float(loaded.bias.element[e]);
-  store<form>(y, loaded.x, bias);
+  for (int e = 0; e < kPackElements<T>; ++e) result.value[e] = to_float(pack.element[e]);
+  return result;
 }
 
-// Of rows of whole aligned packs: `step` packs, a multiple of a row's, lie between the packs of a
-// thread, which therefore stays in its columns and loads and converts their bias once.
+template <Form form, class T>
+__device__ __forceinline__ void store(T* y, const Loaded<T>& loaded) {
+  store<form>(y, loaded.x, widened(loaded.bias));
+}
+
+template <Form form, class T>
+__device__ __forceinline__ void store_one(const Problem<T>& problem, std::int64_t index) {
+  problem.y[index] =
+      apply<form>(problem.x[index], to_float(problem.bias[index % problem.cols.value]));
+}
+
+// Of aligned x and y: `step` packs, after which the same columns come again, lie between the packs
+// of a thread, which therefore loads and converts their bias once.
 template <Form form, class T>
 __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
     vectorized_columns(Problem<T> problem, std::int64_t step) {
   constexpr int kCount = kPackElements<T>;
   const std::int64_t packs = problem.size / kCount;
   std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kMapThreads + threadIdx.x;
+  // What lies behind the last pack.
+  if (first < problem.size - packs * kCount) store_one<form>(problem, packs * kCount + first);
   if (first >= step) return;
-  const std::int64_t index = first * kCount;
-  StoredPack<T, kCount> stored_bias;
-  stored_bias.load(problem.bias + (index - problem.cols.quotient(index) * problem.cols.value));
-  const Floats<kCount> bias = widened(stored_bias);
+  const Floats<kCount> bias = widened(bias_of(problem, first * kCount));
 
   for (; first < packs; first += kColumnPacks * step) {
     const auto pack = [&](int l) { return first + l * step; };
@@ -179,25 +200,23 @@ __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
     const std::int64_t body = packs * kCount;
     const int edge = static_cast<int>(problem.size - body);
     const int i = static_cast<int>(threadIdx.x);
-    if (i < edge) {
-      const std::int64_t index = i < head ? i : body + i;
-      problem.y[index] =
-          apply<form>(problem.x[index], to_float(problem.bias[index % problem.cols.value]));
-    }
+    if (i < edge) store_one<form>(problem, i < head ? i : body + i);
   }
 }
 
 namespace {
 
-// A multiple of a row's packs, of as many threads; 0 where rows are not whole aligned packs, or
-// longer.
+// How many of `threads` threads stay in their columns: a multiple of the packs after which the same
+// columns come again. 0 where x or y is not aligned, or where a quarter of the threads would be
+// idle though rows are no whole packs: then the other kernel is as fast.
 template <class T>
 std::int64_t column_step(const Problem<T>& problem, std::int64_t threads) {
-  constexpr int kCount = kPackElements<T>;
-  const bool whole = problem.cols.value % kCount == 0 && at_boundary(problem.x) &&
-                     at_boundary(problem.bias) && at_boundary(problem.y);
-  const std::int64_t row = problem.cols.value / kCount;
-  return whole ? threads / row * row : 0;
+  constexpr std::int64_t kCount = kPackElements<T>;
+  if (!at_boundary(problem.x) || !at_boundary(problem.y)) return 0;
+  const bool whole = problem.cols.value % kCount == 0 && at_boundary(problem.bias);
+  const std::int64_t period = problem.cols.value / std::gcd(problem.cols.value, kCount);
+  const std::int64_t step = threads / period * period;
+  return whole || 4 * step >= 3 * threads ? step : 0;
 }
 
 template <Form form, class T>
