@@ -50,12 +50,15 @@ set(KERNELGRADE_KNOWN_WITHOUT_INLINING
   "conv2d_backward.f16.weights_nhwc_n1_c3_h32_w32_o32_k3_s2_p1_g1 implicit_gemm sectors_per_request"
   "conv2d_backward.f32.weights_nhwc_n1_c12_h16_w16_o32_k3_s1_p1_g1 implicit_gemm sectors_per_request"
   "conv2d_backward.f32.weights_nhwc_n1_c3_h32_w32_o32_k3_s2_p1_g1 implicit_gemm sectors_per_request"
+  "batchnorm_backward.bf16.nchw_n32_c16_s49 naive sectors_per_request"
   "batchnorm_backward.bf16.nchw_n4_c8_s196 naive sectors_per_request"
   "batchnorm_backward.bf16.nchw_n4_c8_s49 naive sectors_per_request"
   "batchnorm_backward.bf16.nhwc_n2_c64_s196 naive sectors_per_request"
+  "batchnorm_backward.f16.nchw_n32_c16_s49 naive sectors_per_request"
   "batchnorm_backward.f16.nchw_n4_c8_s196 naive sectors_per_request"
   "batchnorm_backward.f16.nchw_n4_c8_s49 naive sectors_per_request"
   "batchnorm_backward.f16.nhwc_n2_c64_s196 naive sectors_per_request"
+  "batchnorm_backward.f32.nchw_n32_c16_s49 naive sectors_per_request"
   "batchnorm_backward.f32.nchw_n4_c8_s196 naive sectors_per_request"
   "batchnorm_backward.f32.nchw_n4_c8_s49 naive sectors_per_request")
 

@@ -79,6 +79,17 @@ void launch_plane_moments(const Problem& p, const T* x, float* partials, std::in
          over(p.channels, kThreads, stream, parts), x, planes, partials);
 }
 
+// nchw of short planes.
+template <class T>
+void find_statistics_by_columns(const Problem& p, const T* x, const Statistics& s, float* partials,
+                                Variant variant, Stream& stream) {
+  const Problem columns = as_columns(p);
+  const std::int64_t count = parts(variant, dtype_of<T>, columns, kBlocksPerSm);
+  launch_column_moments<T, kPackElements<T>>(columns, x, partials, count, stream);
+  launch(finish_planes, over(p.channels, finish_warps(count) * kLanes, stream), partials, count,
+         p.channels, p.spatial, s);
+}
+
 template <class T>
 void find_statistics(const Problem& p, const T* x, const Statistics& s, float* partials,
                      Variant variant, Stream& stream) {
@@ -86,6 +97,8 @@ void find_statistics(const Problem& p, const T* x, const Statistics& s, float* p
   if (variant == Variant::naive)
     return launch(naive_statistics<T>, over(div_up(p.channels, kThreads), kThreads, stream), x,
                   Strides(p), s);
+  if (has_short_planes(dtype_of<T>, p) && is_aligned(x))
+    return find_statistics_by_columns(p, x, s, partials, variant, stream);
   const std::int64_t count = parts(variant, dtype_of<T>, p, kBlocksPerSm);
   if (p.layout == Layout::nchw)
     launch_plane_moments(p, x, partials, count, stream);
@@ -113,7 +126,7 @@ bool has_work(const Problem& p, const T* x, float epsilon, const T* y) {
 } // namespace
 
 std::size_t workspace_bytes(Variant variant, Dtype dtype, const Problem& problem) {
-  return partial_bytes(variant, dtype, problem, kBlocksPerSm, kMomentVectors);
+  return workspace_for(variant, dtype, problem, kBlocksPerSm, kMomentVectors);
 }
 
 template <class T>

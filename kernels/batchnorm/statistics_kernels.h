@@ -20,6 +20,7 @@
 #include "batchnorm/columns.h"
 #include "batchnorm/moments.h"
 #include "batchnorm/planes.h"
+#include "batchnorm/short_planes.h"
 #include "batchnorm/strides.h"
 
 namespace kg::batchnorm {
@@ -121,7 +122,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   *(partial(partials, blockIdx.y, 2, p.channels) + channel) = own.squares;
 }
 
-// nhwc: a strip of channels, part blockIdx.y of their rows.
+// nhwc: a strip of channels, part blockIdx.y of their rows. Or of nchw a strip of columns.
 template <class T, int Count>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     column_moments(const T* x, std::int64_t rows, std::int64_t channels, float* partials) {
@@ -204,6 +205,24 @@ __global__ void __launch_bounds__(kFinishWarps* kLanes)
   if (warp > 0 || channel >= channels) return;
   for (unsigned w = 1; w < warps; ++w) own = joined(own, sums[w][lane]);
   store_statistics(s, channel, own.mean, own.squares);
+}
+
+// nchw by columns: joins the parts of all columns of channel blockIdx.x.
+__global__ void __launch_bounds__(kFinishWarps* kLanes)
+    finish_planes(float* partials, std::int64_t parts, std::int64_t channels, std::int64_t spatial,
+                  Statistics s) {
+  __shared__ Moments scratch[kFinishWarps];
+  const std::int64_t channel = blockIdx.x;
+  const std::int64_t columns = channels * spatial;
+  Moments own = {};
+  each_of_plane(parts, spatial, [&](std::int64_t part, std::int64_t place) {
+    const std::int64_t column = channel * spatial + place;
+    own = joined(own, {partial(partials, part, 0, columns)[column],
+                       partial(partials, part, 1, columns)[column],
+                       partial(partials, part, 2, columns)[column]});
+  });
+  own = block_joined(own, scratch);
+  if (threadIdx.x == 0) store_statistics(s, channel, own.mean, own.squares);
 }
 
 } // namespace kg::batchnorm

@@ -22,8 +22,9 @@
 namespace kg::batchnorm {
 
 // naive: one thread per channel for its sums, one per element for the result; no workspace.
-// vectorized: 16-byte accesses. nchw: blocks share out the packs of a channel's planes. nhwc: a
-// thread has one pack of channels, and every so many-th row.
+// vectorized: 16-byte accesses. nchw: blocks share out the packs of a channel's planes; of short
+// planes, whose packs are mostly shared by two, an image is a row of columns as in nhwc
+// (has_short_planes). nhwc: a thread has one pack of channels, and every so many-th row.
 enum class Variant { automatic, naive, vectorized };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
 
@@ -62,6 +63,25 @@ constexpr ColumnTiles column_tiles(const Problem& p, int count) {
   while (lanes < kLanes && lanes < packs) lanes *= 2;
   const int height = kThreads / lanes;
   return {lanes, height, div_up(packs, lanes), div_up(p.per_channel(), kTogether * height)};
+}
+
+// nchw of short planes: images as rows of channels x spatial columns, as pixels of nhwc are rows of
+// channels. What the blocks leave of each column is joined by channel (short_planes.h).
+constexpr Problem as_columns(const Problem& p) {
+  return {p.batch, p.channels * p.spatial, 1, Layout::nhwc};
+}
+
+// Whether the sums of nchw are taken so where the tensors are aligned: rows must be whole packs,
+// and enough for each thread of a block to have kTogether. Columns leave numbers of each of them
+// behind where planes leave them of each channel, and a lane joins every 32nd column of a plane,
+// one after the other: 16 of them at most, a few microseconds. A longer plane has packs enough of
+// its own.
+inline constexpr std::int64_t kShortPlane = 512;
+inline bool has_short_planes(Dtype dtype, const Problem& p) {
+  const Problem columns = as_columns(p);
+  const int width = pack_elements(dtype);
+  return p.layout == Layout::nchw && p.spatial <= kShortPlane && columns.channels % width == 0 &&
+         p.batch >= std::int64_t{kTogether} * column_tiles(columns, width).height;
 }
 
 // Into how many parts each of `pieces` is cut, `most` at most, for blocks that a device runs
@@ -117,6 +137,14 @@ inline std::size_t partial_bytes(Variant variant, Dtype dtype, const Problem& p,
   return partials_bytes(parts(variant, dtype, p, blocks_per_sm), vectors, p.channels);
 }
 
+// The same where short planes may be taken by columns; or not, where a tensor is not aligned.
+inline std::size_t workspace_for(Variant variant, Dtype dtype, const Problem& p, int blocks_per_sm,
+                                 int vectors) {
+  const std::size_t usual = partial_bytes(variant, dtype, p, blocks_per_sm, vectors);
+  if (!has_short_planes(dtype, p)) return usual;
+  return std::max(usual, partial_bytes(variant, dtype, as_columns(p), blocks_per_sm, vectors));
+}
+
 // How a block adds its part of a channel up: the elements that a thread holds together, how often
 // it does, and the steps that join the threads. A plane that begins between two packs has one more
 // of them; columns that are not aligned have packs of 1, so a block fewer rows at once. Problems
@@ -140,13 +168,18 @@ inline Additions additions(Dtype dtype, const Problem& p, int blocks_per_sm) {
 }
 
 // Longest sequential chain of additions in batchnorm's sums: what the error bounds grow with. What
-// a thread holds together is summed first.
+// a thread holds together is summed first; a lane joins several columns of a short plane.
 inline std::int64_t chain(Variant variant, Dtype dtype, const Problem& p) {
   if (resolved(variant) == Variant::naive || p.elements() == 0) return p.per_channel();
-  const Additions of = additions(dtype, p, kBlocksPerSm);
-  const std::int64_t count = parts(variant, dtype, p, kBlocksPerSm);
-  return of.together + of.rounds + of.steps + div_up(count, finish_warps(count)) +
-         finish_warps(count);
+  const auto joined = [&](const Problem& cut, std::int64_t columns) {
+    const Additions of = additions(dtype, cut, kBlocksPerSm);
+    const std::int64_t count = parts(variant, dtype, cut, kBlocksPerSm);
+    return of.together + of.rounds + of.steps + div_up(count, finish_warps(count)) * columns +
+           finish_warps(count);
+  };
+  const std::int64_t usual = joined(p, 1);
+  if (!has_short_planes(dtype, p)) return usual;
+  return std::max(usual, joined(as_columns(p), div_up(p.spatial, kLanes)) + kButterflySteps);
 }
 
 } // namespace kg::batchnorm

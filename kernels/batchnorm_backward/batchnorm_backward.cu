@@ -11,6 +11,7 @@
 #include "runtime/error.h"
 #include "runtime/launch.h"
 
+#include <algorithm>
 #include <string>
 
 namespace kg::batchnorm_backward {
@@ -60,32 +61,58 @@ void join_parts(const Call<T>& call) {
                                           call.stream);
 }
 
+template <class T, int Count, bool kPlanes>
+void sum_columns(const Call<T>& call, const Problem& columns, const Divisor& by_plane,
+                 std::int64_t parts) {
+  const ColumnTiles tiles = batchnorm::column_tiles(columns, Count);
+  launch(column_sums<T, Count, kPlanes>,
+         call.over(tiles.across, dim3(tiles.lanes, tiles.height), parts), call.dy, call.x,
+         columns.per_channel(), columns.channels, by_plane, call.channels.mean, call.channels.rstd,
+         call.partials);
+}
+
+// nchw of short planes.
+template <class T>
+void sum_by_columns(const Call<T>& call) {
+  const Problem& p = call.problem;
+  const Problem columns = batchnorm::as_columns(p);
+  const std::int64_t count = parts(Variant::vectorized, dtype_of<T>, columns, kWideBlocksPerSm);
+  sum_columns<T, kPackElements<T>, true>(call, columns, Divisor(p.spatial), count);
+  launch(join_planes, call.over(p.channels, sum_warps(count) * kLanes), call.partials, count,
+         p.channels, p.spatial, call.dgamma, call.dbeta);
+}
+
+template <class T, int Count>
+void sum_planes(const Call<T>& call, const Planes& planes) {
+  launch(planes.whole ? plane_sums<T, Count, true> : plane_sums<T, Count, Count == 1>,
+         call.over(call.problem.channels, kThreads, call.parts), call.dy, call.x, planes,
+         call.channels.mean, call.channels.rstd, call.partials);
+  join_parts(call);
+}
+
 template <class T, int Count>
 void run_planes(const Call<T>& call) {
   const Problem& p = call.problem;
-  const Channels& c = call.channels;
   const Planes planes(p, call.x, Count);
-  launch(planes.whole ? plane_sums<T, Count, true> : plane_sums<T, Count, Count == 1>,
-         call.over(p.channels, kThreads, call.parts), call.dy, call.x, planes, c.mean, c.rstd,
-         call.partials);
-  join_parts(call);
+  if (Count > 1 && batchnorm::has_short_planes(dtype_of<T>, p) && is_aligned(call.x))
+    sum_by_columns(call);
+  else
+    sum_planes<T, Count>(call, planes);
   const std::int64_t packs = div_up(p.elements() + planes.past, Count);
   launch(plane_gradient<T, Count>, call.over(div_up(packs, kThreads), kThreads), call.dy, call.x,
-         planes, c, call.dx);
+         planes, call.channels, call.dx);
 }
 
 template <class T, int Count>
 void run_columns(const Call<T>& call) {
   const Problem& p = call.problem;
-  const Channels& c = call.channels;
-  const ColumnTiles tiles = batchnorm::column_tiles(p, Count);
-  const dim3 block(tiles.lanes, tiles.height);
-  launch(column_sums<T, Count>, call.over(tiles.across, block, call.parts), call.dy, call.x,
-         p.per_channel(), p.channels, c.mean, c.rstd, call.partials);
+  sum_columns<T, Count, false>(call, p, Divisor(), call.parts);
   join_parts(call);
+  const ColumnTiles tiles = batchnorm::column_tiles(p, Count);
   launch(column_gradient<T, Count>,
-         call.over(tiles.across, block, batchnorm::column_parts(tiles, kBlocksPerSm)), call.dy,
-         call.x, p.per_channel(), p.channels, c, call.dx);
+         call.over(tiles.across, dim3(tiles.lanes, tiles.height),
+                   batchnorm::column_parts(tiles, kBlocksPerSm)),
+         call.dy, call.x, p.per_channel(), p.channels, call.channels, call.dx);
 }
 
 // Packs of 16 bytes where they are the same elements of all tensors and, in nhwc, whole channels.
@@ -109,14 +136,21 @@ void require_memory(const void* pointer, const char* name) {
 } // namespace
 
 std::size_t workspace_bytes(Variant variant, Dtype dtype, const Problem& problem) {
-  return batchnorm::partial_bytes(variant, dtype, problem, kWideBlocksPerSm, kSumVectors);
+  return batchnorm::workspace_for(variant, dtype, problem, kWideBlocksPerSm, kSumVectors);
 }
 
 std::int64_t chain(Variant variant, Dtype dtype, const Problem& problem) {
   if (resolved(variant) == Variant::naive || problem.elements() == 0) return problem.per_channel();
-  const batchnorm::Additions of = batchnorm::additions(dtype, problem, kWideBlocksPerSm);
-  const std::int64_t count = parts(variant, dtype, problem, kWideBlocksPerSm);
-  return of.together * of.rounds + of.steps + partials_chain(count);
+  const auto joined = [&](const Problem& cut, std::int64_t columns) {
+    const batchnorm::Additions of = batchnorm::additions(dtype, cut, kWideBlocksPerSm);
+    const std::int64_t count = parts(variant, dtype, cut, kWideBlocksPerSm);
+    return of.together * of.rounds + of.steps + div_up(count, sum_warps(count)) * columns +
+           sum_warps(count);
+  };
+  const std::int64_t usual = joined(problem, 1);
+  if (!batchnorm::has_short_planes(dtype, problem)) return usual;
+  const std::int64_t of_a_lane = div_up(problem.spatial, kLanes);
+  return std::max(usual, joined(batchnorm::as_columns(problem), of_a_lane) + kButterflySteps);
 }
 
 template <class T>

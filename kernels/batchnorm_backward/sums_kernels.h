@@ -13,12 +13,15 @@
 
 #include "batchnorm/columns.h"
 #include "batchnorm/planes.h"
+#include "batchnorm/short_planes.h"
 #include "batchnorm/strides.h"
+#include "primitives/divisor.h"
 #include "primitives/partials.h"
 
 namespace kg::batchnorm_backward {
 
 using batchnorm::each_chunk;
+using batchnorm::each_of_plane;
 using batchnorm::each_rows;
 using batchnorm::kThreads;
 using batchnorm::kTogether;
@@ -97,10 +100,21 @@ __global__ void __launch_bounds__(kThreads, kWideBlocksPerSm)
   partial(partials, blockIdx.y, SumVector::dbeta, p.channels)[channel] = sum;
 }
 
-// nhwc: a strip of channels, part blockIdx.y of their rows.
-template <class T, int Count>
+// A statistic of the channels that a pack of columns is of, by_plane of which a channel has.
+template <int Count>
+__device__ __forceinline__ Floats<Count> load_of_columns(const float* statistic, std::int64_t pack,
+                                                         const Divisor& by_plane) {
+  Floats<Count> values;
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e) values.value[e] = statistic[by_plane.quotient(pack * Count + e)];
+  return values;
+}
+
+// nhwc: a strip of channels, part blockIdx.y of their rows. kPlanes: of nchw a strip of columns, of
+// which each channel has a plane.
+template <class T, int Count, bool kPlanes>
 __global__ void __launch_bounds__(kThreads, kWideBlocksPerSm)
-    column_sums(const T* dy, const T* x, std::int64_t rows, std::int64_t channels,
+    column_sums(const T* dy, const T* x, std::int64_t rows, std::int64_t channels, Divisor by_plane,
                 const float* mean, const float* rstd, float* partials) {
   __shared__ float scratch[kSumVectors][Count][kThreads];
   const std::int64_t pack = batchnorm::column_pack();
@@ -108,8 +122,14 @@ __global__ void __launch_bounds__(kThreads, kWideBlocksPerSm)
   Floats<Count> weighted = {};
   Floats<Count> sum = {};
   if (has_channels) {
-    const Floats<Count> centre = load_floats<Count>(mean, pack, channels);
-    const Floats<Count> factor = load_floats<Count>(rstd, pack, channels);
+    const auto of_pack = [&](const float* statistic) {
+      if constexpr (kPlanes)
+        return load_of_columns<Count>(statistic, pack, by_plane);
+      else
+        return load_floats<Count>(statistic, pack, channels);
+    };
+    const Floats<Count> centre = of_pack(mean);
+    const Floats<Count> factor = of_pack(rstd);
     each_rows<Walk::forwards>(rows, [&](const std::int64_t(&row)[kTogether], int held, auto whole) {
       StoredPack<T, Count> stored_dy[kTogether];
       StoredPack<T, Count> stored_x[kTogether];
@@ -160,6 +180,27 @@ __global__ void __launch_bounds__(kThreads, kWideBlocksPerSm)
                                  channels, weighted);
   batchnorm::store_floats<Count>(partial(partials, blockIdx.y, SumVector::dbeta, channels), pack,
                                  channels, sum);
+}
+
+// nchw by columns: joins the parts of all columns of channel blockIdx.x.
+__global__ void __launch_bounds__(kSumWarps* kLanes)
+    join_planes(float* partials, std::int64_t parts, std::int64_t channels, std::int64_t spatial,
+                float* dgamma, float* dbeta) {
+  __shared__ float scratch[kSumVectors][kSumWarps];
+  const std::int64_t channel = blockIdx.x;
+  const std::int64_t columns = channels * spatial;
+  float weighted = 0;
+  float sum = 0;
+  each_of_plane(parts, spatial, [&](std::int64_t part, std::int64_t place) {
+    const std::int64_t column = channel * spatial + place;
+    weighted += partial(partials, part, SumVector::dgamma, columns)[column];
+    sum += partial(partials, part, SumVector::dbeta, columns)[column];
+  });
+  weighted = block_sum(weighted, scratch[0]);
+  sum = block_sum(sum, scratch[1]);
+  if (threadIdx.x > 0) return;
+  dgamma[channel] = weighted;
+  dbeta[channel] = sum;
 }
 
 } // namespace kg::batchnorm_backward

@@ -29,7 +29,7 @@ KG_OWN_TEST(AutomaticIsVectorized) {
 // In training an infinity makes its channel NaN and what is made of its variance not finite, and
 // changes no bit of another channel.
 KG_OWN_TEST(InfinitiesStayInTheirChannels) {
-  for (const Images& p : images::in_layouts({{3, 5, 49}, {1, 5, 4100}, {30, 5, 1}},
+  for (const Images& p : images::in_layouts({{3, 5, 49}, {1, 5, 4100}, {30, 5, 1}, {33, 8, 49}},
                                             {{5, 24, 9}, {40, 5, 7}, {1, 8, 1030}}))
     for (const double infinity : {kInfinity, -kInfinity}) {
       const auto sample = [&](double special) {

@@ -57,20 +57,22 @@ inline std::vector<std::string> shapes_of(const std::vector<Images>& all) {
 // The last ones of each layout give a thread several rounds: a plane of one element is a pack, and
 // of channels that are no whole packs a block has fewer rows at once.
 inline std::vector<std::string> long_sums() {
-  return shapes_of(in_layouts({{3, 5, 49}, {2, 3, 1023}, {1, 2, 8200}, {1100, 2, 1}},
+  return shapes_of(in_layouts({{3, 5, 49}, {2, 3, 1023}, {1, 2, 8200}, {1100, 2, 1}, {70, 8, 49}},
                               {{3, 5, 49}, {9, 200, 5}, {2, 35, 100}}));
 }
 
 // The usual ones: in nhwc whole packs and not.
 inline std::vector<std::string> usual() {
-  return shapes_of(in_layouts({{3, 4, 49}, {2, 3, 1500}}, {{20, 24, 5}, {20, 5, 7}, {7, 40, 30}}));
+  return shapes_of(
+      in_layouts({{3, 4, 49}, {2, 3, 1500}, {33, 8, 49}}, {{20, 24, 5}, {20, 5, 7}, {7, 40, 30}}));
 }
 inline std::vector<std::string> beside_libraries() {
   return shapes_of(in_layouts({{4, 5, 77}, {2, 3, 1024}}, {{4, 16, 77}, {3, 70, 30}}));
 }
 inline std::vector<std::string> misaligned(Dtype dtype) {
   const std::int64_t pack = batchnorm::pack_elements(dtype);
-  return shapes_of(in_layouts({{2, 3, 49}, {2, 3, 8 * pack}}, {{30, 2 * pack, 3}, {9, 11, 4}}));
+  return shapes_of(
+      in_layouts({{2, 3, 49}, {2, 3, 8 * pack}, {32, 8, 35}}, {{30, 2 * pack, 3}, {9, 11, 4}}));
 }
 inline std::vector<std::string> empty() {
   return shapes_of(in_layouts({{0, 3, 5}, {2, 0, 5}, {2, 3, 0}}, {{0, 3, 5}, {2, 3, 0}}));
@@ -86,12 +88,29 @@ inline std::vector<std::string> planes_and_columns() {
     all.push_back({1, channels, 37, Layout::nhwc});
   return shapes_of(all);
 }
+// Planes that are taken by columns, or just not: of few images, of images that are no whole packs,
+// of long planes; columns around a block's; and channels of one column.
+inline std::vector<Images> around_short_planes() {
+  return {{32, 8, 37},  {31, 8, 37},  {32, 9, 37},  {32, 1, 512},
+          {32, 1, 520}, {260, 2, 12}, {33, 264, 1}, {65, 24, 11}};
+}
 inline std::vector<std::string> numbers_of_rows(Dtype dtype) {
-  std::vector<Images> all;
+  std::vector<Images> all = around_short_planes();
   for (const std::int64_t rows : {2, 31, 32, 33, 127, 129, 1023, 1025, 2049})
     all.push_back({rows, batchnorm::pack_elements(dtype), 1, Layout::nhwc});
   for (const std::int64_t channels : {33, 65}) all.push_back({2, channels, 9});
   return shapes_of(all);
+}
+
+// Whether the sums over channels are those of columns first (kernels/batchnorm/short_planes.h):
+// rows of whole packs, 16 bytes at a multiple of 16, as many of them as 256 threads with at most 32
+// packs side by side take four of, and planes of 512 elements at the most. `start`: of the tensors.
+inline bool sums_by_columns(Dtype dtype, const Images& p, std::int64_t start) {
+  const std::int64_t pack = batchnorm::pack_elements(dtype), columns = p.channels * p.spatial;
+  std::int64_t side_by_side = 1;
+  while (side_by_side < 32 && side_by_side * pack < columns) side_by_side *= 2;
+  return p.layout == Layout::nchw && p.spatial <= 512 && columns % pack == 0 && start % pack == 0 &&
+         p.batch * side_by_side >= 4 * 256;
 }
 
 // The longest chain of additions of a variant; a library may add a channel up one by one.

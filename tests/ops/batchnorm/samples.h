@@ -43,8 +43,8 @@ inline double whole_mean(std::int64_t c) { return static_cast<double>(c * 23 % 8
 // mean m and deviation d, all of it exact; the result is beta +- gamma. Even planes; rows that are
 // a multiple of 512.
 inline void add_pairs(std::vector<Sample>& samples, Dtype dtype) {
-  for (const Images& p :
-       in_layouts({{2, 3, 64}, {3, 5, 6}, {1, 2, 8200}}, {{8, 8, 64}, {2, 3, 512}, {16, 40, 32}})) {
+  for (const Images& p : in_layouts({{2, 3, 64}, {3, 5, 6}, {1, 2, 8200}, {64, 40, 8}},
+                                    {{8, 8, 64}, {2, 3, 512}, {16, 40, 32}})) {
     std::vector<double> x, expected;
     for (std::int64_t c = 0; c < p.channels; ++c)
       for (std::int64_t i = 0; i < p.per_channel(); ++i) {
@@ -97,7 +97,7 @@ inline std::vector<Sample> exact(Dtype dtype) {
   add_pairs(samples, dtype);
   add_integers(samples, dtype);
   for (const Images& p :
-       in_layouts({{3, 5, 49}, {1, 9, 1}, {1, 3, 8200}}, {{3, 16, 49}, {1, 9, 1}})) {
+       in_layouts({{3, 5, 49}, {1, 9, 1}, {1, 3, 8200}, {32, 16, 17}}, {{3, 16, 49}, {1, 9, 1}})) {
     std::vector<double> x;
     for (std::int64_t i = 0; i < p.elements(); ++i)
       x.push_back(static_cast<double>(i / p.per_channel() * 3 - 5));
@@ -156,7 +156,8 @@ inline void add_scales(std::vector<Sample>& samples, Dtype dtype) {
 inline void add_far_from_zero(std::vector<Sample>& samples, Dtype dtype) {
   const double most = dtype == Dtype::f32 ? 10000 : 1000;
   const double width = dtype == Dtype::bf16 ? 8 : 1;
-  for (const Images& p : in_layouts({{2, 3, 530}, {1, 1, 9001}}, {{5, 8, 230}, {3, 9, 201}})) {
+  for (const Images& p :
+       in_layouts({{2, 3, 530}, {1, 1, 9001}, {34, 8, 49}}, {{5, 8, 230}, {3, 9, 201}})) {
     std::vector<double> x;
     for (const double value : test::normal(Dtype::f32, p.elements(), test::Tensor::a).values)
       x.push_back(test::round_to(dtype, most + width * value));
@@ -181,8 +182,8 @@ inline std::vector<Sample> random(Dtype dtype) {
 // additions: a test of the operation's own.
 inline std::vector<Sample> special(Dtype dtype) {
   std::vector<Sample> samples;
-  for (const Images& p :
-       in_layouts({{3, 5, 49}, {1, 5, 4100}, {30, 5, 1}}, {{5, 24, 9}, {40, 5, 7}, {1, 8, 1030}}))
+  for (const Images& p : in_layouts({{3, 5, 49}, {1, 5, 4100}, {30, 5, 1}, {33, 8, 49}},
+                                    {{5, 24, 9}, {40, 5, 7}, {1, 8, 1030}}))
     for (const double each : {kNan, kInfinity, -kInfinity})
       for (const char* const mode : {"train", "infer"})
         if (mode[0] == 'i' || std::isnan(each))

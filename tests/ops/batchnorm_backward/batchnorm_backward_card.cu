@@ -143,7 +143,7 @@ Reference elements(const Problem& problem, std::string_view output, std::int64_t
 // are 0.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
-  for (const Images& p : in_layouts({{2, 3, 64}, {16, 5, 8}, {1, 2, 8192}},
+  for (const Images& p : in_layouts({{2, 3, 64}, {16, 5, 8}, {1, 2, 8192}, {512, 20, 2}},
                                     {{8, 8, 64}, {2, 3, 512}, {16, 40, 32}})) {
     const auto whole = [&](std::int64_t most, test::Tensor tensor) {
       auto drawn = test::integers(dtype, p.elements(), most, tensor).values;
@@ -196,7 +196,8 @@ std::vector<Sample> random_samples(Dtype dtype) {
 
 std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
-  for (const Images& p : in_layouts({{3, 5, 49}, {1, 5, 4100}}, {{5, 24, 9}, {40, 5, 7}}))
+  for (const Images& p :
+       in_layouts({{3, 5, 49}, {1, 5, 4100}, {33, 8, 49}}, {{5, 24, 9}, {40, 5, 7}}))
     for (const double special : {kNan, kInfinity, -kInfinity})
       for (const char* const tensor : {"dy", "x"})
         samples.push_back(
@@ -228,7 +229,11 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
   const std::string kind = columns ? "column_" : "plane_";
   const std::string count = ", " + std::to_string(packs ? pack : 1);
   const bool whole_planes = !packs || (p.spatial % pack == 0 && start % pack == 0);
-  const std::string whole = columns ? "" : whole_planes ? ", true" : ", false";
+  const std::string whole = columns ? ", false" : whole_planes ? ", true" : ", false";
+  if (packs && images::sums_by_columns(problem.dtype, p, start))
+    return {kernel("column_sums", count + ", true>"),
+            {"::join_planes"},
+            kernel("plane_gradient", count + ">")};
   return {kernel(kind + "sums", count + whole + ">"), kernel("sum_partials", ""),
           kernel(kind + "gradient", count + ">")};
 }
@@ -269,7 +274,8 @@ Card batchnorm_backward_card() {
   card.kernels = kernels;
   card.compiled_otherwise = "fused products";
   card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than the memory
-  card.timed_on_host = {{"nhwc_n2_c64_s196", true}, {"nchw_n4_c8_s196"}, {"nchw_n4_c8_s49"}};
+  card.timed_on_host = {
+      {"nhwc_n2_c64_s196", true}, {"nchw_n4_c8_s196"}, {"nchw_n4_c8_s49"}, {"nchw_n32_c16_s49"}};
   // A small one, and 256 MiB of 16-bit elements and more.
   card.timed_on_gpu = {{"nhwc_n8_c64_s784"},
                        {"nhwc_n256_c64_s12544", true},
