@@ -12,8 +12,8 @@
 // them, and its shared memory half of that time. A warp per plane (global.h), 100 instructions for
 // each 98 bytes, had 18 % of a copy's rate there (bf16).
 //
-// Bank conflicts: lanes stand an odd number of packs apart, which meets each bank once, or an odd
-// number of elements, where two lanes meet at most.
+// Bank conflicts: planes, and runs of a plane, begin an odd number of packs or of elements apart,
+// so that one or two lanes meet in a bank, seldom more.
 #pragma once
 
 #include "pooling/reduce.h"
