@@ -82,7 +82,8 @@ __global__ void __launch_bounds__(kThreads)
     const float share_of_next = share_of(places, widened(next[p]).value[0]);
     Floats<Count> shares;
     KG_UNROLL
-    for (int e = 0; e < Count; ++e) shares.value[e] = Count == 1 || e < left[p] ? share : share_of_next;
+    for (int e = 0; e < Count; ++e)
+      shares.value[e] = Count == 1 || e < left[p] ? share : share_of_next;
     store_pack<T, Count, Store::streamed>(dx, index + p * kThreads, inputs, shares);
   }
 }
