@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Global pooling: the window is the plane, so this is a reduction. Fixed order: the lanes' or rows'
-// partial results are joined by a tree.
+// partial results are joined by a tree. Planes of nchw of which a block's shared memory holds
+// several have a kernel of their own: small_planes.h.
 //
 // Bytes: x once; y is nothing beside it. Expected on an H200: 90 % of the rate at which it reads,
 // where there are enough planes: a warp has 4 packs per lane under way, 32 warps of a

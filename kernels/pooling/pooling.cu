@@ -12,6 +12,7 @@
 #include "pooling/plane_windows.h"
 #include "pooling/reduce.h"
 #include "pooling/row_windows.h"
+#include "pooling/small_planes.h"
 #include "pooling/strips.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
@@ -122,10 +123,25 @@ bool ran_square(const Problem& problem, bool packs, bool include_padding, const 
          run.template operator()<Square{2, 2}>();
 }
 
+// Whether the planes are small enough, and have been pooled.
+template <class Reduce, class T, int Count>
+bool ran_small(const Problem& problem, const T* x, T* y, Stream& stream) {
+  const SmallPlanes small =
+      small_planes_of<T, Count>(problem.planes(), problem.height * problem.width);
+  if (small.of_block == 0) return false;
+  launch(small_planes<Reduce, T, Count>,
+         {.grid = grid_for(div_up(small.planes, small.of_block)),
+          .block = kSmallThreads,
+          .stream = &stream},
+         x, y, small);
+  return true;
+}
+
 template <class Reduce, class T, int Count>
 void launch_global(const Problem& problem, const T* x, T* y, Stream& stream) {
   const std::int64_t size = problem.height * problem.width;
   if (problem.layout == Layout::nchw) {
+    if (ran_small<Reduce, T, (Count > 1 ? Count : kWordElements<T>)>(problem, x, y, stream)) return;
     launch(global_planes<Reduce, T, Count>,
            {.grid = grid_for(div_up(problem.planes(), kPlanesPerBlock)),
             .block = kGlobalThreads,

@@ -27,7 +27,7 @@ namespace kg::pooling {
 // naive: one thread per output. vectorized: a thread has a strip of outputs that share what they
 // read, of 16 bytes of channels where they come last; windows of 3x3 at stride 1 or 2 and of 2x2 at
 // stride 2 have kernels that load many of their elements first; for global pooling a warp or block
-// has a plane.
+// has a plane, or a block many small ones.
 using vectorization::kVariants, vectorization::name, vectorization::resolved,
     vectorization::Variant;
 

@@ -190,12 +190,14 @@ bool gathered_whole(const Call<T>& call) {
   const std::int64_t inputs = call.problem.inputs();
   const std::int64_t places = call.problem.height * call.problem.width;
   if (call.problem.layout == Layout::nchw) {
-    const bool aligned = elements_to_boundary(call.dx) == 0;
+    constexpr int kPack = kPackElements<T>;
     const auto run = [&]<int kNeighbours>() {
-      launch(gather_whole_planes<T, kNeighbours>, call.config(div_up(inputs, kNeighbours)), call.dy,
-             call.dx, Divisor(places), inputs);
+      launch(gather_whole_planes<T, kNeighbours>,
+             call.config(div_up(inputs, kNeighbours * kPlanePacks)), call.dy, call.dx,
+             Divisor(places), inputs);
     };
-    aligned ? run.template operator()<kPackElements<T>>() : run.template operator()<1>();
+    elements_to_boundary(call.dx) == 0 && places >= kPack ? run.template operator()<kPack>()
+                                                          : run.template operator()<1>();
     return true;
   }
   const std::int64_t packs = call.problem.channels / Count;

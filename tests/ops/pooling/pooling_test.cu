@@ -4,8 +4,12 @@
 // What only pooling promises; what every operation does is in its card.
 #include "pooling/pooling.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "runtime/device.h"
 #include "runtime/launch.h"
@@ -62,6 +66,32 @@ KG_OWN_TEST(Relations) {
       EXPECT_EQ(of("nchw", test::scaled(x, 2)).values, test::scaled(y.values, 2))
           << what << "pooling(4 x) = 4 pooling(x)";
     }
+}
+
+// Planes that are alike have averages of the same bits, wherever they lie. Their large elements
+// cancel out, so that what sums of another order lose shows.
+KG_OWN_TEST(EqualPlanes) {
+  const Dtype dtype = judge.dtype();
+  constexpr std::size_t kPlanes = 137;
+  for (const std::size_t extent : {7, 17}) {
+    const std::size_t size = extent * extent;
+    std::vector<double> plane =
+        test::normal(dtype, static_cast<std::int64_t>(size), test::Tensor::a).values;
+    for (std::size_t i = 0; i < size; ++i)
+      plane[i] = i % 3 == 2 ? 0x1p15 * (i % 2 == 0 ? 1 : -1) : test::round_to(dtype, plane[i] / 64);
+    std::vector<double> x;
+    for (std::size_t p = 0; p < kPlanes; ++p) x.insert(x.end(), plane.begin(), plane.end());
+    const std::string text = std::to_string(extent);
+    for (const Variant& variant : judge.card().variants) {
+      const auto y = judge
+                         .run(variant.name, {"equal planes",
+                                             "avg_nchw_n1_c" + std::to_string(kPlanes) + "_h" +
+                                                 text + "_w" + text + "_k" + text + "_s1_p0",
+                                             {{"x", values(dtype, x)}}})
+                         .outputs.at("y");
+      EXPECT_EQ(y.bits, std::vector<std::uint64_t>(kPlanes, y.bits[0])) << variant.name;
+    }
+  }
 }
 
 // Indices beyond 32 bits.

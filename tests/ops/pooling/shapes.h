@@ -96,12 +96,14 @@ inline Card pooling_family() {
                                "nchw_n5_c0_h4_w4_k2_s1_p0", "nhwc_n5_c0_h4_w4_k2_s1_p0"});
   card.timed_on_host = {{"max_nhwc_n1_c32_h32_w32_k3_s2_p1", true},
                         {"avg_nchw_n1_c8_h32_w32_k3_s1_p1"},
-                        {"avg_nhwc_n2_c64_h14_w14_k14_s1_p0"}};
+                        {"avg_nhwc_n2_c64_h14_w14_k14_s1_p0"},
+                        {"avg_nchw_n2_c256_h7_w7_k7_s1_p0"}};
   // A small one, and 256 MiB of 16-bit elements and more.
   card.timed_on_gpu = {
       {"max_nhwc_n1_c64_h56_w56_k3_s2_p1"},     {"max_nhwc_n256_c64_h112_w112_k3_s2_p1", true},
       {"max_nchw_n256_c64_h112_w112_k3_s2_p1"}, {"avg_nhwc_n256_c128_h56_w56_k3_s1_p1"},
-      {"avg_nchw_n256_c128_h56_w56_k3_s1_p1"},  {"avg_nhwc_n2048_c2048_h7_w7_k7_s1_p0"}};
+      {"avg_nchw_n256_c128_h56_w56_k3_s1_p1"},  {"avg_nhwc_n2048_c2048_h7_w7_k7_s1_p0"},
+      {"avg_nchw_n2048_c2048_h7_w7_k7_s1_p0"}};
   return card;
 }
 
