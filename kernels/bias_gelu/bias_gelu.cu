@@ -138,8 +138,8 @@ __device__ __forceinline__ void store(T* y, const Loaded<T>& loaded) {
 
 template <Form form, class T>
 __device__ __forceinline__ void store_one(const Problem<T>& problem, std::int64_t index) {
-  problem.y[index] =
-      apply<form>(problem.x[index], to_float(problem.bias[index % problem.cols.value]));
+  const std::int64_t column = index - problem.cols.quotient(index) * problem.cols.value;
+  problem.y[index] = apply<form>(problem.x[index], to_float(problem.bias[column]));
 }
 
 // Of aligned x and y: `step` packs, after which the same columns come again, lie between the packs
