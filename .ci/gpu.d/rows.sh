@@ -8,7 +8,7 @@
 # list_rows OPTION...: "<case> <variant>..." of the listed rows, vendors' included; the slow variants, naive and direct, only with --naive,
 # since some take a second per launch.
 list_rows() {
-  "$kernelgrade" list --fast "$@" |
+  "$kernelgrade" list "${subset[@]}" "$@" |
     awk -F'  +' -v naive="$naive" '$1 ~ /^[a-z0-9_]+\.[a-z0-9]+\./ {
       line = $1; n = split($2, words, " ")
       for (i = 1; i <= n; i++) { sub(/\*$/, "", words[i]); if (naive || (words[i] != "naive" && words[i] != "direct")) line = line " " words[i] }
@@ -91,7 +91,7 @@ take_pass() {
   ((dry_run)) || begun "$pack" "$visit.$unit"
   limit=$((60 + 20 * rows)) # no row takes longer than --row-timeout says, and few come near
   [[ $visit != rounds ]] || limit=$((limit * rounds))
-  limited $limit "$kernelgrade" run --fast --op "$(ops_of "$part" | tr ' ' ',')" --dtype "$dtype" --mode "$mode" \
+  limited $limit "$kernelgrade" run "${subset[@]}" --op "$(ops_of "$part" | tr ' ' ',')" --dtype "$dtype" --mode "$mode" \
     --variant "$(variants_of <<<"$wanted")" --json "$live" --resume --row-timeout 30 \
     "$@" "${source[@]}" >"$work/pass.log" 2>&1 || code=$?
   ((dry_run)) && { cat "$work/pass.log"; return 0; }
@@ -202,7 +202,7 @@ gate() {
   unit=$(outcomes bless | awk -F'\t' '$3 > 0 || $2 == "passed" { print $1; exit }')
   [[ -n $unit ]] || ((dry_run)) || { echo 'nothing is blessed yet'; return 1; }
   IFS=. read -r dtype mode part <<<"${unit:-f32.cold.first}"
-  limited 300 env KERNELGRADE_CONFIRM=never "$kernelgrade" gate --fast --op "$(ops_of "$part" | cut -d' ' -f1)" --dtype "$dtype" --mode "$mode" \
+  limited 300 env KERNELGRADE_CONFIRM=never "$kernelgrade" gate "${subset[@]}" --op "$(ops_of "$part" | cut -d' ' -f1)" --dtype "$dtype" --mode "$mode" \
     --baselines "$work/rounds/baselines" "${source[@]}" || code=$?
   ((dry_run == 0)) || return 0
   ! cut_off $code || return $code
@@ -220,7 +220,7 @@ report() {
     [[ ! -e $file ]] || xz -dc "$file" >"$work/judged/$(basename "$file" .xz)"
   done
   # Naive variants that nobody asked for are not missing.
-  limited 120 env -u KERNELGRADE_STRICT "$kernelgrade" report --fast --variant "$(list_rows --op "${ops// /,}" | variants_of)" --baselines baselines --out "$work/report" "$work"/judged/*.json || code=$?
+  limited 120 env -u KERNELGRADE_STRICT "$kernelgrade" report "${subset[@]}" --variant "$(list_rows --op "${ops// /,}" | variants_of)" --baselines baselines --out "$work/report" "$work"/judged/*.json || code=$?
   ((dry_run == 0)) || return 0
   ! cut_off $code || return $code
   [[ ! -d $work/report ]] || tar -cJf "$work/logs/report.tar.xz" -C "$work" report

@@ -5,14 +5,14 @@
 #
 # Sourced by .ci/gpu and run_unit: the units of work of each visit, most worth first (units_<visit> prints one per line), and what is left.
 
-# parts: "<part> <op>..." of the wanted operations.
+# parts: "<part> <op>..." of the wanted operations. All shapes are other parts than the pre-merge list's, or they would count as done.
 parts() {
-  awk -v wanted="$ops" 'BEGIN { n = split(wanted, list, " "); for (i = 1; i <= n; i++) is_wanted[list[i]] = 1 }
+  awk -v wanted="$ops" -v shapes="$( ((${#subset[@]})) || echo -all)" 'BEGIN { n = split(wanted, list, " "); for (i = 1; i <= n; i++) is_wanted[list[i]] = 1 }
     /^#/ || NF == 0 { next }
     { line = ""
       for (i = 2; i <= NF; i++) if ($i in is_wanted) { line = line " " $i; delete is_wanted[$i] }
-      if (line != "") print substr($1, 1, length($1) - 1) line }
-    END { line = ""; for (i = 1; i <= n; i++) if (list[i] in is_wanted) line = line " " list[i]; if (line != "") print "others" line }' \
+      if (line != "") print substr($1, 1, length($1) - 1) shapes line }
+    END { line = ""; for (i = 1; i <= n; i++) if (list[i] in is_wanted) line = line " " list[i]; if (line != "") print "others" shapes line }' \
     .ci/gpu.d/ops.txt
 }
 

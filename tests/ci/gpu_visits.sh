@@ -64,6 +64,9 @@ check 'done is done: nothing runs twice' cmp "$work/truth" "$work/before"
 new_machine
 visit correctness measure --passes f32.cold,f16.graph
 check 'nor on another machine' cmp "$work/truth" "$work/before"
+visit measure --passes f32.cold --all-shapes
+check 'all shapes are other rows than those of the pre-merge list' test "$code:$(rows_in | grep -c 'f32.* cold 1 measure')" = 0:36
+check 'the command for what is left says so' said '^  .ci/gpu .* --all-shapes'
 echo '{"row": "elsewhere", "verified": ""}' >"$work/results/measure.f32.real.first.json.journal"
 visit measure --passes f32.real
 check 'a pass begun on another machine is put aside, and measured' test "$code:$(rows_in | grep -c 'f32.* real 1 measure')" = 0:9
