@@ -77,18 +77,18 @@ class RowBeside {
   __device__ __forceinline__ void make(Candidate<T> (&row)[kColumns], bool has_before,
                                        bool has_behind) const {
     Candidate<T> own[kCount];
-    Candidate<T>::make(own, pack_[0], kBefore, 1);
+    Candidate<T>::template make<1>(own, pack_[0], kBefore);
     KG_UNROLL
     for (int e = 0; e < kCount; ++e) row[kBefore + e] = own[e];
     if constexpr (kBefore > 0) {
       Candidate<T> before[kBefore];
-      Candidate<T>::make(before, before_[0], 0, 1);
+      Candidate<T>::template make<1>(before, before_[0], 0);
       KG_UNROLL
       for (int e = 0; e < kBefore; ++e) row[e] = has_before ? before[e] : own[0];
     }
     if constexpr (kBehind > 0) {
       Candidate<T> behind[kBehind];
-      Candidate<T>::make(behind, behind_[0], kBefore + kCount, 1);
+      Candidate<T>::template make<1>(behind, behind_[0], kBefore + kCount);
       KG_UNROLL
       for (int e = 0; e < kBehind; ++e)
         row[kBefore + kCount + e] = has_behind ? behind[e] : own[kCount - 1];
