@@ -40,13 +40,12 @@ class Candidate {
     unsigned words[(Count + 1) / 2] = {};
     memcpy(words, &pack, sizeof pack);
     KG_UNROLL
-    for (int e = 0; e < Count; ++e) {
-      const unsigned ordered = ptx::ordered_halves<T>(words[e / 2]);
-      const auto left = static_cast<unsigned>(kLastPlace - place - e * kStep);
-      // As nvcc (13.0) makes one instruction of it, of places in registers and of known ones.
-      const unsigned upper =
-          kStep == 0 ? (ordered & 0xffff0000u) | left : __byte_perm(left, ordered, 0x7610);
-      candidates[e].key_ = static_cast<int>(e % 2 == 0 ? (ordered << 16) + left : upper);
+    for (int w = 0; w < (Count + 1) / 2; ++w) {
+      const unsigned ordered = ptx::ordered_halves<T>(words[w]);
+      const auto left = static_cast<unsigned>(kLastPlace - place - 2 * w * kStep);
+      candidates[2 * w].key_ = static_cast<int>((ordered << 16) + left);
+      if (2 * w + 1 < Count)
+        candidates[2 * w + 1].key_ = static_cast<int>((ordered & 0xffff0000u) | (left - kStep));
     }
   }
 
