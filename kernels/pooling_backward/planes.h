@@ -1,7 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of a maximum of planes (nchw), in the two steps of gather.h.
+// The gradient of a maximum of planes (nchw), in the two steps of gather.h, where maximum_rows.h
+// does not take them at once.
 //
 // choose_planes: the windows of pooling/plane_windows.h, all of whose elements a thread loads
 // before it looks at one. gather_planes: a thread has 16 bytes of dx, neighbours in memory wherever

@@ -7,6 +7,7 @@
 
 #include "pooling_backward/choose_packs.h"
 #include "pooling_backward/gather.h"
+#include "pooling_backward/maximum_rows.h"
 #include "pooling_backward/planes.h"
 #include "pooling_backward/shares.h"
 #include "pooling_backward/tiles.h"
@@ -172,12 +173,14 @@ bool gathered_square(const Call<T>& call) {
     return gathered_tiles<Maximum, T, square, 0, kTileOfPacks<T>>(call);
   } else {
     if (call.g.inner > 1) return false;
-    constexpr Tile kRows = kTileOfRows<Maximum, T>;
-    if (call.problem.width % kRows.across == 0 && elements_to_boundary(call.dx) == 0) {
-      const int phase = call.g.horizontal.before % square.stride;
-      if (phase == 0) return gathered_tiles<Maximum, T, square, 0, kRows>(call);
-      if constexpr (square.kernel > square.stride)
-        return gathered_tiles<Maximum, T, square, square.stride - 1, kRows>(call);
+    if constexpr (!Maximum || square.stride == 1) { // maximum_rows has the others
+      constexpr Tile kRows = kTileOfRows<Maximum, T>;
+      if (call.problem.width % kRows.across == 0 && elements_to_boundary(call.dx) == 0) {
+        const int phase = call.g.horizontal.before % square.stride;
+        if (phase == 0) return gathered_tiles<Maximum, T, square, 0, kRows>(call);
+        if constexpr (square.kernel > square.stride)
+          return gathered_tiles<Maximum, T, square, square.stride - 1, kRows>(call);
+      }
     }
     return gathered_tiles<Maximum, T, square, 0, kTileOfPairs>(call);
   }
@@ -289,9 +292,35 @@ void launch_gather(const Call<T>& call) {
          Elements{down, across, NarrowDivisor(g.inner / Count), columns, rows, threads, g.y_plane});
 }
 
+// Whether the windows hardly overlap and all rows are whole packs, so that one kernel has found the
+// maxima and handed on to them.
+template <class T>
+bool handed_to_maxima(const Call<T>& call) {
+  constexpr int kPack = kPackElements<T>;
+  if (call.problem.layout != Layout::nchw || call.problem.width % kPack != 0 ||
+      elements_to_boundary(call.x) != 0 || elements_to_boundary(call.dx) != 0)
+    return false;
+  const Strips strips = strips_of(call.g, kPack);
+  if (strips.threads >= pooling::kMostPlaneThreads || call.g.x_plane >= pooling::kMostPlaneThreads)
+    return false;
+  return with_square(call.problem, [&]<Square square>() {
+    if constexpr (square.stride == 2)
+      launch(call.g.horizontal.before % 2 == 0 ? maximum_rows<T, square.kernel, 0>
+                                               : maximum_rows<T, square.kernel, 1>,
+             {.grid = grid_for(strips.threads, kMaximumThreads),
+              .block = kMaximumThreads,
+              .stream = &call.stream},
+             call.x, call.dy, call.dx, strips);
+    return square.stride == 2;
+  });
+}
+
 template <bool Maximum, class T, int Count>
 void launch_vectorized(const Call<T>& call) {
-  if constexpr (Maximum) launch_choose<T, Count>(call);
+  if constexpr (Maximum) {
+    if (handed_to_maxima(call)) return;
+    launch_choose<T, Count>(call);
+  }
   launch_gather<Maximum, T, Count>(call);
 }
 

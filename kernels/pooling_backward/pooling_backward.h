@@ -31,7 +31,8 @@ namespace kg::pooling_backward {
 // naive: one thread per element of dx, which searches each of its windows for the maximum again.
 // vectorized: the places of the maxima are found once, one byte per window, and then 16 bytes are
 // gathered per thread: of channels where they come last, else of a plane, if of a maximum. Windows
-// of 3x3 at stride 1 or 2 and of 2x2 at stride 2 have kernels that gather several rows of them.
+// of 3x3 at stride 1 or 2 and of 2x2 at stride 2 have kernels that gather several rows of them, and
+// planes' maxima at stride 2 one that does both.
 enum class Variant { automatic, naive, vectorized };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
 

@@ -95,6 +95,7 @@ inline Card pooling_family() {
   card.empty = with_each_kind({"nchw_n0_c5_h4_w4_k2_s1_p0", "nhwc_n0_c5_h4_w4_k2_s1_p0",
                                "nchw_n5_c0_h4_w4_k2_s1_p0", "nhwc_n5_c0_h4_w4_k2_s1_p0"});
   card.timed_on_host = {{"max_nhwc_n1_c32_h32_w32_k3_s2_p1", true},
+                        {"max_nchw_n1_c32_h32_w32_k3_s2_p1"},
                         {"avg_nchw_n1_c8_h32_w32_k3_s1_p1"},
                         {"avg_nhwc_n2_c64_h14_w14_k14_s1_p0"},
                         {"avg_nchw_n2_c256_h7_w7_k7_s1_p0"}};

@@ -145,6 +145,14 @@ void add_integers(std::vector<Sample>& samples, Dtype dtype) {
   const auto halving =
       test::in_both_layouts({{2, 16, 9, 10, two, two}, {2, 16, 10, 8, four, four}});
   problems.insert(problems.end(), halving.begin(), halving.end());
+  // Rows of whole packs in several strips, with all phases between a pack and a window.
+  const pooling::Axis three{.kernel = 3, .stride = 2, .pad_before = 1, .pad_after = 1};
+  const pooling::Axis far{.kernel = 3, .stride = 2, .pad_before = 2, .pad_after = 2};
+  const pooling::Axis half{.kernel = 2, .stride = 2, .pad_before = 1, .pad_after = 1};
+  for (const pooling::Problem& strips :
+       {pooling::Problem{1, 3, 45, 32, three, three}, pooling::Problem{1, 3, 20, 16, far, far},
+        pooling::Problem{1, 3, 22, 16, half, half}, pooling::Problem{1, 3, 3, 16, half, half}})
+    problems.push_back(strips);
   for (const pooling::Problem& p : problems) {
     const std::int64_t kernel = p.vertical.kernel;
     const bool halves =
@@ -246,7 +254,8 @@ std::vector<Sample> special_samples(Dtype dtype) {
        with_each_kind({"nchw_n1_c16_h9_w13_k2.3_s1.2_p0", "nhwc_n1_c16_h9_w13_k2.3_s1.2_p0",
                        "nchw_n2_c8_h5_w6_k3.6_s1_p1.0.2.0", "nhwc_n2_c8_h5_w6_k3.6_s1_p1.0.2.0",
                        "nchw_n1_c5_h9_w13_k3_s2_p1", "nhwc_n1_c16_h9_w13_k3_s2_p1",
-                       "nhwc_n1_c8_h5_w7_k3_s1_p1", "nchw_n3_c8_h3_w5_k3.5_s1_p0"})) {
+                       "nchw_n1_c2_h9_w16_k3_s2_p1", "nhwc_n1_c8_h5_w7_k3_s1_p1",
+                       "nchw_n3_c8_h3_w5_k3.5_s1_p0"})) {
     const Inputs normals = completed(problem(dtype, Shape::parse(shape)), {});
     const auto add = [&](const std::string& fill, const std::vector<double>& x,
                          const std::vector<double>& dy) {
@@ -302,6 +311,18 @@ bool adds_shares(const Problem& problem, const Layout& layout) {
   return p.width % pack == 0 && p.out_width() == p.width && p.horizontal.pad_before == 1;
 }
 
+// Maxima of 2x2 and 3x3 at stride 2 over rows that are packs, in x as in dx.
+bool takes_one_step(const Problem& problem, const Layout& layout) {
+  const pooling::Problem p = images_of(problem);
+  const auto pack = 16 / static_cast<std::int64_t>(size_of(problem.dtype));
+  for (const pooling::Axis& axis : {p.vertical, p.horizontal})
+    if (axis.kernel != p.vertical.kernel || (axis.kernel != 2 && axis.kernel != 3) ||
+        axis.stride != 2 || axis.dilation != 1)
+      return false;
+  return p.layout == pooling::Layout::nchw && p.width % pack == 0 &&
+         place_of(layout, "x").offset % pack == 0 && place_of(layout, "dx").offset % pack == 0;
+}
+
 std::vector<std::vector<std::string>> kernels(std::string_view variant, const Problem& problem,
                                               const Layout& layout) {
   if (problem.output_size() == 0) return {};
@@ -309,6 +330,7 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
   if (kind_of(problem) != Kind::max)
     return {
         {adds_shares(problem, layout) ? "pooling_backward::Shares" : "pooling_backward::gather"}};
+  if (takes_one_step(problem, layout)) return {{"pooling_backward::maximum_rows"}};
   return {{"pooling_backward::choose"}, {"pooling_backward::gather"}};
 }
 
@@ -351,7 +373,7 @@ Card pooling_backward_card() {
   card.misaligned = [](Dtype) {
     return with_each_kind({"nchw_n1_c16_h5_w7_k3_s2_p1", "nhwc_n1_c16_h5_w7_k3_s2_p1",
                            "nchw_n1_c16_h5_w7_k5.7_s1_p0", "nhwc_n1_c16_h5_w7_k5.7_s1_p0",
-                           "nchw_n1_c2_h5_w16_k3_s1_p1"});
+                           "nchw_n1_c2_h5_w16_k3_s1_p1", "nchw_n1_c2_h5_w16_k3_s2_p1"});
   };
   card.kernels = kernels;
   return card;
