@@ -65,7 +65,7 @@ void launch_naive(MatrixView<const Bits> x, MatrixView<Bits> y, Stream& stream) 
 
 template <class Bits>
 void launch_tiled(MatrixView<const Bits> x, MatrixView<Bits> y, Stream& stream) {
-  const auto [rows, cols] = x.shape;
+  const std::int64_t rows = x.shape[0], cols = x.shape[1];
   Turns turns;
   turns.x_stride = x.stride[0];
   turns.y_stride = y.stride[0];

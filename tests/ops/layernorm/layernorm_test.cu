@@ -20,8 +20,9 @@ KG_OWN_TEST(ShiftInvariance) {
     const auto x = test::integers(judge.dtype(), rows * cols, 20, test::Tensor::a).values;
     std::vector<double> moved = x;
     for (double& value : moved) value += 64;
+    const std::string shape = rows_cols(rows, cols);
     const auto sample = [&](const std::vector<double>& of) {
-      return Sample{"integers", rows_cols(rows, cols), {{"x", values(judge.dtype(), of)}}};
+      return Sample{"integers", shape, {{"x", values(judge.dtype(), of)}}};
     };
     judge.each_variant(sample(x), [&](const Variant& variant) {
       EXPECT_EQ(judge.run(variant.name, sample(moved)).bits("y"),

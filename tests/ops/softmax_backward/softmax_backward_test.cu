@@ -29,9 +29,10 @@ KG_OWN_TEST(ShiftInvariance) {
     const std::vector<double> y(dy.size(), 1.0 / cols);
     std::vector<double> moved = dy;
     for (double& value : moved) value += 60;
+    const std::string shape = rows_cols(rows, cols);
     const auto sample = [&](const std::vector<double>& gradient) {
       return Sample{"integers",
-                    rows_cols(rows, cols),
+                    shape,
                     {{"y", values(judge.dtype(), y)}, {"dy", values(judge.dtype(), gradient)}}};
     };
     judge.each_variant(sample(dy), [&](const Variant& variant) {
