@@ -9,15 +9,19 @@
 // place loads 3.75 elements, 9 without the strip, all but one of them from L1. Elements lie at any
 // alignment, a column of padding shifts them, and so they come one per thread. On an H200 bf16 had
 // 23 % of a copy's rate for 3x3 of stride 1, by 506 instructions a thread; where its rows are whole
-// packs it has a kernel of its own since: depthwise_rows.h.
+// packs it has kernels of its own since: depthwise_rows.h and, on matrix units, depthwise_bands.h.
+#include "conv2d/depthwise_bands.h"
 #include "conv2d/depthwise_rows.h"
 #include "conv2d/strip.h"
 #include "conv2d/variants.h"
 
+#include "runtime/device.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
 
+#include <algorithm>
 #include <limits>
+#include <type_traits>
 
 namespace kg::conv2d {
 
@@ -107,6 +111,48 @@ bool has_rows_of_packs(const Problem<T>& p) {
          is_aligned(p.y) && rows_threads<T>(g) <= std::numeric_limits<std::int32_t>::max();
 }
 
+// Tiles below each other that a warp has; fewer where warps would be too few.
+constexpr std::int64_t kBandsTiles = 4;
+constexpr std::int64_t kBandsWarpsPerSm = kBandsThreads / kLanes * kBandsBlocksPerSm;
+
+// Whether rows of packs are multiplied on matrix units: most of the tiles are full, and what is
+// counted in 32 bits stays in them.
+template <class T>
+bool has_bands(const Geometry& g) {
+  if (!supports<T>(Variant::implicit_gemm)) return false;
+  const std::int64_t packs = g.width / kPackElements<T>;
+  const std::int64_t columns = div_up(packs, kBandsPacks),
+                     tiles = div_up(g.out_height(), kBandsOut);
+  return 2 * packs * g.out_height() >= columns * tiles * kBandsPacks * kBandsOut &&
+         g.width <= (1 << 24) &&
+         g.batch * g.out_channels * columns * tiles <= (std::numeric_limits<int>::max() >> 5);
+}
+
+template <class T>
+void launch_bands(const Problem<T>& p, Stream& stream) {
+  const Geometry& g = p.geometry;
+  DepthwiseBands d;
+  d.vertical = vertical_line(g);
+  d.horizontal = horizontal_line(g);
+  d.packs = static_cast<int>(g.width / kPackElements<T>);
+  const std::int64_t across = div_up(d.packs, kBandsPacks);
+  const std::int64_t columns = g.batch * g.out_channels * across;
+  const std::int64_t tiles = div_up(g.out_height(), kBandsOut);
+  const std::int64_t enough = kBandsWarpsPerSm * device_properties().sm_count;
+  const std::int64_t parts = std::clamp(div_up(enough, columns), div_up(tiles, kBandsTiles), tiles);
+  d.tiles = static_cast<int>(div_up(tiles, parts));
+  d.parts = NarrowDivisor(div_up(tiles, d.tiles));
+  d.across = NarrowDivisor(across);
+  d.channels = NarrowDivisor(g.out_channels);
+  d.warps = static_cast<unsigned>(columns * d.parts.value);
+  launch(across == 1 ? depthwise_bands<T, false> : depthwise_bands<T, true>,
+         {.grid = grid_x(div_up(d.warps * std::int64_t{kLanes}, kBandsThreads),
+                         "conv2d: the tiles of y", "split the batch"),
+          .block = kBandsThreads,
+          .stream = &stream},
+         p.x, p.weights, p.bias, p.y, d);
+}
+
 template <class T>
 void launch_rows(const Problem<T>& p, Stream& stream) {
   const Geometry& g = p.geometry;
@@ -129,8 +175,11 @@ void launch_rows(const Problem<T>& p, Stream& stream) {
 
 template <class T>
 void run_depthwise_nchw(const Problem<T>& p, Stream& stream) {
-  if (known_kernel(p.geometry) == kRowsKernel && has_rows_of_packs(p))
+  if (known_kernel(p.geometry) == kRowsKernel && has_rows_of_packs(p)) {
+    if constexpr (!std::is_same_v<T, float>)
+      if (has_bands<T>(p.geometry)) return launch_bands(p, stream);
     return launch_rows(p, stream);
+  }
   switch (known_kernel(p.geometry)) {
   case 3: return launch_nchw<T, 3>(p, stream);
   case 5: return launch_nchw<T, 5>(p, stream);

@@ -17,6 +17,7 @@
 //
 // Why not a tile of x in shared memory: the rows that blocks share would have to be loaded twice
 // all the same, and L1 keeps those of one block. Why not one place per thread: twice the loads.
+#include "conv2d/depthwise_walk.h"
 #include "conv2d/strip.h"
 #include "conv2d/variants.h"
 #include "primitives/divisor.h"
@@ -26,6 +27,7 @@
 #include "runtime/preconditions.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace kg::conv2d {
 
@@ -175,6 +177,34 @@ void launch_nhwc(const Problem<T>& p, Stream& stream) {
          p.x, p.weights, p.bias, p.y, d);
 }
 
+// Rows of y of a thread at most; fewer where threads would be too few.
+constexpr std::int64_t kWalkRows = 14;
+
+template <class T>
+void launch_walk(const Problem<T>& p, Stream& stream) {
+  const Geometry& g = p.geometry;
+  DepthwiseWalk d;
+  d.vertical = vertical_line(g);
+  d.horizontal = horizontal_line(g);
+  const std::int64_t across = div_up(g.out_width(), kWalkColumns);
+  const std::int64_t strips = g.batch * across * (g.out_channels / kWalkChannels);
+  const std::int64_t enough =
+      std::int64_t{kWalkThreads} * kWalkBlocksPerSm * device_properties().sm_count;
+  const std::int64_t parts =
+      std::clamp(div_up(enough, strips), div_up(g.out_height(), kWalkRows), g.out_height());
+  d.part = static_cast<int>(div_up(g.out_height(), parts));
+  d.channels = NarrowDivisor(g.out_channels / kWalkChannels);
+  d.across = NarrowDivisor(across);
+  d.parts = NarrowDivisor(div_up(g.out_height(), d.part));
+  d.threads = window::count_threads("conv2d: variant depthwise", strips * d.parts.value);
+  launch(depthwise_walk<T>,
+         {.grid =
+              grid_x(div_up(d.threads, kWalkThreads), "conv2d: the strips of y", "split the batch"),
+          .block = kWalkThreads,
+          .stream = &stream},
+         p.x, p.weights, p.bias, p.y, d);
+}
+
 } // namespace
 
 template <class T>
@@ -186,7 +216,11 @@ void run_depthwise_nhwc(const Problem<T>& p, Stream& stream) {
     return launch_nhwc<T, 1, 0, true>(p, stream);
   if (g.group_outputs() > 1) return launch_nhwc<T, kCount, 0, true>(p, stream);
   switch (known_kernel(g)) {
-  case 3: return launch_nhwc<T, kCount, 3, false>(p, stream);
+  case 3:
+    if constexpr (std::is_same_v<T, float>)
+      return launch_nhwc<T, kCount, 3, false>(p, stream);
+    else
+      return launch_walk(p, stream);
   case 5: return launch_nhwc<T, kCount, 5, false>(p, stream);
   case 7: return launch_nhwc<T, kCount, 7, false>(p, stream);
   default: return launch_nhwc<T, kCount, 0, false>(p, stream);

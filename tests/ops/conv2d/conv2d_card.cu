@@ -304,7 +304,10 @@ Kernels kernels_of(std::string_view variant, Dtype dtype, const Geometry& g, boo
   if (g.batch == 0) return {};
   const bool last = g.layout == conv2d::Layout::nhwc;
   if (variant == "depthwise" && !last && aligned && test::has_rows_of_packs(dtype, g))
-    return {{"depthwise_rows"}};
+    return {{test::has_bands(dtype, g) ? "depthwise_bands" : "depthwise_rows"}};
+  if (variant == "depthwise" && last && aligned && dtype != Dtype::f32 &&
+      test::slides_by_three(g) && g.out_channels % 8 == 0)
+    return {{"depthwise_walk"}};
   if (variant == "depthwise") return {{last ? "depthwise_nhwc" : "depthwise_nchw"}};
   if (variant != "im2col") return {{std::string(variant)}};
   const auto bytes = [&](std::int64_t batch) {

@@ -41,6 +41,8 @@ KG_OWN_TEST(DepthwiseSizes) {
                         {1, 3, 5, 16, 3, kThree, {.kernel = 3, .pad_after = 2}, 3},
                         {1, 3, 5, 16, 3, kThree, {.kernel = 3, .pad_before = 1}, 3},
                         {1, 12, 4, 5, 12, kThree, kThree, 12},
+                        {1, 24, 5, 7, 24, {.kernel = 3}, kThree, 24},
+                        {1, 16, 4, 6, 16, kThree, {.kernel = 3, .pad_after = 2}, 16},
                         {1, 34 * pack, 2, 3, 34 * pack, {}, {.kernel = 2}, 34 * pack},
                         {1, 3, 2, 5, 12 * pack, {}, {.kernel = 3}, 3},
                         {1, 16 * pack, 88, 10, 16 * pack, {}, {}, 16 * pack},
@@ -51,6 +53,41 @@ KG_OWN_TEST(DepthwiseSizes) {
     EXPECT_EQ(judge.run("depthwise", normal(g)).bits("y"), judge.run("direct", normal(g)).bits("y"))
         << "row by row, as direct: " << test::text(g);
   }
+}
+
+// Of matrix units the tiles, at their edges: several along a row and below each other, single ones,
+// parts of a plane, the last pack and row; padding of one and of both sides.
+const Geometry kBanded[] = {{2, 3, 16, 56, 3, kThree, kThree, 3},
+                            {1, 2, 15, 64, 2, kThree, kThree, 2},
+                            {1, 2, 29, 104, 2, kThree, kThree, 2},
+                            {1, 1, 60, 128, 1, kThree, kThree, 1},
+                            {1, 2, 16, 64, 2, {.kernel = 3}, kThree, 2},
+                            {1, 2, 13, 64, 2, {.kernel = 3, .pad_before = 2}, kThree, 2}};
+KG_OWN_TEST(BandsAtTheirEdges) {
+  for (const Geometry& g : kBanded) judge.check(normal(g), {}, {"depthwise"});
+}
+
+// What is not finite stays with the windows that hold it, though matrix units multiply it by the
+// zeros around their taps, too.
+KG_OWN_TEST(BandsOnSpecialValues) {
+  const Dtype dtype = judge.dtype();
+  for (const Geometry& g : kBanded)
+    for (const double special :
+         {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
+      for (const std::int64_t at : {std::int64_t{0}, g.inputs() / 2, g.inputs() - 1}) {
+        Sample sample = normal(g);
+        std::vector<double> x = test::normal(dtype, g.inputs(), test::Tensor::a).values;
+        x[static_cast<std::size_t>(at)] = special;
+        sample.inputs["x"] = values(dtype, x);
+        judge.check(sample, {}, {"depthwise"});
+      }
+}
+
+// Warps enough for the executor's devices, so that each goes down several tiles or rows.
+KG_OWN_TEST(DepthwiseDownAPlane) {
+  judge.check(normal({8, 32, 29, 48, 32, kThree, kThree, 32}), {}, {"depthwise"});
+  judge.check(normal({16, 64, 9, 32, 64, kThree, kThree, 64, conv2d::Layout::nhwc}), {},
+              {"depthwise"});
 }
 
 // x and the weights where accesses of 8 bytes or less are the widest: one of them, or both.

@@ -214,15 +214,25 @@ inline std::vector<conv2d::Geometry> convolutions() {
   });
 }
 
-// Whether rows of nchw are whole packs, of whose windows all but an element on either side lies in
-// the packs of x above and below.
-inline bool has_rows_of_packs(Dtype dtype, const conv2d::Geometry& g) {
+inline bool slides_by_three(const conv2d::Geometry& g) {
   const auto slides = [](const conv2d::Axis& axis) {
     return axis.kernel == 3 && axis.stride == 1 && axis.dilation == 1;
   };
+  return slides(g.vertical) && slides(g.horizontal) && g.in_channels == g.out_channels;
+}
+
+// Whether rows of nchw are whole packs, of whose windows all but an element on either side lies in
+// the packs of x above and below.
+inline bool has_rows_of_packs(Dtype dtype, const conv2d::Geometry& g) {
   return g.width % (16 / static_cast<std::int64_t>(size_of(dtype))) == 0 &&
-         g.out_width() == g.width && g.in_channels == g.out_channels && slides(g.vertical) &&
-         slides(g.horizontal) && g.horizontal.pad_before == 1;
+         g.out_width() == g.width && slides_by_three(g) && g.horizontal.pad_before == 1;
+}
+
+// What matrix units multiply: at least a half of tiles of 8 packs of 14 rows.
+inline bool has_bands(Dtype dtype, const conv2d::Geometry& g) {
+  if (dtype == Dtype::f32 || !has_rows_of_packs(dtype, g)) return false;
+  const std::int64_t packs = g.width / 8, rows = g.out_height();
+  return 2 * packs * rows >= (packs + 7) / 8 * 8 * ((rows + 13) / 14 * 14);
 }
 
 } // namespace kg::test
