@@ -28,8 +28,8 @@
 namespace kg::dropout {
 
 constexpr int kThreads = 256;
-constexpr int kPacks = 2;       // loaded by a thread before it uses the first one
-constexpr int kBlocksPerSm = 5; // else the keys fill the registers; six have too few for f32
+constexpr int kPacks = 2;              // loaded by a thread before it uses the first one
+inline constexpr int kBlocksPerSm = 5; // else the keys fill the registers; six have too few for f32
 
 template <class T>
 struct Arguments {

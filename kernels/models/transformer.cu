@@ -139,8 +139,8 @@ Generator generator(const TransformerConfig& config, const Prompts& prompts) {
   const Tokens next{batch, 1, newest, {}, {}};
   made.logits = choose(decode({tape, config, next, places, &memory, true}));
 
-  model.fill_inputs = [=, vocabulary = config.vocabulary](Execution& execution,
-                                                          std::uint64_t seed) {
+  model.fill_inputs = [=, batch = batch, length = length,
+                       vocabulary = config.vocabulary](Execution& execution, std::uint64_t seed) {
     write_tokens(execution, random_words(seed, "tokens", batch * length, vocabulary), {});
   };
   return made;

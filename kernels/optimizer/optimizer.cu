@@ -33,7 +33,7 @@ namespace kg::optimizer {
 
 constexpr int kThreads = 256;
 constexpr int kBlocksPerChunk = kChunkElements / kThreads; // of naive
-constexpr int kBlocksPerSm = 4; // of vectorized, at the least: 64 registers
+inline constexpr int kBlocksPerSm = 4; // of vectorized, at the least: 64 registers
 
 // What the kernels know of a step: each number computed in f64 and rounded once.
 struct Coefficients {

@@ -77,7 +77,7 @@ template <int Unroll, bool Reverse, class Function>
 __global__ void transform(const float* __restrict__ in, float* __restrict__ out, int n,
                           Function function) {
   const int stride = static_cast<int>(gridDim.x * blockDim.x) * Unroll;
-  const auto index = [n](int i) { // a lambda of the kernel's own
+  const auto index = [=](int i) { // a lambda of the kernel's own
     if constexpr (Reverse) return n - 1 - i;
     return i;
   };
