@@ -7,10 +7,10 @@
 // windows of the strip that hold it, those of the next two rows, too.
 //
 // Bytes: x and y once. Of 6 columns of a strip two are the strips' beside it, which L1 or L2 has,
-// and parts of 14 rows load two more. Three rows are under way while one is used, 9 KiB of a warp.
-// Instructions of a warp per 32 times 8 elements of y (sm_90a): 132, 18 for the rows beyond a part
-// and 8 for its beginning, where depthwise_nhwc.cu has 194 and an H200 issues 252 while it copies
-// what they move.
+// and parts of 14 rows load two more. Three rows are under way while one is used, 4.5 KiB of a
+// warp. Instructions of a warp per 32 times 8 elements of y (sm_90a): 132, 18 for the rows beyond a
+// part and 8 for its beginning, where depthwise_nhwc.cu has 194 and an H200 issues 252 while it
+// copies what they move.
 #pragma once
 
 #include "conv2d/strip.h"
