@@ -11,7 +11,8 @@
 // 12 per byte for kernels of 3x3 to 7x7. Of 3x3 a thread asks for all lines of a strip at once, 18
 // packs, and a warp issues 776 instructions for 4 places of 8 channels (sm_90a), of 1,008 that an
 // H200 issues while it copies what they move. Line by line it was 324 a line and the divisions of
-// each strip, and bf16 had 54 % of a copy's rate on an H200 (docs/measured, eb6b4ffa). Kernels of
+// each strip, and bf16 had 54 % of a copy's rate on an H200 (docs/measured, eb6b4ffa). f16 and bf16
+// have a kernel of their own for 3x3 since: depthwise_walk.h. Kernels of
 // 5x5 and 7x7, other strides, several outputs per channel and channels that are no whole packs,
 // whose x comes by single elements, go line by line, and have not been timed.
 //
@@ -177,8 +178,8 @@ void launch_nhwc(const Problem<T>& p, Stream& stream) {
          p.x, p.weights, p.bias, p.y, d);
 }
 
-// Rows of y of a thread at most; fewer where threads would be too few.
-constexpr std::int64_t kWalkRows = 14;
+// Rows of y of a thread; less than the most where threads would be too few.
+constexpr std::int64_t kLeastWalkRows = 4, kMostWalkRows = 14;
 
 template <class T>
 void launch_walk(const Problem<T>& p, Stream& stream) {
@@ -191,7 +192,8 @@ void launch_walk(const Problem<T>& p, Stream& stream) {
   const std::int64_t enough =
       std::int64_t{kWalkThreads} * kWalkBlocksPerSm * device_properties().sm_count;
   const std::int64_t parts =
-      std::clamp(div_up(enough, strips), div_up(g.out_height(), kWalkRows), g.out_height());
+      std::clamp(div_up(enough, strips), div_up(g.out_height(), kMostWalkRows),
+                 div_up(g.out_height(), kLeastWalkRows));
   d.part = static_cast<int>(div_up(g.out_height(), parts));
   d.channels = NarrowDivisor(g.out_channels / kWalkChannels);
   d.across = NarrowDivisor(across);
@@ -217,10 +219,9 @@ void run_depthwise_nhwc(const Problem<T>& p, Stream& stream) {
   if (g.group_outputs() > 1) return launch_nhwc<T, kCount, 0, true>(p, stream);
   switch (known_kernel(g)) {
   case 3:
-    if constexpr (std::is_same_v<T, float>)
-      return launch_nhwc<T, kCount, 3, false>(p, stream);
-    else
-      return launch_walk(p, stream);
+    if constexpr (!std::is_same_v<T, float>)
+      if (is_aligned(p.weights)) return launch_walk(p, stream);
+    return launch_nhwc<T, kCount, 3, false>(p, stream);
   case 5: return launch_nhwc<T, kCount, 5, false>(p, stream);
   case 7: return launch_nhwc<T, kCount, 7, false>(p, stream);
   default: return launch_nhwc<T, kCount, 0, false>(p, stream);

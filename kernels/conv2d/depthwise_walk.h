@@ -7,14 +7,15 @@
 // windows of the strip that hold it, those of the next two rows, too.
 //
 // Bytes: x and y once. Of 6 columns of a strip two are the strips' beside it, which L1 or L2 has,
-// and parts of 14 rows load two more. Three rows are under way while one is used, 9 KiB of a warp.
-// Instructions of a warp per 32 times 8 elements of y (sm_90a): 132, and an eighth more for the
-// rows beyond a part; depthwise_nhwc.cu has 194, and an H200 issues 252 while it copies what they
-// move.
+// and parts of 14 rows load two more. Three rows are under way while one is used, 4.5 KiB of a
+// warp. Instructions of a warp per 32 times 8 elements of y (sm_90a): 132, 18 for the rows beyond a
+// part and 8 for its beginning, where depthwise_nhwc.cu has 194 and an H200 issues 252 while it
+// copies what they move.
 #pragma once
 
 #include "conv2d/strip.h"
 #include "primitives/divisor.h"
+#include "ptx/opaque.h"
 
 namespace kg::conv2d {
 
@@ -72,13 +73,23 @@ __global__ void __launch_bounds__(kWalkThreads, kWalkBlocksPerSm)
   KG_UNROLL
   for (int a = 0; a < kWalkAhead; ++a) load(ring[a]);
 
-  Floats<kCount> filter[kWalkKernel][kWalkKernel];
+  // The filters of a pack of channels are as many packs as taps.
+  StoredPack<T, kCount> stored_filters[kTaps];
   const T* const filters = weights + channel * std::int64_t{kTaps};
   KG_UNROLL
-  for (int tap = 0; tap < kTaps; ++tap) {
+  for (int p = 0; p < kTaps; ++p) stored_filters[p].load(filters + p * kCount);
+  loaded(stored_filters);
+  Floats<kCount> filter[kTaps];
+  KG_UNROLL
+  for (int p = 0; p < kTaps; ++p) {
+    const Floats<kCount> values = widened_by_words(stored_filters[p]);
     KG_UNROLL
-    for (int e = 0; e < kCount; ++e)
-      filter[tap / kWalkKernel][tap % kWalkKernel].value[e] = to_float(filters[e * kTaps + tap]);
+    for (int e = 0; e < kCount; ++e) {
+      const int weight = p * kCount + e;
+      unsigned bits = __float_as_uint(values.value[e]);
+      ptx::make_opaque(bits); // else it is converted again for each row
+      filter[weight % kTaps].value[weight / kTaps] = __uint_as_float(bits);
+    }
   }
   Floats<kCount> added{};
   if (bias != nullptr) {
@@ -109,7 +120,8 @@ __global__ void __launch_bounds__(kWalkThreads, kWalkBlocksPerSm)
         for (int v = 0; v < kWalkKernel; ++v) {
           KG_UNROLL
           for (int s = 0; s < kWalkColumns; ++s)
-            add(sum[(k + kWalkKernel - u) % kWalkKernel][s], value[s + v], filter[u][v]);
+            add(sum[(k + kWalkKernel - u) % kWalkKernel][s], value[s + v],
+                filter[u * kWalkKernel + v]);
         }
       }
       if (i < kWalkKernel - 1) continue; // the sums of no row of y have ended

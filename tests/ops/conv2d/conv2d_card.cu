@@ -297,15 +297,15 @@ Reference elements(const Problem& problem, std::string_view, std::int64_t first,
   return bounded(right.value, test::product_tolerances(problem.dtype, g.depth(), right));
 }
 
-// Of one convolution; aligned: whether x and y are.
+// Of one convolution; aligned: whether x and y are, and the weights.
 using Kernels = std::vector<std::vector<std::string>>;
 Kernels kernels_of(std::string_view variant, Dtype dtype, const Geometry& g, bool biased,
-                   bool aligned) {
+                   bool aligned, bool weights_aligned) {
   if (g.batch == 0) return {};
   const bool last = g.layout == conv2d::Layout::nhwc;
   if (variant == "depthwise" && !last && aligned && test::has_rows_of_packs(dtype, g))
     return {{test::has_bands(dtype, g) ? "depthwise_bands" : "depthwise_rows"}};
-  if (variant == "depthwise" && last && aligned && dtype != Dtype::f32 &&
+  if (variant == "depthwise" && last && aligned && weights_aligned && dtype != Dtype::f32 &&
       test::slides_by_three(g) && g.out_channels % 8 == 0)
     return {{"depthwise_walk"}};
   if (variant == "depthwise") return {{last ? "depthwise_nhwc" : "depthwise_nchw"}};
@@ -336,13 +336,14 @@ Kernels kernels(std::string_view variant, const Problem& problem, const Layout& 
   };
   if (!is_separable(problem))
     return kernels_of(variant, problem.dtype, geometry_of(problem), is_biased(problem),
-                      aligned("x") && aligned("y"));
+                      aligned("x") && aligned("y"), aligned("weights"));
   const Separable s = separable_of(problem);
   for (const Chain& chain : kChains) {
     if (chain.name != variant) continue;
-    Kernels all =
-        kernels_of(name(chain.depthwise), problem.dtype, s.depthwise, false, aligned("x"));
-    for (auto& kernel : kernels_of(name(chain.pointwise), problem.dtype, s.pointwise, false, true))
+    Kernels all = kernels_of(name(chain.depthwise), problem.dtype, s.depthwise, false, aligned("x"),
+                             aligned("weights"));
+    for (auto& kernel :
+         kernels_of(name(chain.pointwise), problem.dtype, s.pointwise, false, true, true))
       all.push_back(std::move(kernel));
     return all;
   }
@@ -376,6 +377,7 @@ Card conv2d_card() {
     return test::texts(in_both_layouts({{1, 16, 3, 5, 64, {}, {}},
                                         {1, 8, 3, 5, 8, kThree, {}},
                                         {1, 8, 3, 6, 8, {}, kThree, 8},
+                                        {1, 8, 3, 5, 8, kThree, kThree, 8},
                                         {1, 2, 5, 16, 2, kThree, kThree, 2}}));
   };
   card.refuses_overlap = false;
