@@ -11,12 +11,11 @@
 #include <cmath>
 #include <memory>
 
-#include "primitives/block.h"
-#include "primitives/ring_shape.h"
 #include "runtime/device.h"
 #include "tests/contract/cluster_rows.h"
 #include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
+#include "tests/ops/masked_softmax/kernel_name.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_masked_softmax.h"
 #include "tests/oracle/random.h"
@@ -331,41 +330,6 @@ std::vector<std::string> of_both_forms(Dtype dtype) {
   return all;
 }
 
-// A maximum and a sum of each warp.
-constexpr std::int64_t kScratchBytes = 2 * kMaxWarps * 4;
-
-// Packs where every row is aligned, of the mask, too.
-std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
-                                     const Layout& layout) {
-  if (variant == "naive") return {"masked_softmax::naive<"};
-  const std::string pack =
-      ", " +
-      std::to_string(rows_are_aligned(problem, layout) ? elements_per_pack(problem.dtype) : 1);
-  if (variant == "warp") return {"masked_softmax::warp_per_row<", pack + ", "};
-  const std::int64_t rows = rows_of(problem), cols = cols_of(problem);
-  if (rows_are_aligned(problem, layout)) {
-    // Beside a place of x, one of the mask with a byte for each of its elements.
-    const auto size = static_cast<std::size_t>(size_of(problem.dtype));
-    const auto masks = [&](std::int64_t place) {
-      return problem.shape.starts_with("causal") ? 0 : place / static_cast<std::int64_t>(size);
-    };
-    const RowRingShape two =
-        row_ring_shape(rows, cols, size, kRingPlaces * masks(ring_place_bytes(cols, size)));
-    const RowRingShape one =
-        single_ring_shape(rows, cols, size, masks(single_ring_place_bytes(cols, size)));
-    const int packs = two.is_short ? kShortRingPacks : kLongRingPacks;
-    if (two.shared_bytes > 0)
-      return {"masked_softmax::block_in_ring<", pack + ", " + std::to_string(packs) + ", 2>"};
-    if (one.shared_bytes > 0)
-      return {"masked_softmax::block_in_ring<",
-              pack + ", " + std::to_string(kSingleRingPacks) + ", 1>"};
-  } else if (kScratchBytes + 4 * cols <=
-             static_cast<std::int64_t>(device_properties().shared_bytes_per_block_optin)) {
-    return {"masked_softmax::block_in_shared<"};
-  }
-  return {"masked_softmax::block_two_reads<", pack + ">"};
-}
-
 } // namespace
 
 Card masked_softmax_card() {
@@ -396,7 +360,7 @@ Card masked_softmax_card() {
   card.far = of_both_forms<two_rows>;
   card.refuses_overlap = false;
   card.refused_scalars = {{"scale", {0, -1, kInfinity, kNan}}, {"queries", {7}}};
-  card.kernel_name = kernel_name;
+  card.kernel_name = masked_softmax_kernel;
   card.compiled_otherwise = "expf";
   card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than the memory
   card.timed_on_host = {

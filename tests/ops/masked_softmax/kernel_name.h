@@ -1,0 +1,56 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which kernel of masked_softmax a variant runs.
+#pragma once
+
+#include "primitives/block.h"
+#include "primitives/ring_shape.h"
+#include "runtime/device.h"
+#include "tests/contract/card.h"
+#include "tests/contract/rows.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kg::card {
+
+// A maximum and a sum of each warp.
+inline constexpr std::int64_t kScratchBytes = 2 * kMaxWarps * 4;
+
+// Packs where every row is aligned, of the mask, too. By its own rule: what runs is compared with
+// it.
+inline std::vector<std::string>
+masked_softmax_kernel(std::string_view variant, const Problem& problem, const Layout& layout) {
+  if (variant == "naive") return {"masked_softmax::naive<"};
+  const std::string pack =
+      ", " +
+      std::to_string(rows_are_aligned(problem, layout) ? elements_per_pack(problem.dtype) : 1);
+  if (variant == "warp") return {"masked_softmax::warp_per_row<", pack + ", "};
+  const std::int64_t rows = rows_of(problem), cols = cols_of(problem);
+  if (rows_are_aligned(problem, layout)) {
+    // Beside a place of x, one of the mask with a byte for each of its elements.
+    const auto size = static_cast<std::size_t>(size_of(problem.dtype));
+    const auto masks = [&](std::int64_t place) {
+      return problem.shape.starts_with("causal") ? 0 : place / static_cast<std::int64_t>(size);
+    };
+    const RowRingShape two =
+        row_ring_shape(rows, cols, size, kRingPlaces * masks(ring_place_bytes(cols, size)));
+    const RowRingShape one =
+        single_ring_shape(rows, cols, size, masks(single_ring_place_bytes(cols, size)));
+    const int packs = two.is_short ? kShortRingPacks : kLongRingPacks;
+    if (two.shared_bytes > 0)
+      return {"masked_softmax::block_in_ring<", pack + ", " + std::to_string(packs) + ", 2>"};
+    if (one.shared_bytes > 0)
+      return {"masked_softmax::block_in_ring<",
+              pack + ", " + std::to_string(kSingleRingPacks) + ", 1>"};
+  } else if (kScratchBytes + 4 * cols <=
+             static_cast<std::int64_t>(device_properties().shared_bytes_per_block_optin)) {
+    return {"masked_softmax::block_in_shared<"};
+  }
+  return {"masked_softmax::block_two_reads<", pack + ">"};
+}
+
+} // namespace kg::card
