@@ -95,11 +95,17 @@ class Candidates {
   __device__ __forceinline__ Candidates(const StoredPack<T, Count>& stored, int place) {
     Candidate<T>::template make<0>(of_, stored, place);
   }
+  __device__ __forceinline__ explicit Candidates(const Candidate<T>& one) : of_{one} {}
   __device__ __forceinline__ void challenge(const Candidates& later) {
     KG_UNROLL
     for (int e = 0; e < Count; ++e) of_[e].challenge(later.of_[e]);
   }
+  __device__ __forceinline__ void move_on(int places) {
+    KG_UNROLL
+    for (int e = 0; e < Count; ++e) of_[e].move_on(places);
+  }
   __device__ __forceinline__ int place(int e) const { return of_[e].place(); }
+  __device__ __forceinline__ bool is_at(int e, int place) const { return of_[e].is_at(place); }
 
  private:
   Candidate<T> of_[Count];

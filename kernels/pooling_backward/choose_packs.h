@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first step of gather.h for the common square windows of nhwc: the tiles of
+// The first step of gather.h for square windows of nhwc at stride 1: the tiles of
 // pooling/pack_windows.h. A thread loads several rows of what a tile's windows hold before it looks
 // at one element; each element becomes a candidate once, and each row's best of a window is handed
 // to the windows below each other that hold the row.
@@ -11,10 +11,11 @@
 // some place that no element of dx has.
 //
 // Bytes: x is read from memory once, the choices are written once; L1 is asked for x as in
-// pooling/pack_windows.h, where gather.h's choose asks for 2.25 times x at stride 2. Arithmetic, of
-// 16-bit elements: 299 instructions of a warp per output of 3x3 at stride 2, and 344 clocks of the
-// arithmetic unit, of 567 in which an H200 copies what they move (choose takes 78 instructions and
-// 120 clocks for each of 9 taps). Modelled: a copy's rate.
+// pooling/pack_windows.h, three times, where gather.h's choose asks for it nine times. Arithmetic,
+// of 16-bit elements: 176 instructions of a warp per output of 3x3, and 227 clocks of the
+// arithmetic unit, of 189 in which an H200 copies what they move (choose takes 78 instructions and
+// 120 clocks for each of 9 taps). Windows at stride 2, which hardly overlap, need no choices:
+// maximum_channels.h.
 #pragma once
 
 #include "pooling/pack_windows.h"
@@ -27,20 +28,18 @@ using pooling::PackTile;
 using pooling::PackWindows;
 using pooling::Square;
 
-// At most 128 registers per thread; 168 where it has 8 windows.
-template <int kStride>
-inline constexpr int kChooseBlocksPerSm = kStride == 1 ? 3 : 4;
+inline constexpr int kChooseBlocksPerSm = 3; // at most 168 registers per thread
 
-template <class T, int kKernel, int kStride>
-__global__ void __launch_bounds__(pooling::kPackThreads, kChooseBlocksPerSm<kStride>)
+template <class T, int kKernel>
+__global__ void __launch_bounds__(pooling::kPackThreads, kChooseBlocksPerSm)
     choose_packs(const T* __restrict__ x, std::uint8_t* __restrict__ choices, PackWindows w) {
   constexpr int kCount = kPackElements<T>;
-  using Tile = PackTile<Square{kKernel, kStride}>;
+  using Tile = PackTile<Square{kKernel, 1}>;
   constexpr int kRowsAtOnce = pooling::kPacksAtOnce / Tile::kColumns;
   static_assert((Tile::kRows - 1) * kKernel + Tile::kColumns - 1 <= kLastPlace);
   const unsigned index = blockIdx.x * pooling::kPackThreads + threadIdx.x;
   if (index >= w.threads) return;
-  const pooling::PackPlace<Square{kKernel, kStride}> at(index, w, kCount);
+  const pooling::PackPlace<Square{kKernel, 1}> at(index, w, kCount);
   const T* const plane = x + (at.plane * w.x_plane + at.inner);
   // From the tile's first element on, which may lie outside.
   const auto nearest = [](int next, int first, int extent) {
@@ -78,9 +77,9 @@ __global__ void __launch_bounds__(pooling::kPackThreads, kChooseBlocksPerSm<kStr
         const Candidates<T, kCount> candidates(stored[r][j], row[r] * kKernel + column[j]);
         KG_UNROLL
         for (int o = 0; o < Tile::kAcross; ++o) {
-          if (j == o * kStride)
+          if (j == o)
             of_row[o] = candidates;
-          else if (is_below(j - o * kStride, kKernel))
+          else if (is_below(j - o, kKernel))
             of_row[o].challenge(candidates);
         }
       }
@@ -88,9 +87,9 @@ __global__ void __launch_bounds__(pooling::kPackThreads, kChooseBlocksPerSm<kStr
       for (int d = 0; d < Tile::kDown; ++d) {
         KG_UNROLL
         for (int o = 0; o < Tile::kAcross; ++o) {
-          if (begin + r == d * kStride)
+          if (begin + r == d)
             best[d][o] = of_row[o];
-          else if (is_below(begin + r - d * kStride, kKernel))
+          else if (is_below(begin + r - d, kKernel))
             best[d][o].challenge(of_row[o]);
         }
       }
@@ -107,8 +106,7 @@ __global__ void __launch_bounds__(pooling::kPackThreads, kChooseBlocksPerSm<kStr
       Pack<std::uint8_t, kCount> taps;
       KG_UNROLL
       for (int e = 0; e < kCount; ++e)
-        taps.element[e] =
-            static_cast<std::uint8_t>(best[d][o].place(e) - (d * kKernel + o) * kStride);
+        taps.element[e] = static_cast<std::uint8_t>(best[d][o].place(e) - (d * kKernel + o));
       store_wide(reinterpret_cast<Pack<std::uint8_t, kCount>*>(
                      to + (d * w.down.y_step + o * w.across.y_step)),
                  taps);

@@ -7,8 +7,8 @@
 // each thread has Count neighbouring channels of one place (nhwc) or one element (nchw), adds up
 // what the windows over it hand to it, and writes it once. The common square windows have kernels
 // of their own: choose_packs.h and planes.h the first step, tiles.h the second; planes.h has the
-// second for other maxima of nchw, whole_planes.h that for averages of whole planes. maximum_rows.h
-// takes both steps at once.
+// second for other maxima of nchw, whole_planes.h that for averages of whole planes. Maxima of them
+// at stride 2 take both steps at once: maximum_strips.h.
 //
 // Bytes: x, dy and the choices are read from memory once, dx and the choices written once; the
 // choices cost 1/2 of a byte per byte of a 16-bit dy. Neighbours share windows in L1. Arithmetic:

@@ -7,7 +7,9 @@
 
 #include "pooling_backward/choose_packs.h"
 #include "pooling_backward/gather.h"
+#include "pooling_backward/maximum_channels.h"
 #include "pooling_backward/maximum_rows.h"
+#include "pooling_backward/naive.h"
 #include "pooling_backward/planes.h"
 #include "pooling_backward/shares.h"
 #include "pooling_backward/tiles.h"
@@ -24,59 +26,6 @@ using pooling::count_threads;
 using pooling::Kind;
 using pooling::Layout;
 using pooling::Problem;
-
-// Whether the maximum of the window at (i, j) is its tap (tap_down, tap_across). `x` points to the
-// channel of the outer plane.
-template <class T>
-__device__ bool is_maximum(const T* x, const Geometry& g, int i, int j, int tap_down,
-                           int tap_across) {
-  const Taps down = pooling::taps_of(g.vertical, i);
-  const Taps across = pooling::taps_of(g.horizontal, j);
-  int first_down = down.first;
-  int first_across = across.first;
-  float most = pooling::Max::kIdentity;
-  for (int u = down.first; u < down.end; ++u) {
-    const std::int64_t row = (down.start + u * g.vertical.dilation) * g.vertical.x_step;
-    for (int v = across.first; v < across.end; ++v) {
-      const std::int64_t column = (across.start + v * g.horizontal.dilation) * g.horizontal.x_step;
-      const float value = to_float(x[row + column]);
-      if (!exceeds(value, most)) continue;
-      most = value;
-      first_down = u;
-      first_across = v;
-    }
-  }
-  return first_down == tap_down && first_across == tap_across;
-}
-
-template <bool Maximum, class T>
-__global__ void __launch_bounds__(kThreads)
-    naive(const T* x, const T* dy, T* dx, Geometry g, bool include_padding, unsigned inputs) {
-  const unsigned index = blockIdx.x * kThreads + threadIdx.x;
-  if (index >= inputs) return;
-  const Place at =
-      place_of(index, static_cast<unsigned>(g.inner), 1, g.horizontal.in, g.vertical.in);
-  const Windows down = windows_over(g.vertical, at.row);
-  const Windows across = windows_over(g.horizontal, at.column);
-  float sum = 0;
-  for (int i = down.first; i < down.end; ++i) {
-    const int tap_down = tap_at(g.vertical, i, at.row);
-    if (tap_down < 0) continue;
-    for (int j = across.first; j < across.end; ++j) {
-      const int tap_across = tap_at(g.horizontal, j, at.column);
-      if (tap_across < 0) continue;
-      const float value = to_float(
-          dy[at.outer * g.y_plane + i * g.vertical.y_step + j * g.horizontal.y_step + at.inner]);
-      if constexpr (Maximum) {
-        if (is_maximum(x + (at.outer * g.x_plane + at.inner), g, i, j, tap_down, tap_across))
-          sum += value;
-      } else {
-        sum += value / divisor(g, i, j, include_padding);
-      }
-    }
-  }
-  dx[index] = from_float<T>(sum);
-}
 
 namespace {
 
@@ -125,20 +74,23 @@ template <class T, int Count>
 bool chose_square(const Call<T>& call) {
   if (call.problem.outputs() >= pooling::kMostPlaneThreads) return false;
   return with_square(call.problem, [&]<Square square>() {
-    if constexpr (Count > 1) {
+    if constexpr (Count > 1 && square.stride == 1) {
       const PackWindows windows = pooling::pack_windows_of<square>(call.g, Count, false);
-      launch(choose_packs<T, square.kernel, square.stride>,
+      launch(choose_packs<T, square.kernel>,
              {.grid = grid_for(windows.threads, pooling::kPackThreads),
               .block = pooling::kPackThreads,
               .stream = &call.stream},
              call.x, call.choices, windows);
+      return true;
+    } else if constexpr (Count > 1) { // maximum_channels.h has the others
+      return false;
     } else {
       if (call.g.inner > 1) return false;
       const pooling::PlaneWindows windows = pooling::plane_windows_of(call.g, false);
       launch(choose_planes<T, square.kernel, square.stride>, call.config(windows.threads), call.x,
              call.choices, windows);
+      return true;
     }
-    return true;
   });
 }
 
@@ -153,9 +105,12 @@ void launch_choose(const Call<T>& call) {
 // Whether there are not more tiles than they can count.
 template <bool Maximum, class T, Square square, int kPhase, Tile tile>
 bool gathered_tiles(const Call<T>& call) {
-  const bool shifted = !tile.whole_rows();
-  const TiledAxis down(call.g.vertical, call.include_padding, tile.down, true);
-  const TiledAxis across(call.g.horizontal, call.include_padding, tile.across, shifted);
+  // Tiles begin where a window does, unless a phase is to lie between.
+  const auto tiled = [&](const Line& line, int places, bool shifted) {
+    return TiledAxis(line, call.include_padding, places, shifted ? line.before % places : 0);
+  };
+  const TiledAxis down = tiled(call.g.vertical, tile.down, true);
+  const TiledAxis across = tiled(call.g.horizontal, tile.across, !tile.whole_rows());
   const NarrowDivisor packs(call.g.inner / tile.pack);
   const std::int64_t threads = call.g.outer * down.tiles.value * across.tiles.value * packs.value;
   if (threads >= pooling::kMostPlaneThreads) return false;
@@ -169,11 +124,13 @@ bool gathered_tiles(const Call<T>& call) {
 
 template <bool Maximum, class T, int Count, Square square>
 bool gathered_square(const Call<T>& call) {
+  constexpr bool kInTwoSteps = !Maximum || square.stride == 1; // and the others in one
   if constexpr (Count > 1) {
-    return gathered_tiles<Maximum, T, square, 0, kTileOfPacks<T>>(call);
+    if constexpr (kInTwoSteps) return gathered_tiles<Maximum, T, square, 0, kTileOfPacks<T>>(call);
+    return false;
   } else {
     if (call.g.inner > 1) return false;
-    if constexpr (!Maximum || square.stride == 1) { // maximum_rows has the others
+    if constexpr (kInTwoSteps) {
       constexpr Tile kRows = kTileOfRows<Maximum, T>;
       if (call.problem.width % kRows.across == 0 && elements_to_boundary(call.dx) == 0) {
         const int phase = call.g.horizontal.before % square.stride;
@@ -292,33 +249,41 @@ void launch_gather(const Call<T>& call) {
          Elements{down, across, NarrowDivisor(g.inner / Count), columns, rows, threads, g.y_plane});
 }
 
-// Whether the windows hardly overlap and all rows are whole packs, so that one kernel has found the
-// maxima and handed on to them.
-template <class T>
+// Whether the windows hardly overlap, so that one kernel has found the maxima and handed on to
+// them: of packs of channels, or of rows that are whole packs.
+template <class T, int Count>
 bool handed_to_maxima(const Call<T>& call) {
+  const Geometry& g = call.g;
   constexpr int kPack = kPackElements<T>;
-  if (call.problem.layout != Layout::nchw || call.problem.width % kPack != 0 ||
-      elements_to_boundary(call.x) != 0 || elements_to_boundary(call.dx) != 0)
+  if (std::max(g.x_plane, g.y_plane) >= pooling::kMostPlaneThreads) return false;
+  if (Count == 1 && (call.problem.layout != Layout::nchw || call.problem.width % kPack != 0 ||
+                     elements_to_boundary(call.x) != 0 || elements_to_boundary(call.dx) != 0))
     return false;
-  const Strips strips = strips_of(call.g, kPack);
-  if (strips.threads >= pooling::kMostPlaneThreads || call.g.x_plane >= pooling::kMostPlaneThreads)
-    return false;
+  const auto run = [&](auto kernel, const Strips& strips) {
+    if (strips.threads >= pooling::kMostPlaneThreads) return false;
+    launch(kernel,
+           {.grid = grid_for(strips.threads, kMaximumThreads),
+            .block = kMaximumThreads,
+            .stream = &call.stream},
+           call.x, call.dy, call.dx, strips);
+    return true;
+  };
   return with_square(call.problem, [&]<Square square>() {
-    if constexpr (square.stride == 2)
-      launch(call.g.horizontal.before % 2 == 0 ? maximum_rows<T, square.kernel, 0>
-                                               : maximum_rows<T, square.kernel, 1>,
-             {.grid = grid_for(strips.threads, kMaximumThreads),
-              .block = kMaximumThreads,
-              .stream = &call.stream},
-             call.x, call.dy, call.dx, strips);
-    return square.stride == 2;
+    if constexpr (square.stride != kMaximumStride)
+      return false;
+    else if constexpr (Count > 1)
+      return run(maximum_channels<T, square.kernel>, strips_of_channels<square.kernel>(g, Count));
+    else
+      return run(g.horizontal.before % 2 == 0 ? maximum_rows<T, square.kernel, 0>
+                                              : maximum_rows<T, square.kernel, 1>,
+                 strips_of_rows(g, kPack));
   });
 }
 
 template <bool Maximum, class T, int Count>
 void launch_vectorized(const Call<T>& call) {
   if constexpr (Maximum) {
-    if (handed_to_maxima(call)) return;
+    if (handed_to_maxima<T, Count>(call)) return;
     launch_choose<T, Count>(call);
   }
   launch_gather<Maximum, T, Count>(call);

@@ -32,7 +32,7 @@ namespace kg::pooling_backward {
 // vectorized: the places of the maxima are found once, one byte per window, and then 16 bytes are
 // gathered per thread: of channels where they come last, else of a plane, if of a maximum. Windows
 // of 3x3 at stride 1 or 2 and of 2x2 at stride 2 have kernels that gather several rows of them, and
-// planes' maxima at stride 2 one that does both.
+// maxima at stride 2 kernels that do both.
 enum class Variant { automatic, naive, vectorized };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
 

@@ -58,17 +58,16 @@ __device__ WholeDivisor counted(int taps) {
   return divisor;
 }
 
-// An axis in tiles. They begin `shift` before the input, where a window begins, unless a phase is
-// to lie between.
+// An axis in tiles, which begin `shift` before the input.
 struct TiledAxis {
   int in, windows, before, shift;
   int lead, tail; // of the beginnings, counted with padding, of windows with all taps: first, last
   NarrowDivisor tiles;
   std::int64_t x_step, y_step;
 
-  TiledAxis(const Line& line, bool include_padding, int places, bool shifted)
-      : in(line.in), windows(line.out), before(line.before),
-        shift(shifted ? line.before % places : 0), lead(include_padding ? 0 : line.before),
+  TiledAxis(const Line& line, bool include_padding, int places, int shift)
+      : in(line.in), windows(line.out), before(line.before), shift(shift),
+        lead(include_padding ? 0 : line.before),
         tail(line.before + line.in + (include_padding ? line.after : 0) - line.kernel),
         tiles(div_up(line.in + shift, places)), x_step(line.x_step), y_step(line.y_step) {}
 

@@ -145,7 +145,8 @@ void add_integers(std::vector<Sample>& samples, Dtype dtype) {
   const auto halving =
       test::in_both_layouts({{2, 16, 9, 10, two, two}, {2, 16, 10, 8, four, four}});
   problems.insert(problems.end(), halving.begin(), halving.end());
-  // Rows of whole packs in several strips, with all phases between a pack and a window.
+  // Strips below each other of rows that are whole packs, and of packs of channels, some of whose
+  // strips end behind a row; with all phases between a strip and a window.
   const pooling::Axis three{.kernel = 3, .stride = 2, .pad_before = 1, .pad_after = 1};
   const pooling::Axis far{.kernel = 3, .stride = 2, .pad_before = 2, .pad_after = 2};
   const pooling::Axis half{.kernel = 2, .stride = 2, .pad_before = 1, .pad_after = 1};
@@ -153,6 +154,13 @@ void add_integers(std::vector<Sample>& samples, Dtype dtype) {
        {pooling::Problem{1, 3, 45, 32, three, three}, pooling::Problem{1, 3, 20, 16, far, far},
         pooling::Problem{1, 3, 22, 16, half, half}, pooling::Problem{1, 3, 3, 16, half, half}})
     problems.push_back(strips);
+  for (pooling::Problem strips :
+       {pooling::Problem{1, 8, 45, 14, three, three}, pooling::Problem{2, 16, 20, 15, far, far},
+        pooling::Problem{1, 8, 22, 13, half, half},
+        pooling::Problem{1, 8, 9, 16, {.kernel = 3, .stride = 2}, {.kernel = 3, .stride = 2}}}) {
+    strips.layout = pooling::Layout::nhwc;
+    problems.push_back(strips);
+  }
   for (const pooling::Problem& p : problems) {
     const std::int64_t kernel = p.vertical.kernel;
     const bool halves =
@@ -311,16 +319,24 @@ bool adds_shares(const Problem& problem, const Layout& layout) {
   return p.width % pack == 0 && p.out_width() == p.width && p.horizontal.pad_before == 1;
 }
 
-// Maxima of 2x2 and 3x3 at stride 2 over rows that are packs, in x as in dx.
-bool takes_one_step(const Problem& problem, const Layout& layout) {
+// Maxima of 2x2 and 3x3 at stride 2 of packs of channels, or over rows that are packs in x as in
+// dx.
+std::vector<std::vector<std::string>> in_one_step(const Problem& problem, const Layout& layout) {
   const pooling::Problem p = images_of(problem);
   const auto pack = 16 / static_cast<std::int64_t>(size_of(problem.dtype));
+  const auto aligned = [&](std::string_view name) {
+    return place_of(layout, name).offset % pack == 0;
+  };
   for (const pooling::Axis& axis : {p.vertical, p.horizontal})
     if (axis.kernel != p.vertical.kernel || (axis.kernel != 2 && axis.kernel != 3) ||
         axis.stride != 2 || axis.dilation != 1)
-      return false;
-  return p.layout == pooling::Layout::nchw && p.width % pack == 0 &&
-         place_of(layout, "x").offset % pack == 0 && place_of(layout, "dx").offset % pack == 0;
+      return {};
+  if (!aligned("x") || !aligned("dx")) return {};
+  if (p.layout == pooling::Layout::nchw && p.width % pack == 0)
+    return {{"pooling_backward::maximum_rows"}};
+  if (p.layout == pooling::Layout::nhwc && p.channels % pack == 0 && aligned("dy"))
+    return {{"pooling_backward::maximum_channels"}};
+  return {};
 }
 
 std::vector<std::vector<std::string>> kernels(std::string_view variant, const Problem& problem,
@@ -330,7 +346,8 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
   if (kind_of(problem) != Kind::max)
     return {
         {adds_shares(problem, layout) ? "pooling_backward::Shares" : "pooling_backward::gather"}};
-  if (takes_one_step(problem, layout)) return {{"pooling_backward::maximum_rows"}};
+  const auto one_step = in_one_step(problem, layout);
+  if (!one_step.empty()) return one_step;
   return {{"pooling_backward::choose"}, {"pooling_backward::gather"}};
 }
 
