@@ -13,7 +13,7 @@
 // x 1.9 times. A thread has 272 bytes under way of 3x3, a multiprocessor 68 KiB. Arithmetic, in 16
 // bits: 1,199 instructions of a warp for a row of windows, and 1,550 clocks of the arithmetic unit,
 // of 2,200 in which an H200 copies what they move. Expected there: 85 % of a copy's rate.
-// choose_packs and gather_tiles had 80 % (bf16), at 1.2 times the bytes.
+// choose_packs and gather_tiles had 80 % (bf16), with 1.1 times the bytes.
 #pragma once
 
 #include "pooling_backward/maximum_strips.h"
