@@ -26,8 +26,8 @@
 #include "bias_gelu/bias_gelu.h"
 
 #include "primitives/activation.h"
-#include "primitives/divisor.h"
 #include "primitives/map.h"
+#include "primitives/repeated_row.h"
 #include "primitives/stored_pack.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
@@ -73,30 +73,6 @@ struct Loaded {
   Pack<T, kPackElements<T>> x, bias;
 };
 
-template <class T>
-__host__ __device__ inline bool at_boundary(const T* pointer) {
-  return reinterpret_cast<std::uintptr_t>(pointer) % kPackBytes == 0;
-}
-
-// The bias of the pack of y that begins at `index`.
-template <class T>
-__device__ __forceinline__ Pack<T, kPackElements<T>> bias_of(const Problem<T>& problem,
-                                                             std::int64_t index) {
-  constexpr int kCount = kPackElements<T>;
-  using Chunk = Pack<T, kCount>;
-  const std::int64_t cols = problem.cols.value;
-  std::int64_t column = index - problem.cols.quotient(index) * cols;
-  const T* const bias = problem.bias + column;
-  if (column + kCount <= cols && at_boundary(bias)) return *reinterpret_cast<const Chunk*>(bias);
-  Chunk result;
-  KG_UNROLL
-  for (int e = 0; e < kCount; ++e) {
-    result.element[e] = problem.bias[column];
-    column = column + 1 < cols ? column + 1 : 0;
-  }
-  return result;
-}
-
 // What the pack of y that begins at `index` is made of.
 template <class T>
 __device__ __forceinline__ Loaded<T> load(const Problem<T>& problem, std::int64_t index) {
@@ -110,7 +86,7 @@ __device__ __forceinline__ Loaded<T> load(const Problem<T>& problem, std::int64_
     KG_UNROLL
     for (int e = 0; e < kCount; ++e) loaded.x.element[e] = x[e];
   }
-  loaded.bias = bias_of(problem, index);
+  loaded.bias = repeated_pack(problem.bias, problem.cols, index);
   return loaded;
 }
 
@@ -153,7 +129,7 @@ __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
   // What lies behind the last pack.
   if (first < problem.size - packs * kCount) store_one<form>(problem, packs * kCount + first);
   if (first >= step) return;
-  const Floats<kCount> bias = widened(bias_of(problem, first * kCount));
+  const Floats<kCount> bias = widened(repeated_pack(problem.bias, problem.cols, first * kCount));
 
   for (; first < packs; first += kColumnPacks * step) {
     const auto pack = [&](int l) { return first + l * step; };

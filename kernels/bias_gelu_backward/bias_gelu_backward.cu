@@ -8,19 +8,30 @@
 // of an addition; in f16 and bf16 by gelu's short form (activation.h).
 //
 // A thread keeps to the columns of one pack: its bias and its sums stay in registers from row to
-// row, and it needs no division. Two rows' packs of x and dy, one of 16-bit types, are under way:
-// 64 or 32 KiB on a multiprocessor, of which 28 are needed (elementwise.cu). Why no atomics on
-// dbias: the order, so the bits, would change from run to run.
+// row, and it needs no division. Where rows end within packs, so many are taken as one that packs
+// do not cross its end: eight rows of 197 columns are 197 packs, sixteen 394, which leave 22 of a
+// row of blocks' 416 lanes idle. Each of them has sums of its own, 4 bytes per column and piece
+// more, and what is left of a row is taken element by element where sums meet. By single elements,
+// as where x, dy or dx is not aligned, rows of 197 columns had 0.52 of a copy on an H200 (bf16): a
+// KiB took 217 instructions (erf) of the 252 that it issues while it copies one, with 16 KiB under
+// way. By packs it takes 163, and 136 by tanh. Expected there: 0.85. Two rows' packs of x and dy,
+// one of 16-bit types, are under way: 64 or 32 KiB on a multiprocessor, of which 28 are needed
+// (elementwise.cu).
+//
+// Why no atomics on dbias: the order, so the bits, would change from run to run.
 #include "bias_gelu_backward/bias_gelu_backward.h"
 
 #include "primitives/activation_slope.h"
-#include "primitives/pack.h"
+#include "primitives/repeated_row.h"
 #include "primitives/sum_partials.h"
 #include "reduction/launches.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <string>
 
 namespace kg::bias_gelu_backward {
@@ -39,6 +50,9 @@ struct Problem {
   Arrays<T> arrays;
   float* partials; // null: dbias is written at once
   std::int64_t rows, cols;
+  std::int64_t fold; // rows of the matrix that are one of these
+  Divisor bias_cols;
+  std::int64_t size; // of the matrix, which may have less than a row more
 };
 
 template <Form form, class T>
@@ -69,6 +83,15 @@ struct Loaded {
   Pack<T, Count> x, dy;
 };
 
+// What the columns from `column` on meet.
+template <class T, int Count>
+__device__ __forceinline__ Pack<T, Count> bias_of(const Problem<T>& problem, std::int64_t column) {
+  if constexpr (Count > 1)
+    return repeated_pack(problem.arrays.bias, problem.bias_cols, column);
+  else
+    return {problem.arrays.bias[column]};
+}
+
 // Rows first, first + step, ... of the columns from `column` on: dx is written, `sum` is theirs.
 template <Form form, class T, int Count>
 __device__ inline void differentiate(const Problem<T>& problem, std::int64_t column,
@@ -76,7 +99,7 @@ __device__ inline void differentiate(const Problem<T>& problem, std::int64_t col
                                      float (&sum)[Count]) {
   using Chunk = Pack<T, Count>;
   constexpr int kRows = kLoads<T, Count>;
-  const auto bias = *reinterpret_cast<const Chunk*>(problem.arrays.bias + column);
+  const Chunk bias = bias_of<T, Count>(problem, column);
   const auto load = [&](std::int64_t row) {
     const std::int64_t place = row * problem.cols + column;
     Loaded<T, Count> loaded;
@@ -108,6 +131,17 @@ __device__ inline void differentiate(const Problem<T>& problem, std::int64_t col
   for (; row < last; row += step) take(load(row), row);
 }
 
+// The element behind the last row, which is the only one of its column: dx is written.
+template <Form form, class T>
+__device__ inline float differentiate_one(const Problem<T>& problem, std::int64_t place,
+                                          std::int64_t column_of_bias) {
+  const Arrays<T>& a = problem.arrays;
+  const float dx = gradient<form, T>(to_float(a.x[place]), to_float(a.bias[column_of_bias]),
+                                     to_float(a.dy[place]));
+  a.dx[place] = from_float<T>(dx);
+  return dx;
+}
+
 // A block is `width` packs of Count columns wide and kThreads / width rows deep; both are powers of
 // two. Each y of the grid takes `piece` rows. Count divides cols.
 template <Form form, int Count, class T>
@@ -127,17 +161,24 @@ __device__ inline void take_piece(const Problem<T>& problem, int width, std::int
   for (int e = 0; e < Count; ++e) sums[e][thread] = sum[e];
   __syncthreads();
 
+  const std::int64_t rest = problem.rows * problem.cols + tile;
   for (int c = thread; c < width * Count && tile + c < problem.cols; c += kThreads) {
+    const std::int64_t row = problem.bias_cols.quotient(tile + c);
+    const std::int64_t of_bias = tile + c - row * problem.bias_cols.value;
     float all = sums[c % Count][c / Count];
     for (int layer = 1; layer < layers; ++layer) all += sums[c % Count][layer * width + c / Count];
-    if (problem.partials != nullptr)
-      problem.partials[partial_offset(blockIdx.y, 1, 0, problem.cols) + tile + c] = all;
-    else
-      problem.arrays.dbias[tile + c] = from_float<T>(all);
+    if (last == problem.rows && rest + c < problem.size)
+      all += differentiate_one<form>(problem, rest + c, of_bias);
+    if (problem.partials == nullptr)
+      problem.arrays.dbias[of_bias] = from_float<T>(all);
+    else // each of the rows that are one has a part of its own
+      problem
+          .partials[partial_offset(blockIdx.y * problem.fold + row, 1, 0, problem.bias_cols.value) +
+                    of_bias] = all;
   }
 }
 
-// Where packs lie within rows and are aligned in all arrays.
+// Where packs are aligned in x, dy and dx.
 template <Form form, class T>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     vectorized(Problem<T> problem, int width, std::int64_t piece) {
@@ -152,21 +193,45 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 
 namespace {
 
+// How many rows are taken as one, for packs to lie within it, and for few of a warp's lanes to have
+// none. 0: packs do not pay, since a block would have less than a row for each of its layers.
 template <class T>
-reduction::Pieces pieces_of(std::int64_t rows, std::int64_t cols) {
-  return reduction::column_pieces(
-      reduction::packed(static_cast<const T*>(nullptr), {1, rows, cols}));
+std::int64_t fold_of(std::int64_t rows, std::int64_t cols) {
+  constexpr std::int64_t kLayers = kThreads / kLanes;
+  const std::int64_t least = kPackElements<T> / std::gcd(cols, kPackElements<T>);
+  if (least == 1) return 1;
+  std::int64_t result = 0;
+  for (std::int64_t fold = least; fold <= kLanes * least && rows / fold >= kLayers; fold += least) {
+    result = fold;
+    const std::int64_t packs = fold * cols / kPackElements<T>;
+    const std::int64_t lanes = div_up(packs, kLanes) * kLanes;
+    if (16 * (lanes - packs) <= lanes) break;
+  }
+  return result;
 }
 
+// The matrix as kernels take it.
 template <class T>
-bool moves_packs(const Arrays<T>& a, std::int64_t cols) {
-  return cols % kPackElements<T> == 0 && is_aligned(a.x) && is_aligned(a.bias) &&
-         is_aligned(a.dy) && is_aligned(a.dx);
-}
+struct Plan {
+  bool packs;
+  std::int64_t fold, rows, cols;
+  reduction::Pieces pieces;
+
+  Plan(bool aligned, std::int64_t all_rows, std::int64_t each_cols) {
+    const std::int64_t folded = aligned ? fold_of<T>(all_rows, each_cols) : 0;
+    packs = folded > 0;
+    fold = std::max<std::int64_t>(folded, 1);
+    rows = all_rows / fold;
+    cols = each_cols * fold;
+    pieces = reduction::column_pieces(
+        reduction::packed(static_cast<const T*>(nullptr), {1, rows, cols}));
+  }
+
+  std::int64_t parts() const { return pieces.count * fold; }
+};
 
 template <Form form, class T>
 void launch_variant(Problem<T> problem, Variant variant, Stream& stream) {
-  const std::int64_t rows = problem.rows;
   const std::int64_t cols = problem.cols;
   const auto grid = [](std::int64_t blocks) {
     return grid_x(blocks, "bias_gelu_backward: the columns", "split the matrix by columns");
@@ -176,20 +241,24 @@ void launch_variant(Problem<T> problem, Variant variant, Stream& stream) {
            {.grid = grid(div_up(cols, kThreads)), .block = kThreads, .stream = &stream}, problem);
     return;
   }
-  const auto [count, piece] = pieces_of<T>(rows, cols);
-  if (count == 1) problem.partials = nullptr;
-  const bool packs = moves_packs(problem.arrays, cols);
-  const std::int64_t across = packs ? cols / kPackElements<T> : cols;
-  const int width = reduction::tile_width(across, rows);
-  const LaunchConfig config{.grid = dim3(grid(div_up(across, width)), static_cast<unsigned>(count)),
-                            .block = kThreads,
-                            .stream = &stream};
-  if (packs)
-    launch(vectorized<form, T>, config, problem, width, piece);
+  const Arrays<T>& a = problem.arrays;
+  const Plan<T> plan(is_aligned(a.x) && is_aligned(a.dy) && is_aligned(a.dx), problem.rows, cols);
+  if (plan.parts() == 1) problem.partials = nullptr;
+  problem.rows = plan.rows;
+  problem.cols = plan.cols;
+  problem.fold = plan.fold;
+  const std::int64_t across = plan.packs ? plan.cols / kPackElements<T> : plan.cols;
+  const int width = reduction::tile_width(across, plan.rows);
+  const LaunchConfig config{
+      .grid = dim3(grid(div_up(across, width)), static_cast<unsigned>(plan.pieces.count)),
+      .block = kThreads,
+      .stream = &stream};
+  if (plan.packs)
+    launch(vectorized<form, T>, config, problem, width, plan.pieces.size);
   else
-    launch(misaligned<form, T>, config, problem, width, piece);
-  if (count > 1)
-    launch_sum_partials<T, 1>("bias_gelu_backward", problem.partials, count, cols,
+    launch(misaligned<form, T>, config, problem, width, plan.pieces.size);
+  if (plan.parts() > 1)
+    launch_sum_partials<T, 1>("bias_gelu_backward", problem.partials, plan.parts(), cols,
                               {problem.arrays.dbias}, stream);
 }
 
@@ -217,8 +286,9 @@ void require_arrays(const Arrays<T>& a, std::int64_t rows, std::int64_t cols) {
 template <class T>
 std::size_t workspace_bytes(Variant variant, std::int64_t rows, std::int64_t cols) {
   if (variant == Variant::naive || cols == 0) return 0;
-  const std::int64_t count = pieces_of<T>(rows, cols).count;
-  return count == 1 ? 0 : partials_bytes(count, 1, cols);
+  const auto parts = [&](bool aligned) { return Plan<T>(aligned, rows, cols).parts(); };
+  const std::int64_t most = std::max(parts(true), parts(false));
+  return most == 1 ? 0 : partials_bytes(most, 1, cols);
 }
 
 template <class T>
@@ -234,7 +304,7 @@ Variant run(Form form, const Arrays<T>& arrays, void* workspace, std::int64_t ro
   require(needed == 0 || (partials != nullptr && is_aligned(partials)),
           "bias_gelu_backward: workspace is null or not aligned; pass " + std::to_string(needed) +
               " bytes of device memory at a multiple of " + std::to_string(kPackBytes));
-  const Problem<T> problem{arrays, partials, rows, cols};
+  const Problem<T> problem{arrays, partials, rows, cols, 1, Divisor(cols), rows * cols};
   switch (form) {
   case Form::erf: launch_variant<Form::erf>(problem, variant, stream); break;
   case Form::tanh: launch_variant<Form::tanh>(problem, variant, stream); break;

@@ -26,8 +26,9 @@ using bias_gelu::Form;
 using bias_gelu::kForms;
 
 // naive: one thread per column. vectorized: blocks of many rows by up to 32 packs, 16-byte accesses
-// where cols and all pointers allow them, single elements side by side elsewhere; where rows are
-// cut, the sums of the pieces meet in a second launch.
+// where x, dy and dx are aligned, of several rows at a time where they end within packs; single
+// elements side by side elsewhere. Where rows are cut, or several taken as one, their sums meet in
+// a second launch.
 using vectorization::kVariants, vectorization::name, vectorization::resolved,
     vectorization::Variant;
 

@@ -79,8 +79,11 @@ KG_OWN_TEST(WorkspaceHoldsThePiecesSums) {
   using bias_gelu_backward::Variant;
   dispatch(judge.dtype(), [&]<class T>() {
     EXPECT_EQ(workspace_bytes<T>(Variant::naive, 1 << 20, 100), 0u);
-    EXPECT_EQ(workspace_bytes<T>(Variant::vectorized, 64, 101), 0u);
-    EXPECT_EQ(workspace_bytes<T>(Variant::vectorized, 65, 101), 2u * 104 * sizeof(float));
+    EXPECT_EQ(workspace_bytes<T>(Variant::vectorized, 64, 104), 0u);
+    EXPECT_EQ(workspace_bytes<T>(Variant::vectorized, 65, 104), 2u * 104 * sizeof(float));
+    EXPECT_EQ(workspace_bytes<T>(Variant::vectorized, 31, 101), 0u);
+    // Eight rows that are taken as one, each with sums of its own.
+    EXPECT_EQ(workspace_bytes<T>(Variant::vectorized, 64, 101), 8u * 104 * sizeof(float));
   });
 }
 
