@@ -52,21 +52,23 @@ References references(const Problem& problem, const Inputs& inputs) {
             test::gated_error_units(op, dtype, x, y)}}};
 }
 
-// Rows that end within packs; a few tiles in f32.
-constexpr std::int64_t kRows = 83, kCols = 101;
+// Rows that end within packs, and with them; a few tiles in f32.
+constexpr std::int64_t kRows = 83, kCols = 101, kEven = 104;
 
 // Gates that are their own activation, or have none, times powers of two.
 std::vector<Sample> exact_samples(Dtype dtype) {
-  const GatedRows in = limit_rows(dtype, kRows, kCols);
-  const test::Halves<double> x = in.values(dtype);
-  std::vector<double> expected;
-  for (std::size_t i = 0; i < x.gate.size(); ++i)
-    expected.push_back(x.gate[i] > 0 ? x.gate[i] * x.value[i] : 0);
   std::vector<Sample> samples;
-  for (const Form form : kForms) {
-    samples.push_back(in.sample(dtype, form));
-    samples.back().expected["y"] = expected;
-    samples.back().zero = test::SignedZero::ignored;
+  for (const std::int64_t cols : {kCols, kEven}) {
+    const GatedRows in = limit_rows(dtype, kRows, cols);
+    const test::Halves<double> x = in.values(dtype);
+    std::vector<double> expected;
+    for (std::size_t i = 0; i < x.gate.size(); ++i)
+      expected.push_back(x.gate[i] > 0 ? x.gate[i] * x.value[i] : 0);
+    for (const Form form : kForms) {
+      samples.push_back(in.sample(dtype, form));
+      samples.back().expected["y"] = expected;
+      samples.back().zero = test::SignedZero::ignored;
+    }
   }
   return samples;
 }
@@ -92,9 +94,9 @@ std::vector<std::string> sizes(Dtype dtype) {
                  {7, 4},    {7, 8},        {9, 7},       {9, 9},   {3, 15},   {17, 16},
                  {3, 33},   {5, 255},      {1, 257},     {257, 1}, {3, 1024}, {1, tile - 1},
                  {1, tile}, {2, tile + 1}, {tile + 1, 2}}));
-  constexpr std::int64_t kWide = 1003;
   const std::int64_t most = std::int64_t{device_properties().sm_count} * 4 * tile;
-  shapes.push_back("reglu_" + shapes_of({{most / kWide + 2, kWide}})[0]);
+  for (const std::int64_t wide : {1000, 1003})
+    shapes.push_back("reglu_" + shapes_of({{most / wide + 2, wide}})[0]);
   return shapes;
 }
 
