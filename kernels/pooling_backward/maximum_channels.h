@@ -98,8 +98,8 @@ struct ColumnsOfChannels {
 template <int kKernel>
 Strips strips_of_channels(const Geometry& g, int pack) {
   const int shift = (g.horizontal.before + kMaximumPhase<kKernel>) % kMaximumStride;
-  return strips_of(g, TiledAxis(g.horizontal, false, kMaximumColumns, shift), g.inner / pack,
-                   kMaximumChannelsBlocksPerSm);
+  return strips_of<kKernel>(g, TiledAxis(g.horizontal, false, kMaximumColumns, shift),
+                            g.inner / pack, kMaximumChannelsBlocksPerSm);
 }
 
 template <class T, int kKernel>

@@ -112,8 +112,9 @@ struct PackOfRow {
   }
 };
 
-inline Strips strips_of_rows(const Geometry& g, int pack) {
-  return strips_of(g, TiledAxis(g.horizontal, false, pack, 0), 1, kMaximumRowsBlocksPerSm);
+template <int kKernel>
+Strips strips_of_rows(const Geometry& g, int pack) {
+  return strips_of<kKernel>(g, TiledAxis(g.horizontal, false, pack, 0), 1, kMaximumRowsBlocksPerSm);
 }
 
 template <class T, int kKernel, int kPhase>

@@ -34,11 +34,13 @@ struct Strips {
   std::int64_t threads, x_plane, y_plane;
 };
 
-// A thread has many rows, since it searches the windows above its strip, too, but no more than
-// leave as many threads as a GPU takes; about as many in each strip.
-inline Strips strips_of(const Geometry& g, const TiledAxis& across, std::int64_t packs,
-                        int blocks_per_sm) {
-  constexpr std::int64_t kLeast = 8, kMost = 40;
+// A thread has many rows where windows overlap, since it searches those above its strip, too, but
+// no more than leave as many threads as a GPU takes; about as many in each strip. Where they do not
+// it has few, for the last threads to end soon after the others.
+template <int kKernel>
+Strips strips_of(const Geometry& g, const TiledAxis& across, std::int64_t packs,
+                 int blocks_per_sm) {
+  constexpr std::int64_t kLeast = 8, kMost = kKernel > kMaximumStride ? 40 : kLeast;
   const std::int64_t rows = g.vertical.in + 1; // strips may begin before the input
   const std::int64_t columns = g.outer * across.tiles.value * packs;
   const std::int64_t resident =

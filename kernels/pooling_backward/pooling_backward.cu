@@ -276,7 +276,7 @@ bool handed_to_maxima(const Call<T>& call) {
     else
       return run(g.horizontal.before % 2 == 0 ? maximum_rows<T, square.kernel, 0>
                                               : maximum_rows<T, square.kernel, 1>,
-                 strips_of_rows(g, kPack));
+                 strips_of_rows<square.kernel>(g, kPack));
   });
 }
 
