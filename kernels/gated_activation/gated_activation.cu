@@ -67,7 +67,7 @@ struct Loaded {
 };
 
 template <int Count, class T>
-__device__ inline Loaded<T, Count> load(const Problem<T>& problem, std::int64_t index) {
+__device__ __forceinline__ Loaded<T, Count> load(const Problem<T>& problem, std::int64_t index) {
   using Chunk = Pack<T, Count>;
   const T* const gate = problem.x + place_of(problem, index);
   Loaded<T, Count> loaded;
@@ -119,9 +119,9 @@ __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
   walk<form, 1, kPacks<T> * kPackElements<T>>(problem);
 }
 
-// The packs of y that a kernel takes: `head` elements before the first one, and as many behind the
-// last that two packs of x behind each of its elements' are x, too. Of `step` packs the last one
-// ends where a row does.
+// The packs of y that a kernel takes. `head` elements lie before the first one, and so many behind
+// the last that x has a pack more behind its values. Between a thread's packs lie `step`, which are
+// whole rows.
 struct Packs {
   int head;
   std::int64_t count, step;
