@@ -249,6 +249,62 @@ KG_OWN_TEST(WideTilesForLargeProducts) {
   });
 }
 
+// By wide tiles of tiled, whatever way operands take into shared memory: lines along k that begin
+// at multiples of 16 bytes, beside a transposed B, are turned in registers.
+KG_OWN_TEST(WideTilesGiveTheSameBitsFromAnyLayout) {
+  using gemm::Transpose;
+  if (judge.dtype() != Dtype::f32) return;
+  constexpr std::int64_t kM = 132, kN = 260, kK = 44;
+  const auto normal = [](std::int64_t count, test::Tensor tensor) {
+    return test::elements<float>(test::normal(Dtype::f32, count, tensor).values);
+  };
+  const std::vector<float> a = normal(kM * kK, test::Tensor::a),
+                           b = normal(kK * kN, test::Tensor::b);
+  Stream& stream = judge.stream();
+  std::vector<float> first;
+  for (const bool transpose_a : {false, true})
+    for (const bool transpose_b : {false, true})
+      for (const std::int64_t padding : {0, 1}) { // of lines along k
+        const std::int64_t lda = transpose_a ? kM : kK + padding;
+        const std::int64_t ldb = transpose_b ? kK + padding : kN;
+        std::vector<float> of_a(static_cast<std::size_t>((transpose_a ? kK : kM) * lda));
+        std::vector<float> of_b(static_cast<std::size_t>((transpose_b ? kN : kK) * ldb));
+        const auto put = [](std::vector<float>& to, std::int64_t row, std::int64_t column,
+                            std::int64_t leading, bool turned, float value) {
+          to[static_cast<std::size_t>(turned ? column * leading + row : row * leading + column)] =
+              value;
+        };
+        for (std::int64_t step = 0; step < kK; ++step) {
+          for (std::int64_t i = 0; i < kM; ++i)
+            put(of_a, i, step, lda, transpose_a, a[static_cast<std::size_t>(i * kK + step)]);
+          for (std::int64_t j = 0; j < kN; ++j)
+            put(of_b, step, j, ldb, transpose_b, b[static_cast<std::size_t>(step * kN + j)]);
+        }
+        const auto on_device_a = DeviceBuffer<float>::from_host(of_a, stream);
+        const auto on_device_b = DeviceBuffer<float>::from_host(of_b, stream);
+        const DeviceBuffer<float> c(kM * kN);
+        const LaunchRecorder recorder;
+        gemm::run(gemm::Problem{.transpose_a = transpose_a ? Transpose::yes : Transpose::no,
+                                .transpose_b = transpose_b ? Transpose::yes : Transpose::no,
+                                .m = kM,
+                                .n = kN,
+                                .k = kK,
+                                .a = on_device_a.data(),
+                                .lda = lda,
+                                .b = on_device_b.data(),
+                                .ldb = ldb,
+                                .c = c.data(),
+                                .ldc = kN,
+                                .tiles = gemm::TileShape::wide},
+                  gemm::Variant::tiled, stream);
+        const std::vector<float> result = c.to_host(stream);
+        if (first.empty()) first = result;
+        const std::string& kernel = recorder.launches().at(0).kernel_name;
+        EXPECT_TRUE(test::same_bits(kernel, result, first));
+        EXPECT_EQ(kernel.find("turned") != kernel.npos, transpose_b && padding == 0) << kernel;
+      }
+}
+
 // f32 is rounded to TF32 by those only who allow it.
 KG_OWN_TEST(AutomaticAvoidsTilesThatAreMostlyPadding) {
   dispatch(judge.dtype(), [&]<class T>() {
