@@ -5,6 +5,7 @@
 #include "gemm/gemm.h"
 
 #include <limits>
+#include <map>
 #include <set>
 
 #include "runtime/device.h"
@@ -249,59 +250,57 @@ KG_OWN_TEST(WideTilesForLargeProducts) {
   });
 }
 
-// By wide tiles of tiled, whatever way operands take into shared memory: lines along k that begin
-// at multiples of 16 bytes, beside a transposed B, are turned in registers.
+// By wide tiles of tiled, whatever way operands take into shared memory: what lies along k is
+// turned in registers beside a transposed B, where lines begin at multiples of 16 bytes and end
+// there.
 KG_OWN_TEST(WideTilesGiveTheSameBitsFromAnyLayout) {
   using gemm::Transpose;
   if (judge.dtype() != Dtype::f32) return;
-  constexpr std::int64_t kM = 132, kN = 260, kK = 44;
-  const auto normal = [](std::int64_t count, test::Tensor tensor) {
-    return test::elements<float>(test::normal(Dtype::f32, count, tensor).values);
+  struct Lines {
+    std::int64_t k, of_a, of_b; // steps, and floats between lines
   };
-  const std::vector<float> a = normal(kM * kK, test::Tensor::a),
-                           b = normal(kK * kN, test::Tensor::b);
+  constexpr std::int64_t kM = 132, kN = 260;
   Stream& stream = judge.stream();
-  std::vector<float> first;
-  for (const bool transpose_a : {false, true})
-    for (const bool transpose_b : {false, true})
-      for (const std::int64_t padding : {0, 1}) { // of lines along k
-        const std::int64_t lda = transpose_a ? kM : kK + padding;
-        const std::int64_t ldb = transpose_b ? kK + padding : kN;
-        std::vector<float> of_a(static_cast<std::size_t>((transpose_a ? kK : kM) * lda));
-        std::vector<float> of_b(static_cast<std::size_t>((transpose_b ? kN : kK) * ldb));
-        const auto put = [](std::vector<float>& to, std::int64_t row, std::int64_t column,
-                            std::int64_t leading, bool turned, float value) {
-          to[static_cast<std::size_t>(turned ? column * leading + row : row * leading + column)] =
-              value;
+  std::map<std::int64_t, std::vector<float>> first;
+  for (const auto& [k, of_a, of_b] :
+       {Lines{44, 44, 44}, Lines{44, 45, 44}, Lines{44, 44, 45}, Lines{42, 44, 44}})
+    for (const bool transpose_a : {false, true})
+      for (const bool transpose_b : {false, true}) {
+        // Element (i, step) of A, or (step, i) of B, as it lies in memory.
+        const auto laid_out = [k = k, &stream](std::int64_t outer, bool along_k,
+                                               std::int64_t leading, test::Tensor tensor) {
+          const auto values =
+              test::elements<float>(test::normal(Dtype::f32, outer * k, tensor).values);
+          std::vector<float> memory(
+              static_cast<std::size_t>(along_k ? outer * leading : k * outer));
+          for (std::int64_t i = 0; i < outer; ++i)
+            for (std::int64_t step = 0; step < k; ++step)
+              memory[static_cast<std::size_t>(along_k ? i * leading + step : step * outer + i)] =
+                  values[static_cast<std::size_t>(i * k + step)];
+          return DeviceBuffer<float>::from_host(memory, stream);
         };
-        for (std::int64_t step = 0; step < kK; ++step) {
-          for (std::int64_t i = 0; i < kM; ++i)
-            put(of_a, i, step, lda, transpose_a, a[static_cast<std::size_t>(i * kK + step)]);
-          for (std::int64_t j = 0; j < kN; ++j)
-            put(of_b, step, j, ldb, transpose_b, b[static_cast<std::size_t>(step * kN + j)]);
-        }
-        const auto on_device_a = DeviceBuffer<float>::from_host(of_a, stream);
-        const auto on_device_b = DeviceBuffer<float>::from_host(of_b, stream);
+        const auto a = laid_out(kM, !transpose_a, of_a, test::Tensor::a);
+        const auto b = laid_out(kN, transpose_b, of_b, test::Tensor::b);
         const DeviceBuffer<float> c(kM * kN);
         const LaunchRecorder recorder;
         gemm::run(gemm::Problem{.transpose_a = transpose_a ? Transpose::yes : Transpose::no,
                                 .transpose_b = transpose_b ? Transpose::yes : Transpose::no,
                                 .m = kM,
                                 .n = kN,
-                                .k = kK,
-                                .a = on_device_a.data(),
-                                .lda = lda,
-                                .b = on_device_b.data(),
-                                .ldb = ldb,
+                                .k = k,
+                                .a = a.data(),
+                                .lda = transpose_a ? kM : of_a,
+                                .b = b.data(),
+                                .ldb = transpose_b ? of_b : kN,
                                 .c = c.data(),
                                 .ldc = kN,
                                 .tiles = gemm::TileShape::wide},
                   gemm::Variant::tiled, stream);
         const std::vector<float> result = c.to_host(stream);
-        if (first.empty()) first = result;
         const std::string& kernel = recorder.launches().at(0).kernel_name;
-        EXPECT_TRUE(test::same_bits(kernel, result, first));
-        EXPECT_EQ(kernel.find("turned") != kernel.npos, transpose_b && padding == 0) << kernel;
+        EXPECT_TRUE(test::same_bits(kernel, result, first.try_emplace(k, result).first->second));
+        const bool in_quads = (transpose_a || of_a == k) && of_b == k;
+        EXPECT_EQ(kernel.find("turned") != kernel.npos, transpose_b && in_quads) << kernel;
       }
 }
 
