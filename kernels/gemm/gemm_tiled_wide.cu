@@ -23,7 +23,7 @@
 // (gemm_tiled.cu): they read 4 times 16 bytes for 64 multiply-adds, which keeps shared memory as
 // busy as the multipliers: 91 %. Why not 16x16: the sums alone would fill the registers. Why A is
 // copied by elements where B is not transposed: with quads of it nvcc (13.0) leaves three registers
-// of one bank to 135 multiply-adds of a slice, in place of 17.
+// of one bank to 123 multiply-adds of a slice, in place of 17.
 #include "gemm/finish.h"
 #include "gemm/simt_tile.h"
 #include "gemm/tile_rows.h"
@@ -193,11 +193,11 @@ __device__ __forceinline__ void multiply_wide(std::int64_t k, SliceA a, SliceB b
     a.advance_if(copied < slices);
     b.advance_if(copied < slices);
   };
-  // What has come into registers, to `at`: a quad or none in a step, so that reads of fragments
-  // need not wait for many of them.
+  // What has come into registers, to `at`, in the second half of a slice. Of each operand it is a
+  // quad in a step, for reads of fragments not to wait for many of them.
   const auto put = [&](int at, int step) __attribute__((always_inline)) {
-    a.put(at, step - 6);
-    b.put(at, step - 8);
+    a.put(at, step - 8);
+    b.put(at, step - 10);
   };
 
   const int first = static_cast<int>(k - std::int64_t{slices - 1} * kWideTile.k);
