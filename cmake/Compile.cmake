@@ -64,6 +64,11 @@ function(kernelgrade_relative_file_names target)
     $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= -fmacro-prefix-map=${root}/=>)
 endfunction()
 
+# kernelgrade_includes_sources(<target>): what its files include may be no header; g++ warns of what such a file keeps to itself.
+function(kernelgrade_includes_sources target)
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endfunction()
+
 # kernelgrade_compile_together(<target> [EXCEPT <source>...]): the C++ sources that it has so far in batches of up to 40, since most of
 # the time goes into the headers and templates that they share (four batches of eight took 25 s of CPU, one of 32 takes 14 s and 1 GB).
 # Sources with options of their own stay alone. Not CMake's UNITY_BUILD: its batches hold absolute paths, and what the compiler cache
@@ -108,7 +113,7 @@ function(kernelgrade_compile_together target)
   endforeach()
   set_property(TARGET ${target} PROPERTY SOURCES ${alone} ${made})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_compile_options(${target} PRIVATE -Wno-subobject-linkage) # what is included may be no header
+  kernelgrade_includes_sources(${target})
   kernelgrade_relative_file_names(${target})
 endfunction()
 

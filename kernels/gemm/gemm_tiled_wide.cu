@@ -5,13 +5,14 @@
 // elements each in registers.
 //
 // k is walked in slices of 16, both operands stored [k][m or n] in shared memory, where one slice
-// is used while the next is on its way by cp.async: 16 bytes at a time where neighbours in memory
-// differ in m or n, single elements, which turns them, where they differ in k. A thread reads a
-// fragment of 16 rows and one of 8 columns, 6 accesses of 16 bytes, a step of k ahead of the 128
-// multiply-adds that they are for; those of the next slice before the last step of this one, whose
-// place is overwritten meanwhile: one barrier per slice. The first slice is the one that is not
-// whole: nothing in the loop depends on where it is. What does not exist of m and n is what lies at
-// the edge, again: sums that nobody stores.
+// is used while the next is on its way. Neighbours in memory that differ in m or n are copied by
+// cp.async, 16 bytes at a time. Those that differ in k are turned: beside a transposed B by way of
+// registers, 16 bytes at a time, too (turned_quads.h), where they are aligned to that; else by
+// cp.async of single elements. A thread reads a fragment of 16 rows and one of 8 columns, 6
+// accesses of 16 bytes, a step of k ahead of the 128 multiply-adds that they are for; those of the
+// next slice before the last step of this one, whose place is overwritten meanwhile: one barrier
+// per slice. The first slice is the one that is not whole: nothing in the loop depends on where it
+// is. What does not exist of m and n is what lies at the edge, again: sums that nobody stores.
 //
 // Bytes: a block reads (128 + 256) k floats, 43 flops per byte, from L2 or memory. Flops: 2 m n k.
 // A scheduler issues 2 x 2,048 multiply-adds for a slice of its two warps and 2 x 96 reads of
@@ -20,11 +21,14 @@
 // instructions beside the multiply-adds for half of these. Expected share on an H200: 92 % of the
 // f32 peak for m, n >= 4096. Why not 8x8 elements per thread, as the small tiles have
 // (gemm_tiled.cu): they read 4 times 16 bytes for 64 multiply-adds, which keeps shared memory as
-// busy as the multipliers: 91 %. Why not 16x16: the sums alone would fill the registers.
+// busy as the multipliers: 91 %. Why not 16x16: the sums alone would fill the registers. Why A is
+// copied by elements where B is not transposed: with quads of it nvcc (13.0) leaves three registers
+// of one bank to 123 multiply-adds of a slice, in place of 17.
 #include "gemm/finish.h"
 #include "gemm/simt_tile.h"
 #include "gemm/tile_rows.h"
 #include "gemm/tile_time.h"
+#include "gemm/turned_quads.h"
 #include "gemm/variants.h"
 
 #include "ptx/cp_async.h"
@@ -61,6 +65,7 @@ class WideSlice {
   static constexpr int kParts = kAlongK ? kWideTile.k / kSector : 1;       // of each line
 
  public:
+  static constexpr bool kIsAlongK = kAlongK;
   // 4 modulo 32: the 4 lines of 8 elements that a warp copies at a time fall into 32 banks.
   static constexpr int kPitch = kOuter + kQuad;
   static constexpr int kFloats = kPitch * kWideTile.k;
@@ -95,6 +100,8 @@ class WideSlice {
           ptx::cp_async_ca<kBytes>(to, from, k < depth ? kBytes : 0);
         });
   }
+  // Copies arrive by themselves.
+  __device__ __forceinline__ void put(int, int) const {}
   __device__ __forceinline__ void advance(int steps) { data_ += steps * step_; }
   __device__ __forceinline__ void advance_if(bool more) { data_ += more ? kWideTile.k * step_ : 0; }
 
@@ -186,11 +193,19 @@ __device__ __forceinline__ void multiply_wide(std::int64_t k, SliceA a, SliceB b
     a.advance_if(copied < slices);
     b.advance_if(copied < slices);
   };
+  // What has come into registers, to `at`, in the second half of a slice. Of each operand it is a
+  // quad in a step, for reads of fragments not to wait for many of them.
+  const auto put = [&](int at, int step) __attribute__((always_inline)) {
+    a.put(at, step - 8);
+    b.put(at, step - 10);
+  };
 
   const int first = static_cast<int>(k - std::int64_t{slices - 1} * kWideTile.k);
   a.start(0, first);
   b.start(0, first);
   ptx::cp_async_commit();
+  KG_UNROLL
+  for (int step = 0; step < kWideTile.k; ++step) put(0, step);
   a.advance(slices > 1 ? first : 0);
   b.advance(slices > 1 ? first : 0);
   copy(kStage);
@@ -212,6 +227,7 @@ __device__ __forceinline__ void multiply_wide(std::int64_t k, SliceA a, SliceB b
         read(next, 0, fragments[0]);
         copy(now);
       }
+      put(next, step);
       multiply(fragments[step % 2], sum);
     }
     now = next;
@@ -237,12 +253,11 @@ __device__ __forceinline__ void put_rows(const WideSum& sum, const WidePlace& ow
   __syncthreads();
 }
 
-// Rows and columns begin at multiples of 16 bytes and have no part of these.
-template <bool kTransposeA, bool kTransposeB>
-__global__ void __launch_bounds__(kWideTile.threads(), 1)
-    tiled_wide(Problem p, unsigned tiles_m, unsigned tiles_n) {
-  using SliceA = WideSlice<kWideTile.m, !kTransposeA>;
-  using SliceB = WideSlice<kWideTile.n, kTransposeB>;
+// A block's tile of C. Its rows and columns begin at multiples of 16 bytes and have no part of
+// these.
+template <class SliceA, class SliceB>
+__device__ __forceinline__ void tile_of_block(const Problem& p, unsigned tiles_m,
+                                              unsigned tiles_n) {
   const unsigned product = blockIdx.x / (tiles_m * tiles_n);
   const TilePlace tile = place_of(blockIdx.x - product * tiles_m * tiles_n, tiles_m, tiles_n);
   const std::int64_t row0 = std::int64_t{tile.row} * kWideTile.m;
@@ -253,10 +268,10 @@ __global__ void __launch_bounds__(kWideTile.threads(), 1)
   const WidePlace own = wide_place();
   WideSum sum = {};
   if (p.k > 0) {
-    const SliceA a(p.a + product * p.stride_a + (kTransposeA ? row0 : row0 * p.lda), p.lda, rows,
-                   shared);
-    const SliceB b(p.b + product * p.stride_b + (kTransposeB ? column0 * p.ldb : column0), p.ldb,
-                   columns, shared + SliceA::kFloats);
+    const SliceA a(p.a + product * p.stride_a + (SliceA::kIsAlongK ? row0 * p.lda : row0), p.lda,
+                   rows, shared);
+    const SliceB b(p.b + product * p.stride_b + (SliceB::kIsAlongK ? column0 * p.ldb : column0),
+                   p.ldb, columns, shared + SliceA::kFloats);
     multiply_wide(p.k, a, b, own, sum);
   }
 
@@ -274,14 +289,28 @@ __global__ void __launch_bounds__(kWideTile.threads(), 1)
   reads_beside(p) ? write(std::true_type{}) : write(std::false_type{});
 }
 
+template <bool kTransposeA, bool kTransposeB>
+__global__ void __launch_bounds__(kWideTile.threads(), 1)
+    tiled_wide(Problem p, unsigned tiles_m, unsigned tiles_n) {
+  tile_of_block<WideSlice<kWideTile.m, !kTransposeA>, WideSlice<kWideTile.n, kTransposeB>>(
+      p, tiles_m, tiles_n);
+}
+// B is transposed. What lies along k consists of whole quads.
+template <bool kTransposeA>
+__global__ void __launch_bounds__(kWideTile.threads(), 1)
+    tiled_wide_turned(Problem p, unsigned tiles_m, unsigned tiles_n) {
+  using SliceA = std::conditional_t<kTransposeA, WideSlice<kWideTile.m, false>,
+                                    TurnedQuads<kWideTile, kWideTile.m>>;
+  tile_of_block<SliceA, TurnedQuads<kWideTile, kWideTile.n>>(p, tiles_m, tiles_n);
+}
+
 namespace {
 
-template <bool kTransposeA, bool kTransposeB>
-void launch_wide(const Problem& p, Stream& stream) {
+void launch_wide(void (*kernel)(Problem, unsigned, unsigned), const Problem& p, Stream& stream) {
   const std::int64_t tiles_m = div_up(p.m, kWideTile.m), tiles_n = div_up(p.n, kWideTile.n);
   require(p.k <= std::int64_t{kWideTile.k} * std::numeric_limits<std::int32_t>::max(),
           "gemm: k is " + std::to_string(p.k) + ", more than 2^31 slices of 16; split the problem");
-  launch(tiled_wide<kTransposeA, kTransposeB>,
+  launch(kernel,
          {.grid = dim3(count_blocks(tiles_m, tiles_n, p.batch)),
           .block = dim3(static_cast<unsigned>(kWideTile.threads())),
           .shared_bytes = kWideSharedBytes,
@@ -303,6 +332,13 @@ bool wide_fits(const Problem& p) {
          (p.transpose_b == Transpose::yes || in_quads(p.b, p.n, p.ldb, p.stride_b));
 }
 
+// Whether B is transposed, and what lies along k consists of whole quads.
+bool has_quads_along_k(const Problem& p) {
+  return p.transpose_b == Transpose::yes && p.k % kQuad == 0 &&
+         rows_are_aligned(p.b, p.ldb, p.stride_b) &&
+         (p.transpose_a == Transpose::yes || rows_are_aligned(p.a, p.lda, p.stride_a));
+}
+
 // Of small tiles shared memory is busy for 37 clocks in a step of k, the multipliers for 32; of
 // wide ones, eight times as large, a scheduler issues for 278 at most. Nobody hides their beginning
 // and end: the first slices' way from memory, and 128 KiB of sums through shared memory to C.
@@ -316,12 +352,14 @@ TileShape tile_shape_of_tiled(const Problem& p) {
 }
 
 void run_tiled_wide(const Problem& p, Stream& stream) {
-  const bool transpose_b = p.transpose_b == Transpose::yes;
-  if (p.transpose_a == Transpose::yes) {
-    transpose_b ? launch_wide<true, true>(p, stream) : launch_wide<true, false>(p, stream);
-  } else {
-    transpose_b ? launch_wide<false, true>(p, stream) : launch_wide<false, false>(p, stream);
-  }
+  const bool transpose_a = p.transpose_a == Transpose::yes;
+  if (has_quads_along_k(p))
+    return launch_wide(transpose_a ? tiled_wide_turned<true> : tiled_wide_turned<false>, p, stream);
+  const auto kernel = p.transpose_b == Transpose::yes
+                          ? transpose_a ? tiled_wide<true, true> : tiled_wide<false, true>
+                      : transpose_a ? tiled_wide<true, false>
+                                    : tiled_wide<false, false>;
+  launch_wide(kernel, p, stream);
 }
 
 } // namespace kg::gemm

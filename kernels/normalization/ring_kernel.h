@@ -7,11 +7,12 @@
 //
 // Measured on an H200 (docs/h200.md): 88 to 95 % of a copy's rate where what there is of gamma and
 // beta lies beside the ring. Where neither did, each row read both from L2 once more: 79 % of
-// layernorm's rows of 64 KiB of bf16, and 87 % since gamma alone is kept. Rows of more than 64 KiB
-// have rings of one place. Why blocks
-// that stay: a block for each row loads nothing while it computes, and of rows of 16 KiB and more
-// so few are resident that memory waits; measured, 0.61 to 0.74 of a copy for rows of 16 KiB and
-// 0.46 to 0.65 for 64 KiB. Why not a cluster for a row: measured, that was no faster.
+// layernorm's rows of 64 KiB of bf16, and 87 % since gamma alone is kept. Each pack of beta was
+// waited for there; now it is asked for while the one before is worked on, which is not measured
+// yet. Rows of more than 64 KiB have rings of one place. Why blocks that stay: a block for each row
+// loads nothing while it computes, and of rows of 16 KiB and more so few are resident that memory
+// waits; measured, 0.61 to 0.74 of a copy for rows of 16 KiB and 0.46 to 0.65 for 64 KiB. Why not a
+// cluster for a row: measured, that was no faster.
 #pragma once
 
 #include "normalization/forward_kernels.h"
@@ -41,15 +42,29 @@ class RingPart {
     for (int p = 0; p < Packs; ++p) use(ring_.number(p), widened_by_words(held_[p]));
   }
 
-  // Several packs of `load` are asked for before the first is used.
+  // Several packs of `load` are asked for before the first is used, and the next ones before those
+  // that have come, where there are registers: what lies in L2 takes as long to come as a pack
+  // takes to be worked on.
   template <class Load, class Change>
   __device__ __forceinline__ void store(T* to, Load load, Change change) {
-    loaded(held_);
-    KG_UNROLL
-    for (int first = 0; first < Packs; first += kTogether) {
-      decltype(load(0)) with[kTogether];
+    using With = decltype(load(0));
+    const auto ask = [&](With(&with)[kTogether], int first) __attribute__((always_inline)) {
       KG_UNROLL
       for (int p = 0; p < kTogether; ++p) with[p] = load(ring_.number_in_row(first + p));
+    };
+    loaded(held_);
+    With next[kTogether];
+    if constexpr (kAhead) ask(next, 0);
+    KG_UNROLL
+    for (int first = 0; first < Packs; first += kTogether) {
+      With with[kTogether];
+      if constexpr (kAhead) {
+        KG_UNROLL
+        for (int p = 0; p < kTogether; ++p) with[p] = next[p];
+        if (first + kTogether < Packs) ask(next, first + kTogether);
+      } else {
+        ask(with, first);
+      }
       loaded(with);
       KG_UNROLL
       for (int p = 0; p < kTogether; ++p) {
@@ -68,6 +83,8 @@ class RingPart {
   // One where threads have 64 registers.
   static constexpr int kTogether =
       Packs == kLongRingPacks || Places == 1 ? 1 : std::min(Packs, kPacksTogether<T, Count>);
+
+  static constexpr bool kAhead = Packs == kLongRingPacks;
 
   Ring& ring_;
   StoredPack<T, Count> held_[Packs];

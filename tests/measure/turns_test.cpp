@@ -38,7 +38,7 @@ class Turns : public testing::Test {
     return words;
   }
 
-  const judge::test::Folder folder_;
+  const judge::test::Folder folder_{};
   const std::filesystem::path log_ = folder_.path() / "log";
 };
 

@@ -345,7 +345,7 @@ __device__ int2 larger_of(int2 a, int2 b) { return a.x < b.x ? b : a; }
 __global__ void combine_by_functions(int2* out) {
   const auto tile = cg::tiled_partition<32>(cg::this_thread_block());
   const int id = static_cast<int>(threadIdx.x);
-  const int factor = 3;
+  const int factor = static_cast<int>(blockDim.x) / 10; // 3, and not known to the compiler
   const int sum =
       cg::reduce(tile, id, [factor](int a, int b) { return a + b + factor; }); // 31 of them
   out[threadIdx.x] = {cg::reduce(tile, int2{id * 7 % 32, id}, larger_of).y, sum};

@@ -111,9 +111,12 @@ double narrowed_integer(From from, const Format& format, Toward toward) {
 
 template <class To>
 To encoded(double value) {
-  if constexpr (std::is_same_v<To, F16>) return {bits_of(value, kHalf)};
-  if constexpr (std::is_same_v<To, BF16>) return {bits_of(value, kBrain)};
-  return static_cast<To>(value);
+  if constexpr (std::is_same_v<To, F16>)
+    return {bits_of(value, kHalf)};
+  else if constexpr (std::is_same_v<To, BF16>)
+    return {bits_of(value, kBrain)};
+  else
+    return static_cast<To>(value);
 }
 
 // A NaN of f64 as f32 or f16. The ISA says nothing of it, but that instructions of f32 "return an

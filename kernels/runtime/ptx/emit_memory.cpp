@@ -100,13 +100,12 @@ void Emitter::load() {
   const std::string loaded = fmt::format("v{}", temporaries_++);
   std::string text = fmt::format("{{ const {0} {1} = memory<{0}>({2});",
                                  vector_type(size_of(type), access.count), loaded, from);
-  const std::string bits = "b" + std::to_string(8 * size_of(type));
+  // Of a signed type the sign is extended. Always a cast: of an element as it stands clang++ 14
+  // takes the bits of the first one for a float.
+  const std::string as = type[0] == 's' ? type : "b" + std::to_string(8 * size_of(type));
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    // Of a signed type the sign is extended.
-    const std::string element =
-        type[0] == 's' ? fmt::format("static_cast<{}>({}[{}])", cpp_type(type), loaded, i)
-                       : fmt::format("{}[{}]", loaded, i);
-    text += " " + write(parts[i], type[0] == 's' ? type : bits, element);
+    const std::string element = fmt::format("static_cast<{}>({}[{}])", cpp_type(as), loaded, i);
+    text += " " + write(parts[i], as, element);
   }
   line(text + " }");
 }

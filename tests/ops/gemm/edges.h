@@ -77,8 +77,8 @@ inline constexpr ProductShape kEdgesOfMma[] = {
 inline constexpr ProductShape kEdgesOfWide[] = {{8, 8, 8},      {128, 256, 64}, {136, 264, 72},
                                                 {72, 200, 128}, {64, 320, 136}, {200, 64, 328}};
 // Wide tiles of tiled: slices of 16, the first of which has the rest of k; A's rows of any length.
-inline constexpr ProductShape kEdgesOfWideTiled[] = {
-    {4, 4, 17}, {132, 260, 31}, {64, 256, 33}, {36, 68, 48}, {100, 32, 16}};
+inline constexpr ProductShape kEdgesOfWideTiled[] = {{4, 4, 17},   {132, 260, 31}, {64, 256, 33},
+                                                     {36, 68, 48}, {100, 32, 16},  {132, 260, 44}};
 // tiled: 64, slices of 16, accesses of 4.
 inline constexpr ProductShape kEdgesOfTiled[] = {
     {1, 1, 1},    {1, 1, 4099}, {1, 65, 17},  {65, 1, 16},    {2, 3, 7},      {15, 17, 1},

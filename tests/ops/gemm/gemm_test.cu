@@ -5,6 +5,7 @@
 #include "gemm/gemm.h"
 
 #include <limits>
+#include <map>
 #include <set>
 
 #include "runtime/device.h"
@@ -247,6 +248,60 @@ KG_OWN_TEST(WideTilesForLargeProducts) {
       }
     }
   });
+}
+
+// By wide tiles of tiled, whatever way operands take into shared memory: what lies along k is
+// turned in registers beside a transposed B, where lines begin at multiples of 16 bytes and end
+// there.
+KG_OWN_TEST(WideTilesGiveTheSameBitsFromAnyLayout) {
+  using gemm::Transpose;
+  if (judge.dtype() != Dtype::f32) return;
+  struct Lines {
+    std::int64_t k, of_a, of_b; // steps, and floats between lines
+  };
+  constexpr std::int64_t kM = 132, kN = 260;
+  Stream& stream = judge.stream();
+  std::map<std::int64_t, std::vector<float>> first;
+  for (const auto& [k, of_a, of_b] :
+       {Lines{44, 44, 44}, Lines{44, 45, 44}, Lines{44, 44, 45}, Lines{42, 44, 44}})
+    for (const bool transpose_a : {false, true})
+      for (const bool transpose_b : {false, true}) {
+        // Element (i, step) of A, or (step, i) of B, as it lies in memory.
+        const auto laid_out = [k = k, &stream](std::int64_t outer, bool along_k,
+                                               std::int64_t leading, test::Tensor tensor) {
+          const auto values =
+              test::elements<float>(test::normal(Dtype::f32, outer * k, tensor).values);
+          std::vector<float> memory(
+              static_cast<std::size_t>(along_k ? outer * leading : k * outer));
+          for (std::int64_t i = 0; i < outer; ++i)
+            for (std::int64_t step = 0; step < k; ++step)
+              memory[static_cast<std::size_t>(along_k ? i * leading + step : step * outer + i)] =
+                  values[static_cast<std::size_t>(i * k + step)];
+          return DeviceBuffer<float>::from_host(memory, stream);
+        };
+        const auto a = laid_out(kM, !transpose_a, of_a, test::Tensor::a);
+        const auto b = laid_out(kN, transpose_b, of_b, test::Tensor::b);
+        const DeviceBuffer<float> c(kM * kN);
+        const LaunchRecorder recorder;
+        gemm::run(gemm::Problem{.transpose_a = transpose_a ? Transpose::yes : Transpose::no,
+                                .transpose_b = transpose_b ? Transpose::yes : Transpose::no,
+                                .m = kM,
+                                .n = kN,
+                                .k = k,
+                                .a = a.data(),
+                                .lda = transpose_a ? kM : of_a,
+                                .b = b.data(),
+                                .ldb = transpose_b ? of_b : kN,
+                                .c = c.data(),
+                                .ldc = kN,
+                                .tiles = gemm::TileShape::wide},
+                  gemm::Variant::tiled, stream);
+        const std::vector<float> result = c.to_host(stream);
+        const std::string& kernel = recorder.launches().at(0).kernel_name;
+        EXPECT_TRUE(test::same_bits(kernel, result, first.try_emplace(k, result).first->second));
+        const bool in_quads = (transpose_a || of_a == k) && of_b == k;
+        EXPECT_EQ(kernel.find("turned") != kernel.npos, transpose_b && in_quads) << kernel;
+      }
 }
 
 // f32 is rounded to TF32 by those only who allow it.

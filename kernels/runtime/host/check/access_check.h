@@ -102,14 +102,16 @@ bool Checker::usable(Page& page, std::size_t cell, const Passage& passage) {
 template <Kind kind>
 [[gnu::noinline]] void Checker::access_slowly(std::uintptr_t address, std::size_t bytes,
                                               std::size_t alignment, const void* instruction) {
-  if (bytes == 0) return; // wherever it points
+  if (bytes == 0 || aside_) return; // wherever it points
   host::Block* const block = host::current_block;
   BlockState& state = state_of(*block);
   if (pending_.bytes != 0) resolve_pending();
   Page* page = shadow_.find(address);
   if (!page) page = unknown_page(address, *block);
   if (page && page->space == Space::local) return;
-  if (state.until_preemption != 0 && --state.until_preemption == 0) preempt(state, *block);
+  if (state.until_preemption != 0 && --state.until_preemption == 0)
+    preempt(state, *block, site_of(instruction));
+  const Aside aside(aside_);
   BlockState& owner = owner_of(address, page, state);
   Passage passage{*block, state, owner, page, address, bytes, instruction, block->thread_rank()};
   if constexpr (kind == Kind::read) {
@@ -362,11 +364,12 @@ inline void Checker::atomic_access(std::uintptr_t address, std::size_t bytes,
   if (is_write(kind) && !guesses_.empty()) confirm_guess(order.block() | thread, address, bytes);
   // What is written atomically is mostly read as well; a mere store gains nothing that it could
   // use.
-  if (const auto object = objects.find(address); object != objects.end())
-    order.acquire_atomic(thread, object->second);
-  if constexpr (is_write(kind)) {
-    if (order.has_fence(thread)) order.release_fenced(thread, objects[address]);
-  }
+  const auto object = objects.find(address);
+  const bool releases = is_write(kind) && order.has_fence(thread);
+  // The counts of a shared_ptr of the executor's or of this checker's own hand over nothing.
+  if ((object == objects.end() && !releases) || is_common_code(site_of(instruction))) return;
+  if (object != objects.end()) order.acquire_atomic(thread, object->second);
+  if (releases) order.release_fenced(thread, objects[address]);
 }
 
 } // namespace kg::check

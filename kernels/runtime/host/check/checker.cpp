@@ -216,7 +216,13 @@ Page* Checker::unknown_page(std::uintptr_t address, host::Block& block) {
   return nullptr;
 }
 
-void Checker::preempt(BlockState& state, host::Block& block) {
+// Not in the middle of what the executor does, nor of what this checker does: another thread would
+// change the history that a finding is being written about.
+void Checker::preempt(BlockState& state, host::Block& block, Site site) {
+  if (is_common_code(site)) {
+    state.until_preemption = 1; // at the next access
+    return;
+  }
   state.until_preemption = next_distance(state.random);
   block.preempt("the scheduler (preempted)", Location::here());
 }

@@ -183,7 +183,7 @@ class Checker final : public host::Observer {
   template <Kind kind>
   bool usable(Page& page, std::size_t cell, const Passage& passage);
   Page* unknown_page(std::uintptr_t address, host::Block& block);
-  void preempt(BlockState& state, host::Block& block);
+  void preempt(BlockState& state, host::Block& block, Site site);
   void add_thread_local_storage(BlockState& state);
   void remove_thread_local_storage(BlockState& state);
   BlockState& owner_of(std::uintptr_t address, const Page* page, BlockState& state);
@@ -195,6 +195,10 @@ class Checker final : public host::Observer {
   // Does nothing where the access is not the kernel's own.
   void stop(Fault fault, const Passage& passage, bool writes, const char* hint);
   bool is_kernel_code(Site site);
+  // Of a function that the executor or this checker may have called: an inline function that
+  // instrumented and plain code both have is one function in the program, often the instrumented
+  // one. What it does is then nothing that the kernel did.
+  bool is_common_code(Site site);
   [[noreturn]] void stop(Fault fault, Site site, std::string text);
   void resolve_pending();
   void confirm_guess(Who who, std::uintptr_t address, std::size_t bytes);
@@ -208,6 +212,20 @@ class Checker final : public host::Observer {
   std::string shared_variable(std::uintptr_t address) const;
   std::string accesses(const char* verb, const Passage& passage) const;
   std::string other_thread(Who who, const Passage& passage) const;
+
+  // While the checker itself calls functions that may be instrumented, whose accesses are nobody's.
+  class Aside {
+   public:
+    explicit Aside(bool& aside) : aside_(aside), before_(std::exchange(aside, true)) {}
+    ~Aside() { aside_ = before_; }
+    Aside(const Aside&) = delete;
+    Aside& operator=(const Aside&) = delete;
+
+   private:
+    bool& aside_;
+    bool before_;
+  };
+  bool aside_ = false;
 
   Time now_ = kFirstMoment;
   Time launch_floor_ = 0;
@@ -226,6 +244,7 @@ class Checker final : public host::Observer {
   SyncObjects objects_;                             // in global memory, or of several blocks
   std::vector<SharedModule> modules_;               // of the OS threads seen so far
   std::unordered_map<Site, bool> kernel_code_;      // by instructions that were asked about
+  std::unordered_map<Site, bool> common_code_;      // the same
   std::mutex launching_;
 };
 

@@ -96,6 +96,7 @@ void Checker::uninitialised(const Passage& passage) {
 template <Kind kind>
 void Checker::conflict(const Access& other, const Passage& passage, bool other_writes) {
   if (other.time == 0) return;
+  const Aside aside(aside_);
   const bool in_flight = other.time == kInFlight;
   const bool may_be_equal = kind == Kind::write && other_writes && !in_flight &&
                             !(other.who & kAtomic) && passage.bytes <= sizeof(pending_.before);
@@ -192,6 +193,12 @@ bool Checker::is_kernel_code(Site site) {
   return at->second;
 }
 
+bool Checker::is_common_code(Site site) {
+  const auto [at, is_new] = common_code_.try_emplace(site, false);
+  if (is_new) at->second = check::is_common_code(site);
+  return at->second;
+}
+
 void Checker::confirm_guess(Who who, std::uintptr_t address, std::size_t bytes) {
   std::erase_if(guesses_, [&](const Guess& guess) {
     return guess.who == who && guess.address - address < bytes;
@@ -216,6 +223,7 @@ void Checker::stop(Fault fault, const Passage& passage, bool writes, const char*
 
 void Checker::stop(Fault fault, Site site, std::string text) {
   if (findings_.is_new(fault, site, 0)) findings_.add(fault, site, 0, std::move(text));
+  aside_ = false; // no destructor runs on the way out
   host::current_block->stop(std::make_exception_ptr(Stopped()));
 }
 

@@ -72,6 +72,11 @@ bool is_library(std::string_view file) {
   return is_runtime(file) || file.starts_with("/usr/include/") || file.starts_with("/usr/lib/");
 }
 
+bool is_common(std::string_view file) {
+  return file.find("/include/c++/") != std::string_view::npos ||
+         file.find("/include/fmt/") != std::string_view::npos;
+}
+
 struct Line {
   std::string file;
   int number = 0;
@@ -118,11 +123,16 @@ std::string source_line(Site site) {
   return fmt::format("instruction 0x{:x} (compile with -g for its line)", call);
 }
 
-bool is_library_code(Site site) {
+namespace {
+bool stands_in(Site site, bool (*is_one)(std::string_view file)) {
   const std::vector<Line> frames = lines_of(address_of(site) - 1);
   return !frames.empty() && std::all_of(frames.begin(), frames.end(),
-                                        [](const Line& frame) { return is_library(frame.file); });
+                                        [is_one](const Line& frame) { return is_one(frame.file); });
 }
+} // namespace
+
+bool is_library_code(Site site) { return stands_in(site, is_library); }
+bool is_common_code(Site site) { return stands_in(site, is_common); }
 
 bool is_executor_code(Site site) {
   const std::vector<Line> frames = lines_of(address_of(site) - 1);

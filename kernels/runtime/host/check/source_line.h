@@ -39,6 +39,10 @@ std::string source_line(Site site);
 // calls.
 bool is_library_code(Site site);
 
+// Whether it is of the headers, the standard library's and fmt's, that the executor and the
+// checkers are made of themselves.
+bool is_common_code(Site site);
+
 // Whether an instruction is of the executor's headers, inlined into a kernel or not.
 bool is_executor_code(Site site);
 
