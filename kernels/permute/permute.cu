@@ -16,6 +16,7 @@
 #include "permute/planes.h"
 #include "primitives/row_move.h"
 #include "primitives/turn.h"
+#include "primitives/turn_askew.h"
 #include "primitives/words.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
@@ -54,6 +55,13 @@ template <int Bytes, class Word>
 __global__ void __launch_bounds__(TurnPacks<Word, Bytes>::kThreads)
     tiled(const Word* __restrict__ x, Word* __restrict__ y, Turns turns) {
   turn_tile<Word, Bytes>(x, y, turns);
+}
+
+// The same where rows begin anywhere.
+template <class Word>
+__global__ void __launch_bounds__(AskewTile<Word>::kThreads)
+    tiled_askew(const Word* __restrict__ x, Word* __restrict__ y, AskewTurns turns) {
+  turn_askew(x, y, turns);
 }
 
 namespace {
@@ -136,7 +144,7 @@ void launch_tiled(const Word* x, Word* y, const Axes& axes, Stream& stream) {
     y_stride[d] = step;
     step *= axes.extent[d];
   }
-  Turns turns;
+  AskewTurns turns;
   const int last = axes.rank - 1;
   const std::int64_t b = axes.extent[last];
   turns.x_stride = axes.stride[last];
@@ -157,10 +165,17 @@ void launch_tiled(const Word* x, Word* y, const Axes& axes, Stream& stream) {
   if (launch_few_planes<false>(x, y, b, a, matrices, turns, stream) ||
       launch_few_planes<true>(x, y, a, b, matrices, turns, stream))
     return;
+  const std::string what = "permute: the tiles of " + std::to_string(axes.size) + " elements";
+  const std::string fix = "permute parts of the tensor";
+  if (const std::int64_t tiles = askew_tiles(x, y, a, b, matrices, turns)) {
+    launch(
+        tiled_askew<Word>,
+        {.grid = grid_x(tiles, what, fix), .block = AskewTile<Word>::kThreads, .stream = &stream},
+        x, y, turns);
+    return;
+  }
   with_turn_bytes(x, y, a, b, turns, [&](auto bytes) {
-    const TurnGrid grid = turn_shape<Word, bytes>(
-        a, b, matrices, turns, "permute: the tiles of " + std::to_string(axes.size) + " elements",
-        "permute parts of the tensor");
+    const TurnGrid grid = turn_shape<Word, bytes>(a, b, matrices, turns, what, fix);
     launch(tiled<bytes, Word>, {.grid = grid.grid, .block = grid.block, .stream = &stream}, x, y,
            turns);
   });
