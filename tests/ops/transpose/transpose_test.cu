@@ -60,17 +60,18 @@ KG_OWN_TEST(TilesAskew) {
   dispatch_moved(judge.dtype(), [&]<class T>() {
     using Tile = AskewTile<T>;
     constexpr std::int64_t kSector = Tile::kSector;
-    const std::int64_t along = div_up(2 * device_properties().sm_count, 3); // by 3 across
-    const std::int64_t rows = (along - 1) * Tile::kB + kSector; // and so two more for some skews
+    const std::int64_t along = div_up(2 * device_properties().sm_count, 3); // by 3 across or more
+    const std::int64_t rows = along * Tile::kB;
     const std::int64_t cols = 2 * Tile::kA + Tile::kA / 2;
     const std::string askew = "tiled_askew<";
-    check(judge, rows + 1, cols | 1, {}, askew);
-    check(judge, rows - kSector + 3, 3 * Tile::kA, {}, askew);
-    check(judge, rows, cols | 1, {}, askew); // rows of y are sectors
-    check(judge, rows + 1, 3 * Tile::kA + 1 - 3 * Tile::kA % kSector, {}, askew); // those of x are
-    check(judge, rows, cols | 1, {{"y", {kSector / 2, 0}}}, askew);
-    check(judge, rows, cols | 1, {{"y", {0, 1}}}, askew);
-    check(judge, rows + 2, cols, {{"x", {1, 2}}, {"y", {3, 5}}}, askew);
+    check(judge, rows - 1, cols | 1, {}, askew); // some rows of y reach into one tile more
+    check(judge, rows - kSector + 1, 3 * Tile::kA, {}, askew);
+    check(judge, rows - kSector, cols | 1, {}, askew); // rows of y are sectors
+    check(judge, rows + 1, 3 * Tile::kA + kSector - 3 * Tile::kA % kSector, {},
+          askew); // those of x
+    check(judge, rows - kSector, cols | 1, {{"y", {kSector / 2, 0}}}, askew);
+    check(judge, rows - kSector, cols | 1, {{"y", {0, 1}}}, askew);
+    check(judge, rows - kSector, cols, {{"x", {1, 2}}, {"y", {3, 5}}}, askew);
     check(judge, rows + 3, cols, {{"x", {3, 4}}, {"y", {1, 6}}}, askew);
     // Tiles would be less than half full, or too few.
     check(judge, 2 * Tile::kB * along * 3, Tile::kA / 2 - 1, {{"x", {0, 1}}}, "tiled<");
