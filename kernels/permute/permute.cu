@@ -3,8 +3,9 @@
 //
 // One read and one write per element, 2 x its size in bytes, no arithmetic. Expected on an H200:
 // where rows stay whole, what copy reaches, 4.3 TB/s; where they are turned, what transpose does,
-// 0.92 to 0.95 of that where both sides are aligned to 16 bytes, and about 3.2 TB/s where not; as
-// much as copy where one side has two to four elements and the other moves by 16 bytes (planes.h).
+// 0.92 to 0.95 of that where both sides are aligned to 16 bytes or there are many tiles, and about
+// 3.2 TB/s where not; as much as copy where one side has two to four elements and the other moves
+// by 16 bytes (planes.h).
 //
 // Axes are merged on the host first: most permutations that programs ask for are then a batch of
 // transpositions or a walk over rows, whatever their rank. Why not one kernel that steps through

@@ -1,25 +1,29 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turning matrices whose rows begin anywhere: every row at another distance from a sector, as where
-// a row has an odd number of elements. Moved by single elements, as turn.h would, a transpose of
-// 10007 x 9973 elements of 16 bits had 0.44 of a copy's rate (docs/h200.md): it issued as much as
-// that rate lets it, and shared every third sector that it wrote with the next tile.
+// Turning matrices whose rows begin anywhere, each at another distance from a sector, as where a
+// row has an odd number of elements. Moved by single elements, as turn.h would, a transpose of
+// 10007 x 9973 elements of 16 bits had 0.44 of a copy's rate (docs/h200.md): it issued for as long
+// as a copy takes, and of every three sectors that it wrote two were shared with other tiles.
 //
-// So the borders of a tile follow those of sectors, row by row of the result: a tile is a
-// parallelogram with ragged sides, and its neighbour has the same ragged side. Every sector is
-// written whole, by accesses of 16 bytes, but for those at a matrix's own border. What a tile needs
-// of the source are rows of whole words around its columns, and up to a sector's elements less one
-// more of such rows than it is wide. They come by cp.async and lie in shared memory as they lay in
-// the source, up to the distance from row to row; a thread takes the elements of a pack from so
-// many rows. Only words inside of a row are read whole: nothing around the matrix is touched.
+// So the borders of a tile follow those of sectors, row by row of the result: the tile is ragged on
+// both sides, and its neighbour's side is ragged alike. Every sector is written whole, by accesses
+// of 16 bytes, but for those across a matrix's own border. Of the source a tile needs a few rows
+// more than it is wide, less than a sector has elements. They come by words and by cp.async, and
+// lie in shared memory as they do in the source but for the pitch; a thread takes the elements of a
+// pack from as many of them. What a row has in words across its ends moves by elements: nothing
+// around it is touched.
 //
-// What it takes of a multiprocessor (nvcc 13.0, 9.0a) is beside turn.h's figures in ASKEW_FIGURES.
+// What it takes of a multiprocessor (nvcc 13.0, 9.0a, counted as in turn.h): a warp issues 75
+// instructions for each KiB that it moves of 16 bits, 75 to 105 of other elements, of the 249 that
+// there is time for (single elements of 16 bits: 243, of 8 bits: 446), and blocks of 110 to 180 KiB
+// are resident. It reads 1.26 times the sectors of the source in 16 bits, which memory sees once:
+// those that tiles share are in L2.
 //
-// Banks: of one load of a warp, 8 lanes go along a row of the result and 4 lie in neighbouring
-// rows, whose tiles begin at other distances. How many of them meet in a bank is a matter of both
-// matrices' strides and of the pitch, which is chosen for that: 1.7 passes on average over all
-// strides of 16-bit elements, 3 at worst, where 16 are possible.
+// Banks: of a warp's load 8 lanes go along a row of the result and 4 lie in neighbouring rows,
+// whose tiles begin elsewhere. How many meet in a bank is a matter of both strides and of the
+// pitch, which is chosen for it: 1.7 passes on average over all strides of 16-bit elements, and 3
+// at worst, where 16 are possible.
 #pragma once
 
 #include "primitives/divisor.h"
@@ -82,40 +86,49 @@ __device__ inline void turn_askew(const Bits* __restrict__ x, Bits* __restrict__
   const int phase = elements_past(x, Tile::kWord);
   const int pitch = turns.pitch;
 
+  const auto row_inside = [&](std::int64_t row) {
+    const int rows = Tile::kB + turns.most_skew;
+    return static_cast<int>(row < 0 ? 0 : row > rows ? rows : row);
+  };
+  const int begin = row_inside(-first_row), end = row_inside(turns.b - first_row);
+  const std::int64_t left_a = turns.a - first_a;
+
   // A warp takes a row's words, and so many rows further on those of the next.
   constexpr int kRowsStep = Tile::kThreads / 32;
   static_assert(kRowsStep % K == 0, "a warp's rows all begin alike between two words");
   const auto load = [&](auto is_edge) {
-    const int rows = Tile::kB + turns.most_skew;
-    const auto inside = [&](std::int64_t row) {
-      return static_cast<int>(row < 0 ? 0 : row > rows ? rows : row);
-    };
-    const int end = inside(turns.b - first_row);
-    int row = inside(-first_row) + static_cast<int>(threadIdx.x) / 32;
+    int row = begin + static_cast<int>(threadIdx.x) / 32;
     const int place = row * pitch + phase; // of element first_a
-    const int past = place & (K - 1);
-    const int first = static_cast<int>(threadIdx.x) % 32 * K - past;
+    const int first = static_cast<int>(threadIdx.x) % 32 * K - (place & (K - 1));
     const Bits* from = x + (row * turns.x_stride + first);
     Bits* to = tile + (place + first);
     for (; row < end; row += kRowsStep) {
       KG_UNROLL
-      for (int w = 0; w < Tile::kWords * K; w += 32 * K) {
-        const std::int64_t a = first_a + first + w;
-        if (!is_edge || (a >= 0 && a + K <= turns.a)) {
+      for (int w = 0; w < Tile::kWords * K; w += 32 * K)
+        if (!is_edge || (first_a + first + w >= 0 && first + w + K <= left_a))
           ptx::cp_async_ca<Tile::kWord>(to + w, from + w);
-        } else {
-          for (int k = 0; k < K; ++k)
-            if (a + k >= 0 && a + k < turns.a) to[w + k] = from[w + k];
-        }
-      }
       from += kRowsStep * turns.x_stride;
       to += kRowsStep * pitch;
     }
   };
-  if (first_a >= K && first_a + Tile::kWords * K <= turns.a)
+  // A thread takes what a row has in words across its ends.
+  const auto load_ends = [&] {
+    const int row = begin + static_cast<int>(threadIdx.x);
+    if (row >= end) return;
+    const int past = (row * pitch + phase) & (K - 1);
+    const Bits* from = x + (row * turns.x_stride - past);
+    Bits* to = tile + (row * pitch + phase - past);
+    const int reach = left_a + past < Tile::kWords * K ? static_cast<int>(left_a) + past : 0;
+    if (first_a == 0 && past > 0)
+      for (int i = past; i < K; ++i) to[i] = from[i];
+    for (int i = reach & -K; i < reach; ++i) to[i] = from[i];
+  };
+  if (first_a > 0 && left_a >= Tile::kWords * K) {
     load(std::false_type{});
-  else
+  } else {
     load(std::true_type{});
+    load_ends();
+  }
   ptx::cp_async_wait_all();
   __syncthreads();
 
@@ -125,10 +138,9 @@ __device__ inline void turn_askew(const Bits* __restrict__ x, Bits* __restrict__
     constexpr int kStep = Tile::kThreads / kAcross;
     const int across = static_cast<int>(threadIdx.x) % kAcross;
     const int first = static_cast<int>(threadIdx.x) / kAcross;
-    const int end =
-        is_edge && turns.a - first_a < Tile::kA ? static_cast<int>(turns.a - first_a) : Tile::kA;
+    const int end_a = is_edge && left_a < Tile::kA ? static_cast<int>(left_a) : Tile::kA;
     Bits* row = y + first * turns.y_stride;
-    for (int a = first; a < end; a += kStep, row += kStep * turns.y_stride) {
+    for (int a = first; a < end_a; a += kStep, row += kStep * turns.y_stride) {
       const int skew = elements_past(row, 32);
       KG_UNROLL
       for (int pack = 0; pack < Tile::kB; pack += kAcross * P) {
@@ -146,7 +158,7 @@ __device__ inline void turn_askew(const Bits* __restrict__ x, Bits* __restrict__
       }
     }
   };
-  if (first_row >= 0 && first_b + Tile::kB <= turns.b && first_a + Tile::kA <= turns.a)
+  if (first_row >= 0 && first_b + Tile::kB <= turns.b && left_a >= Tile::kA)
     store(std::false_type{});
   else
     store(std::true_type{});

@@ -3,11 +3,12 @@
 //
 // One read and one write per element, 2 x its size in bytes, no arithmetic. Expected of `tiled` on
 // an H200: 0.92 to 0.95 of the 4.3 TB/s that a copy reaches (published for tiles of 64x64 moved by
-// 16 bytes: 0.95 to 1.00 on a GB200) where rows are aligned to 16 bytes, and about 3.2 TB/s where
-// they are not (published for tiles of 32x32 on Hopper: 3.16 to 3.21); `naive` moves a 32-byte
-// sector for each 4-byte element that it writes, and is several times slower. Why not loads and
-// stores of 16 bytes without shared memory: the registers could turn 4x4 elements, but a warp then
-// stores rows of 64 bytes, which memory takes more slowly than rows of 256.
+// 16 bytes: 0.95 to 1.00 on a GB200), wherever rows begin (turn_askew.h; not measured there), but
+// where matrices are too small for that and rows are not aligned to 16 bytes about 3.2 TB/s
+// (published for tiles of 32x32 on Hopper: 3.16 to 3.21); `naive` moves a 32-byte sector for each
+// 4-byte element that it writes, and is several times slower. Why not loads and stores of 16 bytes
+// without shared memory: the registers could turn 4x4 elements, but a warp then stores rows of 64
+// bytes, which memory takes more slowly than rows of 256.
 #include "transpose/transpose.h"
 
 #include "primitives/turn.h"
