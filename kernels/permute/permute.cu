@@ -3,8 +3,9 @@
 //
 // One read and one write per element, 2 x its size in bytes, no arithmetic. Expected on an H200:
 // where rows stay whole, what copy reaches, 4.3 TB/s; where they are turned, what transpose does,
-// 0.92 to 0.95 of that where both sides are aligned to 16 bytes, and about 3.2 TB/s where not; as
-// much as copy where one side has two to four elements and the other moves by 16 bytes (planes.h).
+// 0.92 to 0.95 of that where both sides are aligned to 16 bytes or there are many tiles, and about
+// 3.2 TB/s where not; as much as copy where one side has two to four elements and the other moves
+// by 16 bytes (planes.h).
 //
 // Axes are merged on the host first: most permutations that programs ask for are then a batch of
 // transpositions or a walk over rows, whatever their rank. Why not one kernel that steps through
@@ -16,6 +17,7 @@
 #include "permute/planes.h"
 #include "primitives/row_move.h"
 #include "primitives/turn.h"
+#include "primitives/turn_askew.h"
 #include "primitives/words.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
@@ -54,6 +56,13 @@ template <int Bytes, class Word>
 __global__ void __launch_bounds__(TurnPacks<Word, Bytes>::kThreads)
     tiled(const Word* __restrict__ x, Word* __restrict__ y, Turns turns) {
   turn_tile<Word, Bytes>(x, y, turns);
+}
+
+// The same where rows begin anywhere.
+template <class Word>
+__global__ void __launch_bounds__(AskewTile<Word>::kThreads)
+    tiled_askew(const Word* __restrict__ x, Word* __restrict__ y, AskewTurns turns) {
+  turn_askew(x, y, turns);
 }
 
 namespace {
@@ -136,7 +145,7 @@ void launch_tiled(const Word* x, Word* y, const Axes& axes, Stream& stream) {
     y_stride[d] = step;
     step *= axes.extent[d];
   }
-  Turns turns;
+  AskewTurns turns;
   const int last = axes.rank - 1;
   const std::int64_t b = axes.extent[last];
   turns.x_stride = axes.stride[last];
@@ -157,10 +166,17 @@ void launch_tiled(const Word* x, Word* y, const Axes& axes, Stream& stream) {
   if (launch_few_planes<false>(x, y, b, a, matrices, turns, stream) ||
       launch_few_planes<true>(x, y, a, b, matrices, turns, stream))
     return;
+  const std::string what = "permute: the tiles of " + std::to_string(axes.size) + " elements";
+  const std::string fix = "permute parts of the tensor";
+  if (const std::int64_t tiles = askew_tiles(x, y, a, b, matrices, turns)) {
+    launch(
+        tiled_askew<Word>,
+        {.grid = grid_x(tiles, what, fix), .block = AskewTile<Word>::kThreads, .stream = &stream},
+        x, y, turns);
+    return;
+  }
   with_turn_bytes(x, y, a, b, turns, [&](auto bytes) {
-    const TurnGrid grid = turn_shape<Word, bytes>(
-        a, b, matrices, turns, "permute: the tiles of " + std::to_string(axes.size) + " elements",
-        "permute parts of the tensor");
+    const TurnGrid grid = turn_shape<Word, bytes>(a, b, matrices, turns, what, fix);
     launch(tiled<bytes, Word>, {.grid = grid.grid, .block = grid.block, .stream = &stream}, x, y,
            turns);
   });

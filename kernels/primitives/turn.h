@@ -251,24 +251,29 @@ TurnGrid turn_shape(std::int64_t a, std::int64_t b, std::int64_t matrices, Turns
           1u << std::max({turns.log_a + turns.log_b - kLogUnits, turns.log_a, turns.log_b, 5})};
 }
 
-// Calls body(std::integral_constant<int, Bytes>) with the widest packs that matrices of a by b
-// elements can move by: all rows begin and end between two, and either side has 32 bytes, for
-// sectors to be whole. x and y are the first of the batch, whose steps are multiples of their rows.
+// Whether matrices of a by b elements can move by packs of `Bytes`: all rows begin and end between
+// two, and either side has 32 bytes, for sectors to be whole. x and y are the first of the batch,
+// whose steps are multiples of their rows.
+template <int Bytes, class Bits>
+bool turns_by(const Bits* x, const Bits* y, std::int64_t a, std::int64_t b, const Turns& turns) {
+  constexpr int kElement = sizeof(Bits);
+  constexpr int kSide = Bytes / kElement;
+  const auto whole = [&](const Bits* first, std::int64_t extent, std::int64_t stride) {
+    return reinterpret_cast<std::uintptr_t>(first) % unsigned{Bytes} == 0 && extent % kSide == 0 &&
+           extent * kElement >= 32 && stride % kSide == 0;
+  };
+  return whole(x, a, turns.x_stride) && whole(y, b, turns.y_stride);
+}
+
+// Calls body(std::integral_constant<int, Bytes>) with the widest packs that they can move by.
 template <class Bits, class Body>
 void with_turn_bytes(const Bits* x, const Bits* y, std::int64_t a, std::int64_t b,
                      const Turns& turns, Body body) {
   constexpr int kElement = sizeof(Bits);
-  const auto fits = [&](int bytes) {
-    const int side = bytes / kElement;
-    const auto whole = [&](const Bits* first, std::int64_t extent, std::int64_t stride) {
-      return reinterpret_cast<std::uintptr_t>(first) % static_cast<unsigned>(bytes) == 0 &&
-             extent % side == 0 && extent * kElement >= 32 && stride % side == 0;
-    };
-    return whole(x, a, turns.x_stride) && whole(y, b, turns.y_stride);
-  };
-  if (fits(kPackBytes)) return body(std::integral_constant<int, kPackBytes>{});
+  if (turns_by<kPackBytes>(x, y, a, b, turns))
+    return body(std::integral_constant<int, kPackBytes>{});
   if constexpr (kElement < 4)
-    if (fits(4)) return body(std::integral_constant<int, 4>{});
+    if (turns_by<4>(x, y, a, b, turns)) return body(std::integral_constant<int, 4>{});
   body(std::integral_constant<int, kElement>{});
 }
 

@@ -3,14 +3,16 @@
 //
 // One read and one write per element, 2 x its size in bytes, no arithmetic. Expected of `tiled` on
 // an H200: 0.92 to 0.95 of the 4.3 TB/s that a copy reaches (published for tiles of 64x64 moved by
-// 16 bytes: 0.95 to 1.00 on a GB200) where rows are aligned to 16 bytes, and about 3.2 TB/s where
-// they are not (published for tiles of 32x32 on Hopper: 3.16 to 3.21); `naive` moves a 32-byte
-// sector for each 4-byte element that it writes, and is several times slower. Why not loads and
-// stores of 16 bytes without shared memory: the registers could turn 4x4 elements, but a warp then
-// stores rows of 64 bytes, which memory takes more slowly than rows of 256.
+// 16 bytes: 0.95 to 1.00 on a GB200), wherever rows begin (turn_askew.h; not measured there), but
+// where matrices are too small for that and rows are not aligned to 16 bytes about 3.2 TB/s
+// (published for tiles of 32x32 on Hopper: 3.16 to 3.21); `naive` moves a 32-byte sector for each
+// 4-byte element that it writes, and is several times slower. Why not loads and stores of 16 bytes
+// without shared memory: the registers could turn 4x4 elements, but a warp then stores rows of 64
+// bytes, which memory takes more slowly than rows of 256.
 #include "transpose/transpose.h"
 
 #include "primitives/turn.h"
+#include "primitives/turn_askew.h"
 #include "primitives/words.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
@@ -46,6 +48,13 @@ __global__ void __launch_bounds__(TurnPacks<Bits, Bytes>::kThreads)
   turn_tile<Bits, Bytes>(x, y, turns);
 }
 
+// The same where rows begin anywhere.
+template <class Bits>
+__global__ void __launch_bounds__(AskewTile<Bits>::kThreads)
+    tiled_askew(const Bits* __restrict__ x, Bits* __restrict__ y, AskewTurns turns) {
+  turn_askew(x, y, turns);
+}
+
 namespace {
 
 template <class Bits>
@@ -66,12 +75,20 @@ void launch_naive(MatrixView<const Bits> x, MatrixView<Bits> y, Stream& stream) 
 template <class Bits>
 void launch_tiled(MatrixView<const Bits> x, MatrixView<Bits> y, Stream& stream) {
   const std::int64_t rows = x.shape[0], cols = x.shape[1];
-  Turns turns;
+  const std::string what = "transpose: the tiles of " + text(x.shape) + " elements";
+  const std::string fix = "split x";
+  AskewTurns turns;
   turns.x_stride = x.stride[0];
   turns.y_stride = y.stride[0];
+  if (const std::int64_t tiles = askew_tiles<Bits>(x.data, y.data, cols, rows, 1, turns)) {
+    launch(
+        tiled_askew<Bits>,
+        {.grid = grid_x(tiles, what, fix), .block = AskewTile<Bits>::kThreads, .stream = &stream},
+        x.data, y.data, turns);
+    return;
+  }
   with_turn_bytes(x.data, y.data, cols, rows, turns, [&](auto bytes) {
-    const TurnGrid grid = turn_shape<Bits, bytes>(
-        cols, rows, 1, turns, "transpose: the tiles of " + text(x.shape) + " elements", "split x");
+    const TurnGrid grid = turn_shape<Bits, bytes>(cols, rows, 1, turns, what, fix);
     launch(tiled<bytes, Bits>, {.grid = grid.grid, .block = grid.block, .stream = &stream}, x.data,
            y.data, turns);
   });

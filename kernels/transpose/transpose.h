@@ -21,8 +21,9 @@
 namespace kg::transpose {
 
 // naive: reads along rows, writes along columns (uncoalesced). tiled: tiles turned in shared
-// memory, both sides coalesced: by 16 bytes where all rows are aligned to them, else by words of
-// small elements, else by elements.
+// memory, both sides coalesced: by 16 bytes where all rows are aligned to them; else, where tiles
+// are many, in tiles whose borders follow each row's sectors; else by words of small elements or by
+// elements.
 enum class Variant { automatic, naive, tiled };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled};
 

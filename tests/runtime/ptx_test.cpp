@@ -270,6 +270,15 @@ TEST(Ptx, ABlockSharesMemory) {
   for (unsigned thread = 0; thread < 64; ++thread) EXPECT_EQ(out[thread], 63 - thread);
 }
 
+// As nvcc writes it where it takes a part of all places of a thread out of them.
+TEST(Ptx, PlacesInSharedMemoryWrapAround) {
+  const auto out = run("mov.u32 %r1, tile; shl.b32 %r2, %lane, 2; add.s32 %r1, %r1, %r2; "
+                       "sub.s32 %r2, %r1, 128; st.shared.u32 [%r2+128], %lane; "
+                       "ld.shared.u32 %r3, [%r1]; st.global.u32 [%out], %r3;",
+                       {0}, 32, ".shared .align 4 .b8 tile[128];");
+  for (unsigned thread = 0; thread < 32; ++thread) EXPECT_EQ(out[thread], thread);
+}
+
 TEST(Ptx, WhatIsNotExecutedIsRefusedByItsLine) {
   const auto refusal = [](const std::string& body) {
     try {

@@ -188,9 +188,12 @@ std::string Emitter::address(const Operand& operand, std::string_view space) {
   if (space == "shared::cluster")
     return fmt::format("cluster_memory((u64)({}) + {}l, {})", found->variable, operand.offset,
                        where());
-  const std::string base = space == "shared" ? "shared" : "reinterpret_cast<u8*>(0)";
+  // An address of 32 bits wraps around: nvcc folds part of it into the offset, and what is left may
+  // be negative.
+  if (space == "shared" && size_of(found->type) == 4 && operand.offset != 0)
+    return fmt::format("(shared + (u64)(u32)({} + (u32)({})))", found->variable, operand.offset);
   if (space == "shared")
-    return fmt::format("({} + (u64)({}) + {}l)", base, found->variable, operand.offset);
+    return fmt::format("(shared + (u64)({}) + {}l)", found->variable, operand.offset);
   return fmt::format("(reinterpret_cast<u8*>((u64)({})) + {}l)", found->variable, operand.offset);
 }
 

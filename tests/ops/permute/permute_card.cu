@@ -112,8 +112,10 @@ Card permute_card() {
   card.kernel_name = [](std::string_view variant, const Problem&, const Layout&) {
     return std::vector<std::string>{variant == "naive" ? "permute::naive<" : "permute::"};
   };
-  card.timed_on_host = {
-      {"nhwc_n2_a64_b28_c32", true}, {"nchw_n1_a128_b128_c3"}, {"heads_n2_a32_b12_c64"}};
+  card.timed_on_host = {{"nhwc_n2_a64_b28_c32", true},
+                        {"nchw_n1_a128_b128_c3"},
+                        {"heads_n2_a32_b12_c64"},
+                        {"10_n4099_a131"}};
   // A small one, and 512 MiB and more of traffic.
   card.timed_on_gpu = {{"nhwc_n8_a64_b56_c56"},
                        {"nhwc_n128_a256_b56_c56", true},

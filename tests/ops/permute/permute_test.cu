@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "primitives/row_move.h"
+#include "primitives/turn_askew.h"
 #include "runtime/device.h"
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"
@@ -56,21 +57,21 @@ KG_OWN_TEST(AllOrders) {
 // Images between the layouts that libraries use, channels from one to more than a tile.
 KG_OWN_TEST(ChannelsFirstAndLast) {
   for (const std::int64_t channels : {1, 2, 3, 4, 7, 16, 33, 64, 128}) {
-    const std::string kernel = channels == 1 ? "rows<" : "tiled<";
+    const std::string kernel = channels == 1 ? "rows<" : "tiled";
     check(judge, "0231", {2, channels, 7, 23}, kernel);
     check(judge, "0312", {2, 7, 23, channels}, kernel);
   }
 }
 
-// Narrow, wide and ragged ones.
+// Narrow, wide and ragged ones, by either kind of tile: which, the number of multiprocessors says.
 KG_OWN_TEST(Tiles) {
   for (const std::int64_t a : {5, 15, 16, 31, 32, 33, 65})
     for (const std::int64_t b : {17, 32, 63, 129}) {
-      check(judge, "10", {b, a}, "tiled<");
-      check(judge, "201", {3, b, a}, "tiled<");
+      check(judge, "10", {b, a}, "tiled");
+      check(judge, "201", {3, b, a}, "tiled");
     }
-  check(judge, "10", {300, 5}, "tiled<");
-  check(judge, "10", {5, 1100}, "tiled<");
+  check(judge, "10", {300, 5}, "tiled");
+  check(judge, "10", {5, 1100}, "tiled");
   check(judge, "10", {8, 9}, "naive<");
 }
 
@@ -85,7 +86,7 @@ KG_OWN_TEST(TilesOfPacks) {
   check(judge, "10", {8 * p, 3 * p}, "tiled<16");
   check(judge, "10", {3 * p, 17 * p}, "tiled<16");
   check(judge, "3021", {2, 17 * p, 2, 17 * p}, "tiled<16");
-  check(judge, "3021", {2, 9 * p + k, 2, 9 * p + k}, words);
+  check(judge, "021", {3, 9 * p + k, 9 * p + k}, words);
   check(judge, "10", {2 * p + k, 17 * p}, words);
   check(judge, "10", {17 * p, 2 * p + k}, words);
   check(judge, "10", {8 * p, 4 * p}, words, {k, 0});
@@ -95,6 +96,20 @@ KG_OWN_TEST(TilesOfPacks) {
   check(judge, "10", {8 * p, 4 * p}, elements, {1, 0});
   check(judge, "10", {8 * p, 4 * p}, elements, {0, 1});
   check(judge, "3021", {2, 5 * p + 1, 2, 9 * p + 1}, elements);
+}
+
+// Rows that begin anywhere, in matrices of two batches, and of one whose rows of y lie apart.
+KG_OWN_TEST(TilesAskew) {
+  dispatch_moved(judge.dtype(), [&]<class T>() {
+    using Tile = AskewTile<T>;
+    const std::int64_t matrices = div_up(2 * device_properties().sm_count, 4);
+    constexpr std::int64_t kA = Tile::kA + Tile::kA / 2, kB = Tile::kB + Tile::kB / 2;
+    check(judge, "0321", {1, kB + 1, matrices, kA | 1}, "tiled_askew<");
+    check(judge, "0231", {matrices, kB + 1, 1, kA | 1}, "tiled_askew<");
+    check(judge, "0231", {matrices, kB, 1, kA | 1}, "tiled_askew<");
+    check(judge, "0231", {matrices, kB, 2, kA / 2}, "tiled_askew<", {1, 3});
+    check(judge, "0321", {matrices, kB | 1, 2, kA | 1}, "tiled_askew<");
+  });
 }
 
 // Two to four planes and their pixels, in one block and in more; what forbids packs of 16 bytes.

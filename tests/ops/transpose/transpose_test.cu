@@ -4,6 +4,7 @@
 // What only transpose promises; what every operation does is in its card.
 #include "transpose/transpose.h"
 
+#include "primitives/turn_askew.h"
 #include "runtime/device.h"
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"
@@ -20,6 +21,17 @@ Sample patterns(std::int64_t rows, std::int64_t cols) {
   return {"unique_bits", "rows" + std::to_string(rows) + "_cols" + std::to_string(cols)};
 }
 
+// Right, and by this kernel of `tiled`.
+void check(Judge& judge, std::int64_t rows, std::int64_t cols, const Layout& layout,
+           const std::string& kernel) {
+  judge.check(patterns(rows, cols), layout);
+  const Problem problem = problem_of(judge.card(), judge.dtype(), patterns(rows, cols));
+  const Outcome outcome =
+      judge.run(judge.card().variant("tiled"), problem, completed(problem, {}), layout);
+  EXPECT_NE(outcome.kernels.at(0).find("transpose::" + kernel), std::string::npos)
+      << outcome.kernels[0] << " ran on " << patterns(rows, cols).shape;
+}
+
 // Rows that move by 16 bytes, by words and by elements, in tiles of all sizes.
 KG_OWN_TEST(TilesOfPacks) {
   const auto bytes = static_cast<std::int64_t>(size_of(judge.dtype()));
@@ -27,12 +39,7 @@ KG_OWN_TEST(TilesOfPacks) {
   const std::int64_t k = bytes < 4 ? 4 / bytes : 1; // elements of a word
   const auto check = [&](std::int64_t rows, std::int64_t cols, const Layout& layout,
                          std::int64_t by) {
-    judge.check(patterns(rows, cols), layout);
-    const Problem problem = problem_of(judge.card(), judge.dtype(), patterns(rows, cols));
-    const Outcome outcome =
-        judge.run(judge.card().variant("tiled"), problem, completed(problem, {}), layout);
-    EXPECT_NE(outcome.kernels.at(0).find("tiled<" + std::to_string(by)), std::string::npos)
-        << outcome.kernels[0] << " ran on " << patterns(rows, cols).shape;
+    card::check(judge, rows, cols, layout, "tiled<" + std::to_string(by));
   };
   const std::int64_t word = std::max<std::int64_t>(bytes, 4);
   check(2 * p, 17 * p, {{"x", {0, p}}, {"y", {0, 3 * p}}}, 16);
@@ -46,6 +53,31 @@ KG_OWN_TEST(TilesOfPacks) {
   check(16 * p, 8 * p, {{"x", {0, 1}}}, bytes);
   check(16 * p, 8 * p, {{"y", {1, 0}}}, bytes);
   check(17 * p + 1, 8 * p, {}, bytes);
+}
+
+// Rows that begin anywhere, in tiles at all borders and at none.
+KG_OWN_TEST(TilesAskew) {
+  dispatch_moved(judge.dtype(), [&]<class T>() {
+    using Tile = AskewTile<T>;
+    constexpr std::int64_t kSector = Tile::kSector;
+    const std::int64_t along = div_up(2 * device_properties().sm_count, 3); // by 3 across or more
+    const std::int64_t rows = along * Tile::kB;
+    const std::int64_t cols = 2 * Tile::kA + Tile::kA / 2;
+    const std::string askew = "tiled_askew<";
+    check(judge, rows - 1, cols | 1, {}, askew); // some rows of y reach into one tile more
+    check(judge, rows - kSector + 1, 3 * Tile::kA, {}, askew);
+    check(judge, rows - kSector, cols | 1, {}, askew); // rows of y are sectors
+    check(judge, rows + 1, 3 * Tile::kA + kSector - 3 * Tile::kA % kSector, {},
+          askew); // those of x
+    check(judge, rows - kSector, cols | 1, {{"y", {kSector / 2, 0}}}, askew);
+    check(judge, rows - kSector, cols | 1, {{"y", {0, 1}}}, askew);
+    check(judge, rows - kSector, cols, {{"x", {1, 2}}, {"y", {3, 5}}}, askew);
+    check(judge, rows + 3, cols, {{"x", {3, 4}}, {"y", {1, 6}}}, askew);
+    // Tiles would be less than half full, or too few.
+    check(judge, 2 * Tile::kB * along * 3, Tile::kA / 2 - 1, {{"x", {0, 1}}}, "tiled<");
+    check(judge, Tile::kB / 2 - 1, 2 * Tile::kA * along * 3, {{"x", {0, 1}}}, "tiled<");
+    check(judge, 2 * Tile::kB - kSector, cols | 1, {}, "tiled<");
+  });
 }
 
 // Gaps of other sizes on either side, and beside libraries.
