@@ -116,10 +116,13 @@ __global__ void __launch_bounds__(Threads, kMostThreads / Threads)
   };
   Statistics next = statistics_of(first);
   KG_ROLLED
-  for (std::int64_t row = first; row < f.rows; row += clusters) {
+  for (std::int64_t row = first; row < f.rows;) {
     const Statistics s = next;
-    next = statistics_of(row + clusters); // asked for while this row is under way
     sums.send(whole ? add.template operator()<true>(s) : add.template operator()<false>(s));
+    row += clusters;
+    // Asked for while the others' sums come, since nvcc (13.0) may have the warp wait here: what
+    // all lanes load from one address goes to uniform registers.
+    next = statistics_of(row);
     const RowSums mean = means<kind>(sums.receive(), f.reciprocal);
     if (whole)
       give.template operator()<true>(s, mean);

@@ -206,8 +206,8 @@ __global__ void __launch_bounds__(kMostThreads)
       add_to_row(own, of.g, of.n);
       columns.add(p, widened(stored.dy), of.n);
     }
-    if (row + clusters < f.rows) next = statistics<kind>(f, row + clusters);
     sums.send(own);
+    if (row + clusters < f.rows) next = statistics<kind>(f, row + clusters);
     const RowSums mean = means<kind>(sums.receive(), f.reciprocal);
     ring.rewind();
     for (int seen = 0; seen < packs; ++seen) {
