@@ -21,7 +21,7 @@
 //   ListsProblems           the shapes that are timed, on the host and on a GPU, are problems
 //
 // Every run is made in watched memory (execute.h), and every comparison enters the ledger. What is
-// an operation's own stands in tests/ops/<op>/<op>_test.cpp, which uses Judge.
+// an operation's own stands in tests/ops/<op>/<op>_test.cu, which uses Judge.
 #pragma once
 
 #include <string>
