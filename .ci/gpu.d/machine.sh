@@ -145,7 +145,7 @@ find_gpu() {
 
 # From source: everything that compiles, whatever does not. From a bundle there is nothing to do.
 build() {
-  local architectures=90a-real options=() code=0 targets wanted=''
+  local architectures=90a-real options=() code=0 targets wanted='' programs=(kernelgrade instructions_test)
   find_nvcc || ((dry_run)) || { echo 'there is no nvcc on PATH or in /usr/local/cuda/bin; carry a bundle instead (.ci/gpu-bundle --prebuilt)'; return 1; }
   ! gpu_works || architectures=$(gpu_architectures)
   [[ -z $googletest ]] || options+=("-DKERNELGRADE_GOOGLETEST_SOURCE=$googletest")
@@ -155,9 +155,11 @@ build() {
   limited 60 cmake --preset cuda "-DCMAKE_CUDA_ARCHITECTURES=$architectures" "-DKERNELGRADE_OPS=$wanted" -DKERNELGRADE_WERROR=OFF \
     "${options[@]}"
   read -ra targets <<<"$ops"
-  limited 3600 cmake --build "$tree" --target kernelgrade instructions_test "${targets[@]/%/_test}" -- -k 0 || code=$?
+  ((all_ops)) && programs+=(kernelgrade-model)
+  limited 3600 cmake --build "$tree" --target "${programs[@]}" "${targets[@]/%/_test}" -- -k 0 || code=$?
   ((dry_run == 0)) || return 0
   list_tests "$tree" >"$tree/tests.txt"
+  list_models "$tree" >"$tree/models.txt"
   ((code)) || record build "$machine" passed $SECONDS
   return $code
 }
@@ -171,6 +173,9 @@ list_tests() {
     echo "$op $dtype $hash"
   done
 }
+
+# list_models TREE: "<case> [large]" of the models that the gate looks at; a build of some operations has none.
+list_models() { [[ ! -x $1/perf/kernelgrade-model ]] || "$1/perf/kernelgrade-model" list; }
 
 # hash_of_kernels OP: of its files and all of ours that they include.
 hash_of_kernels() {

@@ -24,6 +24,8 @@ units_ceilings() { echo ceilings; }
 units_instructions() { echo instructions; }
 units_report() { echo report; }
 units_gate() { echo gate; }
+units_scaling() { echo scaling; }
+units_calibrate() { echo calibrate; }
 units_unit() { [[ -e manifest.txt ]] || echo unit; } # a bundle has no unit tests
 units_build() { [[ -e manifest.txt ]] || echo "$machine"; }
 
@@ -49,6 +51,17 @@ units_sanitize() {
   local tool op
   for tool in memcheck racecheck initcheck synccheck; do
     for op in $(by_worth); do echo "$tool.$op"; done
+  done
+}
+
+# Small networks first: their ids are short runs, too.
+units_models() { [[ ! -e $tree/models.txt ]] || awk '$2 == "large" { print $1 }' "$tree/models.txt" | tac; }
+
+# "<what>.<framework>": types of the pre-merge list, and models.
+units_peers() {
+  local what peer
+  for what in f32 model.networks model.transformer_1x128 model.transformer_4x512 bf16 f16; do
+    for peer in torch torch_compile jax; do echo "$what.$peer"; done
   done
 }
 

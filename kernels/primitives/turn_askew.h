@@ -26,6 +26,7 @@
 // at worst, where 16 are possible.
 #pragma once
 
+#include "primitives/askew_tile.h"
 #include "primitives/divisor.h"
 #include "primitives/pack.h"
 #include "primitives/turn.h"
@@ -40,22 +41,6 @@
 #include <type_traits>
 
 namespace kg {
-
-// Tiles of elements `Bits`: kA of them along rows of the source, kB along those of the result.
-template <class Bits>
-struct AskewTile {
-  static constexpr int kElement = static_cast<int>(sizeof(Bits));
-  static constexpr int kWord = std::max(kElement, 4); // bytes of a copy
-  static constexpr int kInWord = kWord / kElement;
-  static constexpr int kWords = 64;                         // of a row of the source
-  static constexpr int kA = kWords * kInWord - kInWord + 1; // whatever part of a word is before
-  static constexpr int kB = std::min(256 / kElement, 128);
-  static constexpr int kSector = 32 / kElement;
-  static constexpr int kRows = kB + kSector - 1;
-  static constexpr int kLeastPitch = kWords * kInWord;
-  static constexpr int kPlaces = kRows * (kLeastPitch + kSector);
-  static constexpr int kThreads = 256;
-};
 
 struct AskewTurns : Turns {
   std::int64_t a = 0, b = 0; // extents

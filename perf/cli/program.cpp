@@ -4,6 +4,7 @@
 
 #include "perf/judge/gate.h"
 #include "perf/measure/child_process.h"
+#include "perf/measure/source_folder.h"
 #include "runtime/device.h"
 
 #include <cstdio>
@@ -14,7 +15,8 @@
 
 namespace kg::cli {
 
-World world_of(std::vector<perf::Operation> operations, const std::filesystem::path& source) {
+World world_of(std::vector<perf::Operation> operations, const std::filesystem::path& built_from) {
+  const std::filesystem::path source = perf::source_folder(built_from);
   return {
       .operations = std::move(operations),
       .modes = {},

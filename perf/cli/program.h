@@ -12,8 +12,9 @@
 
 namespace kg::cli {
 
-// The world around a program of this build, which measures nothing yet.
-World world_of(std::vector<perf::Operation> operations, const std::filesystem::path& source);
+// The world around a program that was compiled in the checkout `built_from`; it measures nothing
+// yet.
+World world_of(std::vector<perf::Operation> operations, const std::filesystem::path& built_from);
 
 // The exit code; whatever keeps the world from being made goes to standard error under the
 // program's name.

@@ -7,6 +7,7 @@
 #include "perf/judge/row.h"
 #include "perf/judge/statistics.h"
 #include "perf/measure/canary.h"
+#include "perf/measure/source_folder.h"
 #include "runtime/memory.h"
 #include "runtime/preconditions.h"
 
@@ -174,6 +175,10 @@ ModelFigures figures(const Spec& spec, int runs) {
     figures.times.push_back(std::move(measured));
   }
   return figures;
+}
+
+std::filesystem::path model_configs() {
+  return source_folder(KERNELGRADE_SOURCE_DIR) / "kernels" / "models" / "configs";
 }
 
 // G2 (batch 1, 2, 4 x sequence 128, 256, 512 of Qwen2.5-0.5B) is as large as it is wherever it is

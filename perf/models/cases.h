@@ -17,6 +17,8 @@ struct ModelCase {
   Spec spec;
   bool large = false; // only a GPU runs it; elsewhere its memory is planned
 };
+// Where the listed transformers' configurations lie.
+std::filesystem::path model_configs();
 std::vector<ModelCase> model_cases(const std::filesystem::path& configs);
 
 // Key: case, phase ("forward", ..., and "whole", all of them together). Quantities: peak_bytes, the

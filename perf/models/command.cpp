@@ -1,12 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade model run|compare|scaling|gate|export|measure.
+// kernelgrade model list|run|compare|scaling|gate|export|measure.
 #include "perf/models/command.h"
 
 #include "models/initial_values.h"
 #include "models/safetensors.h"
 #include "models/weights.h"
+#include "perf/measure/source_folder.h"
+#include "perf/models/cases.h"
 #include "perf/models/chosen.h"
 #include "perf/models/compare.h"
 #include "perf/models/exported.h"
@@ -219,6 +221,13 @@ int gate_models(const Options& options, std::ostream& out, std::ostream& err) {
   return gate(options.gate, out);
 }
 
+// One id a line, and whether a CPU only plans it.
+int list(std::ostream& out) {
+  for (const ModelCase& each : model_cases(model_configs()))
+    out << fmt::format("{}{}\n", case_id(each.spec), each.large ? "  large" : "");
+  return kExitPass;
+}
+
 void add_export(CLI::App& app, Options& options) {
   CLI::App* command = app.add_subcommand(
       "export", "write weights, inputs and what must come out, for `kernelgrade peers --op model`");
@@ -230,7 +239,7 @@ void add_export(CLI::App& app, Options& options) {
 
 int export_chosen(const Options& options, std::ostream& err) {
   if (const auto exit = exit_without_device(err)) return *exit;
-  export_models(options.folder, chosen(options.words, KERNELGRADE_MODEL_CONFIGS));
+  export_models(options.folder, chosen(options.words, model_configs()));
   return kExitPass;
 }
 
@@ -249,16 +258,17 @@ void add_measure(CLI::App& app, Options& options) {
 
 int measure_chosen(const Options& options, std::ostream& err) {
   if (const auto exit = exit_without_device(err)) return *exit;
-  measure_model(options.measured, KERNELGRADE_MODEL_CONFIGS);
+  measure_model(options.measured, model_configs());
   return kExitPass;
 }
 
 int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   Options options;
-  options.model.config = KERNELGRADE_MODEL_CONFIG;
-  options.gate.baselines = KERNELGRADE_BASELINES;
+  options.model.config = model_configs() / "reduced.json";
+  options.gate.baselines = source_folder(KERNELGRADE_SOURCE_DIR) / "baselines";
   CLI::App app("Whole models, composed of this suite's operations.", "kernelgrade model");
   app.require_subcommand(1);
+  app.add_subcommand("list", "the ids of the gate's cases; `large`: a CPU only plans it");
   add_run(app, options);
   add_compare(app, options);
   add_scaling(app, options);
@@ -279,6 +289,7 @@ int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::
     if (options.steps == 0) options.steps = 2;
     return scaling(options, out, err);
   }
+  if (app.got_subcommand("list")) return list(out);
   if (app.got_subcommand("measure")) return measure_chosen(options, err);
   if (app.got_subcommand("export")) return export_chosen(options, err);
   if (app.got_subcommand("gate")) return gate_models(options, out, err);

@@ -7,6 +7,7 @@
 #include "perf/judge/gate.h"
 #include "perf/judge/table.h"
 #include "perf/measure/environment.h"
+#include "perf/measure/source_folder.h"
 #include "runtime/backend.h"
 #include "runtime/device.h"
 #include "runtime/environment.h"
@@ -19,13 +20,11 @@
 namespace kg::perf {
 namespace {
 
-constexpr const char* kConfigs = KERNELGRADE_MODEL_CONFIGS;
-
 // Times of a CPU, and of a GPU that is a program, are no GPU's.
 bool times_inform() { return backend == Backend::host || device_properties().emulated; }
 
 std::vector<ModelCase> selected(const GateCall& call) {
-  std::vector<ModelCase> cases = model_cases(kConfigs);
+  std::vector<ModelCase> cases = model_cases(model_configs());
   std::erase_if(cases, [&](const ModelCase& each) {
     return case_id(each.spec).find(call.part) == std::string::npos;
   });
@@ -139,7 +138,8 @@ int gate_times(const TimesCall& call, const std::vector<judge::Measured>& times,
 }
 
 int gate(const GateCall& call, std::ostream& out) {
-  const std::string source = call.source.empty() ? source_id(KERNELGRADE_SOURCE_DIR) : call.source;
+  const std::string source =
+      call.source.empty() ? source_id(source_folder(KERNELGRADE_SOURCE_DIR)) : call.source;
   const Measurement measured = measure_cases(call, source);
   if (!call.json.empty()) judge::save_results(call.json, measured.times);
   const std::filesystem::path folder = call.baselines / "models" / environment(source).at("device");

@@ -3,6 +3,7 @@
 #include "perf/models/measure.h"
 
 #include "models/loss_scale.h"
+#include "perf/measure/source_folder.h"
 #include "perf/model/gpu.h"
 #include "runtime/backend.h"
 #include "runtime/device.h"
@@ -24,7 +25,8 @@ double median(std::vector<double> values) {
 // Of this GPU; on a CPU of an H200.
 Roof roof(const ModelTimes& times) {
   const std::string wanted = times.executor ? "nvidia-h200" : device_slug(times.device);
-  for (const model::Gpu& gpu : model::load_gpus(KERNELGRADE_SOURCE_DIR "/perf/model/gpus.json")) {
+  const auto gpus = source_folder(KERNELGRADE_SOURCE_DIR) / "perf" / "model" / "gpus.json";
+  for (const model::Gpu& gpu : model::load_gpus(gpus)) {
     if (gpu.name != wanted) continue;
     // Products of 16 bits go through the matrix units, which is the peak of a utilisation.
     const auto matrix = gpu.matrix_flops_per_s.find(times.dtype);

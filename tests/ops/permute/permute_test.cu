@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
+#include "primitives/askew_tile.h"
 #include "primitives/row_move.h"
-#include "primitives/turn_askew.h"
 #include "runtime/device.h"
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"

@@ -4,9 +4,10 @@
 // What only transpose promises; what every operation does is in its card.
 #include "transpose/transpose.h"
 
-#include "primitives/turn_askew.h"
+#include "primitives/askew_tile.h"
 #include "runtime/device.h"
 #include "runtime/launch.h"
+#include "runtime/preconditions.h"
 #include "tests/contract/own_test.h"
 #include "tests/contract/samples.h"
 #include "tests/support/device_types.h"

@@ -1,0 +1,97 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # variables of .ci/gpu
+#
+# Sourced by .ci/gpu: whole models, the same cases in other frameworks, and the gate's error rates.
+
+# keep_rows VISIT UNIT FILE CODE SECONDS: the rows of FILE and what was printed, then the unit's outcome. No file is a failure; 77 says that
+# there is nothing to compare the rows with yet.
+keep_rows() {
+  local visit=$1 unit=$2 file=$3 code=$4 outcome=passed
+  tail -n 40 "$work/$visit.log"
+  keep logs "$work/$visit.log" "$visit.$unit.log"
+  if [[ -s $file ]]; then keep rows "$file" "$visit.$unit.json"; else outcome=failed; fi
+  ((code == 0 || code == 77)) || outcome=failed
+  publish rows
+  done_unit logs "$visit" "$unit" $outcome "$5" "exit code $code: $(tail -n 1 "$work/$visit.log" | tr '\t' ' ' | cut -c1-200)"
+  [[ $outcome == passed ]]
+}
+
+# Each listed model that only a GPU runs, by phase.
+models() { each models models_unit; }
+models_unit() {
+  local code=0 begin=$SECONDS
+  rm -f "$work/model.json"
+  limited 180 "$tree/perf/kernelgrade-model" gate --case "$1" --runs 10 --baselines "$work/rounds/baselines" --json "$work/model.json" \
+    "${source[@]}" >"$work/models.log" 2>&1 || code=$?
+  ((dry_run)) && { cat "$work/models.log"; return 0; }
+  ! cut_off $code || return $code
+  keep_rows models "$1" "$work/model.json" $code $((SECONDS - begin))
+}
+
+# How an mlp's training time grows with its steps, layers, batch and width; exit code 77: the times scatter too much to tell.
+scaling() {
+  local code=0 begin=$SECONDS outcome=passed
+  limited 180 "$tree/perf/kernelgrade-model" scaling --dim 2048 --layers 4 --batch 2048 --steps 2 --runs 5 >"$work/scaling.log" 2>&1 || code=$?
+  ((dry_run)) && { cat "$work/scaling.log"; return 0; }
+  ! cut_off $code || return $code
+  cat "$work/scaling.log"
+  ((code == 0)) || outcome=failed
+  keep logs "$work/scaling.log" scaling.log
+  done_unit logs scaling scaling $outcome $((SECONDS - begin)) "exit code $code"
+  return $code
+}
+
+# Other frameworks' rows: of the pre-merge list's operations by type, and of whole models. A row that a framework has no operation for fails
+# nothing; a wrong one does.
+readonly kPeerModels='mlp_dim256_layers4_batch256_inference,mlp_dim256_layers4_batch256_training,alexnet_batch8_size224_nhwc_inference,alexnet_batch8_size224_nhwc_training,resnet50_batch8_size224_nhwc_inference,resnet50_batch8_size224_nhwc_training'
+# The operations that a framework has.
+peer_ops() {
+  PYTHONPATH=perf/peers python3 -c 'import sys; from kernelgrade_peers import registry; print(",".join(registry.load(sys.argv[1]).OPERATIONS))' "$1"
+}
+peers() { each peers peers_unit; }
+peers_unit() {
+  local what=${1%.*} peer=${1##*.} code=0 begin=$SECONDS chosen ops transformer=''
+  case $what in
+    model.networks) chosen=(--op model --shape "$kPeerModels") ;;
+    model.transformer_*)
+      [[ $what =~ _([0-9]+)x([0-9]+)$ ]]
+      transformer=transformer_qwen2.5_0.5b_batch${BASH_REMATCH[1]}_sequence${BASH_REMATCH[2]}
+      chosen=(--op model --shape "${transformer}_inference,${transformer}_training")
+      ;;
+    *)
+      if ((dry_run)); then ops='<those of the framework>'; else ops=$(peer_ops "$peer"); fi
+      chosen=("${subset[@]}" --op "$ops" --dtype "$what")
+      ;;
+  esac
+  rm -f "$work/peers.json"
+  limited 400 "$kernelgrade" peers "${chosen[@]}" --peer "$peer" --python python3 --alone --processes 1 --row-timeout 120 \
+    --json "$work/peers.json" "${source[@]}" >"$work/peers.log" 2>&1 || code=$?
+  ((dry_run)) && { cat "$work/peers.log"; return 0; }
+  ! cut_off $code || return $code
+  # Exit code 1 counts rows of unsupported operations, too.
+  if ((code == 1)) && [[ -s $work/peers.json ]] && ! grep '"verified": "[^"]' "$work/peers.json" | grep -qv '"verified": "unsupported: '; then code=0; fi
+  keep_rows peers "$1" "$work/peers.json" $code $((SECONDS - begin))
+}
+
+# The gate's false alarms and power, in the time that is left. Each call adds to the file; 500 checks of unchanged code are enough.
+readonly kChecks=500
+calibration_file() { echo "$work/rounds/baselines/$(device_slug)/calibration.csv"; }
+checks_made() { awk -F, '$3 == "aa" && $4 == "all" && $5 == "kernelgrade" { n += $6 } END { print n + 0 }' "$(calibration_file)" 2>/dev/null || echo 0; }
+calibrate() {
+  local code=0 begin=$SECONDS outcome=passed minutes=$((($(remaining) - 20) / 60))
+  ((minutes > 0 || dry_run)) || { echo 'less than a minute is left'; return 1; }
+  ((dry_run)) || mkdir -p "$(dirname "$(calibration_file)")"
+  limited 36000 "$kernelgrade" selftest aa inject=2,5,10 "${subset[@]}" --op "$(ops_of first | tr ' ' ',')" --dtype f32 --mode cold \
+    --minutes $minutes --batches-per-bless 20 --out "$(calibration_file)" "${source[@]}" >"$work/calibrate.log" 2>&1 || code=$?
+  ((dry_run)) && { cat "$work/calibrate.log"; return 0; }
+  tail -n 60 "$work/calibrate.log"
+  keep logs "$work/calibrate.log" calibrate.log
+  publish logs rounds
+  ! cut_off $code || return $code
+  (($(checks_made) >= kChecks)) || { echo "$(checks_made) of $kChecks checks are made"; return 1; }
+  ((code == 0)) || outcome=failed
+  done_unit rounds calibrate calibrate $outcome $((SECONDS - begin)) "$(checks_made) checks of unchanged code"
+  return $code
+}
