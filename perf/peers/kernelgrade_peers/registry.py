@@ -17,12 +17,13 @@ class Solver(NamedTuple):
 
     run: Callable[[], object]  # computes it anew
     wait: Callable[[object], None]  # until that has been done
-    read: Callable[[object], dict[str, bytes]]  # the outputs of a run, by name
+    read: Callable[[object], "dict[str, bytes | memoryview]"]  # the outputs of a run, by name
     compile_ns: float = 0.0  # what compiling took, where the first run does not do it
+    restore: Callable[[], None] = lambda: None  # gives inputs that runs update their first contents back
 
 
 class Known(NamedTuple):
-    module: str  # in it: library() -> str, prepare(case, name) -> Solver
+    module: str  # in it: library() -> str, prepare(case, name) -> Solver, and perhaps release() behind each case
     packages: tuple[str, ...]
 
 
