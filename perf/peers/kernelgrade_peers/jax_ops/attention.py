@@ -26,8 +26,8 @@ def forward(case: Case) -> Function:
     if "causal" in words and queries == keys:
         how |= {"is_causal": True, "local_window_size": (window - 1, 0) if window else None}
     elif "causal" in words:  # the last query sees the last key
-        mask = np.tril(np.ones((queries, keys), bool), keys - queries)
-        how["mask"] = np.triu(mask, keys - queries - window + 1) if window else mask
+        mask = jnp.tri(queries, keys, keys - queries, bool)
+        how["mask"] = mask & ~jnp.tri(queries, keys, keys - queries - window, bool) if window else mask
 
     def attended(t: Inputs) -> jax.Array:
         if "bshd" in words:
@@ -61,7 +61,7 @@ def attention_backward(case: Case) -> Function:
 def attention_decode(case: Case) -> Function:
     queries, keys, page = case.number("q"), case.number("k"), case.number("page", 0)
     tokens_first = "bshd" in case.words()
-    seen = np.tril(np.ones((queries, keys), bool), keys - queries)
+    seen = jnp.tri(queries, keys, keys - queries, bool)
     after = np.arange(queries - 1, -1, -1)[:, None]  # keys that a query does not see yet
 
     def cache(t: Inputs, name: str) -> jax.Array:

@@ -74,6 +74,7 @@ def pooled(case: Case) -> Function:
         return (1, *values, 1) if "nhwc" in case.words() else (1, 1, *values)
 
     sizes, strides = windows((kernel, kernel)), windows((stride, stride))
+    spatial = case.number("h"), case.number("w")
     pads = [(pad, pad) if extent > 1 else (0, 0) for extent in sizes]
 
     def reduced(x: jax.Array, start: float, function: Function) -> jax.Array:
@@ -83,7 +84,7 @@ def pooled(case: Case) -> Function:
         return lambda x: reduced(x, -np.inf, lax.max)
 
     def average(x: jax.Array) -> jax.Array:
-        ones = jnp.ones(x.shape, jnp.float32)
+        ones = jnp.ones(windows(spatial), jnp.float32)
         share = kernel * kernel if "avgpad" in case.words() else reduced(ones, 0.0, lax.add)
         return reduced(wide(x), 0.0, lax.add) / share
 

@@ -3,7 +3,6 @@
 """Softmaxes and reductions: along the rows of a matrix, or an axis of a tensor."""
 
 import jax.numpy as jnp
-import numpy as np
 from jax import lax, nn
 
 from kernelgrade_peers.case import Case
@@ -37,7 +36,7 @@ def masked_softmax(case: Case) -> Function:
         if "keep" in t:
             seen = (t["keep"] != 0).reshape(x.shape)
         else:
-            seen = np.arange(cols) <= np.arange(queries)[:, None] + cols - queries
+            seen = jnp.arange(cols) <= jnp.arange(queries)[:, None] + cols - queries
         return nn.softmax(jnp.where(seen, x * scale, -jnp.inf), axis=-1)
 
     return masked

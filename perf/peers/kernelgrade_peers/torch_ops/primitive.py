@@ -53,7 +53,7 @@ def segmented_sum(t: Inputs) -> Results:
     sums = torch.cumsum(x, dim=0, dtype=torch.int64 if x.dtype == torch.int32 else torch.float64)
     if "heads" in t:
         head = t["heads"] != 0
-        begin = torch.cummax(torch.arange(len(x), device=x.device) * head, dim=0).values
+        begin = torch.cat([head.new_zeros(1, dtype=torch.int64), head.nonzero().flatten()])[head.cumsum(0)]
     else:
         begin = t["offsets"].long()[segment_of_each(t, len(x))]
     return (sums - (sums - x)[begin]).to(x.dtype)
