@@ -24,7 +24,7 @@ from kernelgrade_peers import jax_models
 from kernelgrade_peers.case import Case
 from kernelgrade_peers.jax_ops import DTYPES, OPERATIONS
 from kernelgrade_peers.jax_ops.operation import Inputs
-from kernelgrade_peers.registry import Solver, Unsupported
+from kernelgrade_peers.registry import NOT_COMPARED, Solver, Unsupported
 
 jax.config.update("jax_default_matmul_precision", "highest")  # f32 is f32, not TF32
 
@@ -63,7 +63,8 @@ def read_inputs(case: Case) -> Inputs:
 
 def prepare(case: Case, name: str) -> Solver:
     if case.op not in OPERATIONS and case.op != "model":
-        raise Unsupported(f"nobody has written {case.op} in JAX here")
+        why = "draws other random numbers" if case.op in NOT_COMPARED else "nobody has written it here"
+        raise Unsupported(f"{case.op} in JAX: {why}")
     with types_of(case):
         return prepared(case)
 

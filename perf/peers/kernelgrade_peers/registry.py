@@ -35,6 +35,10 @@ PEERS = {
 }
 
 
+# Frameworks draw other random numbers than cuRAND does, whose are judged bit by bit.
+NOT_COMPARED = ("dropout", "random_fill")
+
+
 class Unsupported(Exception):
     """The framework has no such operation, or not with these types or extents."""
 
@@ -65,6 +69,13 @@ def problem_with(name: str) -> str:
     if missing:
         return f"{name} needs {', '.join(missing)}; {sys.executable} -m pip install {' '.join(missing)}"
     return ""
+
+
+def list_operations(words: list[str]) -> None:
+    """Of a framework, or those among OP,... that it has: `kernelgrade peers --op` takes them."""
+    operations = load(words[0]).OPERATIONS
+    chosen = words[1].split(",") if len(words) > 1 else sorted(operations)
+    print(",".join(op for op in chosen if op in operations))
 
 
 def main(words: list[str]) -> None:

@@ -15,7 +15,7 @@ import torch._inductor.config
 from torch import Tensor
 
 from kernelgrade_peers.case import Case
-from kernelgrade_peers.registry import Solver, Unsupported
+from kernelgrade_peers.registry import NOT_COMPARED, Solver, Unsupported
 from kernelgrade_peers.torch_ops import DEVICE, DTYPES, OPERATIONS
 from kernelgrade_peers.torch_ops.operation import Function, Inputs
 
@@ -100,7 +100,8 @@ def read_input(case: Case, name: str) -> Tensor:
 
 def prepare(case: Case, name: str) -> Solver:
     if case.op not in OPERATIONS and case.op != "model":
-        raise Unsupported(f"nobody has written {case.op} in PyTorch here")
+        why = "draws other random numbers" if case.op in NOT_COMPARED else "nobody has written it here"
+        raise Unsupported(f"{case.op} in PyTorch: {why}")
     compiles = name == "torch_compile"
     inputs = {each: read_input(case, each) for each in case.inputs if each not in case.files}
     torch.backends.cuda.matmul.allow_tf32 = "tf32" in case.tokens()

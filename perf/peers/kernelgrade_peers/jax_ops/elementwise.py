@@ -10,7 +10,6 @@ from jax import nn
 
 from kernelgrade_peers.case import Case
 from kernelgrade_peers.jax_ops.operation import DTYPES, Function, Inputs, Results, operation, wide
-from kernelgrade_peers.registry import Unsupported
 
 ARITHMETIC = {"add": jnp.add, "sub": jnp.subtract, "mul": jnp.multiply, "div": jnp.divide}
 ACTIVATIONS = {
@@ -120,13 +119,3 @@ def gated_activation(case: Case) -> Function:
 def gated_activation_backward(case: Case) -> Function:
     product = gated(case)
     return lambda t: jax.vjp(product, wide(t["x"]))[1](wide(t["dy"]))[0]
-
-
-@operation()
-def dropout(case: Case) -> Function:
-    raise Unsupported("JAX draws other random numbers, and the mask is judged bit by bit")
-
-
-@operation()
-def random_fill(case: Case) -> Function:
-    raise Unsupported("JAX draws other random numbers, and they are judged bit by bit")

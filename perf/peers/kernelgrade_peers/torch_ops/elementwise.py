@@ -9,7 +9,6 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from kernelgrade_peers.case import Case
-from kernelgrade_peers.registry import Unsupported
 from kernelgrade_peers.torch_ops.operation import DTYPES, Compile, Function, Inputs, Results, operation, wide
 
 aten = torch.ops.aten
@@ -145,13 +144,3 @@ def gated_activation_backward(case: Case) -> Function:
         return torch.cat([slope(name, t["dy"] * value, gate), t["dy"] * ACTIVATIONS[name](gate)], dim=-1)
 
     return gradients
-
-
-@operation()
-def dropout(case: Case) -> Function:
-    raise Unsupported("PyTorch draws other random numbers, and the mask is judged bit by bit")
-
-
-@operation()
-def random_fill(case: Case) -> Function:
-    raise Unsupported("PyTorch draws other random numbers, and they are judged bit by bit")

@@ -59,7 +59,7 @@ def optimizer(case: Case) -> Function:
             update = adamw if kind == "adamw" else adam
             update(
                 masters, gradients, first, second, [], steps, amsgrad=False, beta1=momentum, beta2=scalars["beta2"],
-                eps=scalars["epsilon"], capturable=DEVICE == "cuda", **how,
+                eps=scalars["epsilon"], capturable=True, **how,
             )  # fmt: skip
         else:
             sgd(

@@ -132,8 +132,10 @@ def reduce_by_key(case: Case) -> Function:
             unique, run = torch.unique_consecutive(t["keys"], return_inverse=True)
             results = values.new_empty(unique.shape).scatter_reduce_(0, run, values, operation, include_self=False)
         else:
-            unique, counts = torch.unique_consecutive(t["keys"], return_counts=True)
-            results = values[counts.cumsum(0) - counts]
+            begins = torch.ones_like(t["keys"], dtype=torch.bool)
+            begins[1:] = t["keys"][1:] != t["keys"][:-1]
+            place = begins.nonzero().flatten()
+            unique, results = t["keys"][place], values[place]
         count = torch.full((1,), unique.numel(), dtype=torch.int32, device=values.device)
         return {"count": count, "unique": unique, "results": results}
 
