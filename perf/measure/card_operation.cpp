@@ -247,8 +247,11 @@ std::string verify_results(const Card& card, Problem problem, const ResultBytes&
 Exchange exchange(const Card& card, const Problem& problem) {
   Exchange result;
   const auto add = [](std::vector<ExchangedTensor>& to, const std::vector<Tensor>& from) {
-    for (const Tensor& each : from)
-      to.push_back({each.name, each.dtype, each.extents, each.optional});
+    for (const Tensor& each : from) {
+      // Some cards have integers of 64 bits as the bits of f64.
+      const Dtype dtype = each.c_type == "int64_t" ? Dtype::i64 : each.dtype;
+      to.push_back({each.name, dtype, each.extents, each.optional});
+    }
   };
   add(result.inputs, problem.inputs);
   add(result.outputs, problem.outputs);

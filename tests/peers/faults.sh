@@ -32,6 +32,13 @@ for name in sys.argv[2:]:
     assert says[name] in row["verified"] and "median_ns" not in row, (name, row)
 CHECK
 
+# What a run updates is restored before the run that is judged. Where a row costs the device, another process measures the next one.
+runs 0 peers --case $case --peer fake_updates --alone --processes 1 --source-id test
+runs 1 peers --case $case,softmax.f32.rows32_cols1000 --peer fake_lost --alone --processes 1 --source-id test
+has "cols512 .* FAILED: .*RuntimeError: an illegal address\|fake_lost .*RuntimeError: an illegal address" out
+has '^all .* 1 / 0 / 0 / 0\|rows32_cols1000' out
+! grep -q 'rows32_cols1000.*FAILED' "$folder/out" || fail 'the row behind the one that cost the device failed, too'
+
 # The other commands see the same rows.
 runs 1 report "$folder/peers.json" --case $case --out "$folder/report"
 for name in "${bad[@]}"; do grep -q "fake_$name.*invalid" "$folder/report/rows.csv" || fail "the report does not show that fake_$name failed"; done

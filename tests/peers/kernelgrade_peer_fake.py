@@ -14,8 +14,16 @@ from kernelgrade_peers.case import Case
 from kernelgrade_peers.registry import Solver, Unsupported
 
 
+lost = False  # the device, as a kernel of fake_lost leaves it
+
+
 def library() -> str:
     return "fake 1.0"
+
+
+def release() -> None:
+    if lost:
+        raise RuntimeError("the device is lost")
 
 
 def softmax(values: list[float], cols: int) -> list[float]:
@@ -79,9 +87,18 @@ def prepare(case: Case, name: str) -> Solver:
     right = next(iter(case.outputs))
     calls = 0
 
+    def restore() -> None:
+        nonlocal calls
+        calls = 0
+
     def run() -> list[float]:
         nonlocal calls
+        global lost
         calls += 1
+        if name == "fake_lost" and "cols512" in case.tokens():
+            lost = True
+        if lost:
+            raise RuntimeError("an illegal address")
         if name == "fake_crash":
             os.kill(os.getpid(), signal.SIGSEGV)
         if name == "fake_hang":
@@ -89,7 +106,7 @@ def prepare(case: Case, name: str) -> Solver:
         if name == "fake_throws":
             raise MemoryError("no memory")
         result = compute()
-        if name == "fake_wrong" or (name == "fake_later" and calls > 1):  # right at first alone
+        if name == "fake_wrong" or (name in ("fake_later", "fake_updates") and calls > 1):  # right at first alone
             result[3] *= 1.01
         return result[:-1] if name == "fake_short" else result
 
@@ -98,4 +115,4 @@ def prepare(case: Case, name: str) -> Solver:
         output = "z" if name == "fake_misnamed" else right
         return {output: struct.pack(f"<{len(result)}f", *result)}
 
-    return Solver(run, lambda _: None, read)
+    return Solver(run, lambda _: None, read, restore=restore if name == "fake_updates" else lambda: None)

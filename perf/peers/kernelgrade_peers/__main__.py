@@ -1,6 +1,7 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`check` and `work` are for `kernelgrade peers`; `triton` writes PTX; a model's name compares that model."""
+"""`check` and `work` are for `kernelgrade peers`; `operations torch` lists what a framework has; `triton` writes PTX;
+a model's name compares that model."""
 
 import sys
 
@@ -11,6 +12,10 @@ def main() -> None:
         from kernelgrade_peers import registry
 
         registry.main(words)
+    elif command == "operations":
+        from kernelgrade_peers import registry
+
+        registry.list_operations(words)
     elif command == "work":
         from kernelgrade_peers import worker
 

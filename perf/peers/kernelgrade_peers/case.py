@@ -3,12 +3,11 @@
 """The folder of perf/exchange/folder.h: cases to solve, and where their results go."""
 
 import json
+import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-WIDTH = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "i8": 1, "u8": 1}
 
 
 @dataclass(frozen=True)
@@ -17,6 +16,10 @@ class Tensor:
     dtype: str
     extents: tuple[int, ...]
     optional: bool
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.extents)
 
 
 @dataclass(frozen=True)
@@ -31,9 +34,13 @@ class Case:
     scalars: dict[str, float]
     begins: dict[str, Any]  # the run that its journal begins with; its row has no variant yet
 
+    def tokens(self) -> set[str]:
+        """All parts of the shape, names that hold digits among them: {"narrow", "e4m3", "n65536"}."""
+        return set(self.shape.split("_"))
+
     def words(self) -> set[str]:
         """The words of the shape: {"max", "nhwc"} of max_nhwc_n1_c32."""
-        return {token for token in self.shape.split("_") if not re.search(r"\d", token)}
+        return {token for token in self.tokens() if not re.search(r"\d", token)}
 
     def number(self, key: str, otherwise: int | None = None) -> int:
         """32 of c32."""
@@ -49,10 +56,18 @@ class Case:
         """The inputs that are files of another format: of a model its weights (safetensors) and config.json."""
         return {"weights", "config"} & set(self.inputs) if self.op == "model" else set()
 
-    def input_bytes(self, name: str) -> bytearray:
-        return bytearray((self.folder / "inputs" / self.id / name).read_bytes())
+    @property
+    def updated(self) -> set[str]:
+        """The inputs that a run changes in place: they are outputs, too."""
+        return set(self.inputs) & set(self.outputs)
 
-    def write(self, variant: str, time: str, outputs: dict[str, bytes]) -> None:
+    def input_path(self, name: str) -> Path:
+        return self.folder / "inputs" / self.id / name
+
+    def input_bytes(self, name: str) -> bytes:
+        return self.input_path(name).read_bytes()
+
+    def write(self, variant: str, time: str, outputs: "dict[str, bytes | memoryview]") -> None:
         folder = self.folder / "results" / variant / self.id / time
         folder.mkdir(parents=True)
         for name, contents in outputs.items():

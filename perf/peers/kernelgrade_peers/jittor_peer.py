@@ -151,7 +151,7 @@ def whole_model(case: Case) -> Any:
 
     from kernelgrade_peers import jittor_models
 
-    return jittor_models.prepared(case, safetensors.numpy.load(bytes(case.input_bytes("weights"))))
+    return jittor_models.prepared(case, safetensors.numpy.load(case.input_bytes("weights")))
 
 
 OPERATIONS = {

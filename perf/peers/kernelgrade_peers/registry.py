@@ -17,12 +17,13 @@ class Solver(NamedTuple):
 
     run: Callable[[], object]  # computes it anew
     wait: Callable[[object], None]  # until that has been done
-    read: Callable[[object], dict[str, bytes]]  # the outputs of a run, by name
+    read: Callable[[object], "dict[str, bytes | memoryview]"]  # the outputs of a run, by name
     compile_ns: float = 0.0  # what compiling took, where the first run does not do it
+    restore: Callable[[], None] = lambda: None  # gives inputs that runs update their first contents back
 
 
 class Known(NamedTuple):
-    module: str  # in it: library() -> str, prepare(case, name) -> Solver
+    module: str  # in it: library() -> str, prepare(case, name) -> Solver, and perhaps release() behind each case
     packages: tuple[str, ...]
 
 
@@ -32,6 +33,10 @@ PEERS = {
     "jittor": Known("kernelgrade_peers.jittor_peer", ("jittor", "numpy", "safetensors")),
     "jax": Known("kernelgrade_peers.jax_peer", ("jax", "numpy", "safetensors")),
 }
+
+
+# Frameworks draw other random numbers than cuRAND does, whose are judged bit by bit.
+NOT_COMPARED = ("dropout", "random_fill")
 
 
 class Unsupported(Exception):
@@ -64,6 +69,13 @@ def problem_with(name: str) -> str:
     if missing:
         return f"{name} needs {', '.join(missing)}; {sys.executable} -m pip install {' '.join(missing)}"
     return ""
+
+
+def list_operations(words: list[str]) -> None:
+    """Of a framework, or those among OP,... that it has: `kernelgrade peers --op` takes them."""
+    operations = load(words[0]).OPERATIONS
+    chosen = words[1].split(",") if len(words) > 1 else sorted(operations)
+    print(",".join(op for op in chosen if op in operations))
 
 
 def main(words: list[str]) -> None:

@@ -1,182 +1,47 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The operations as a user of PyTorch would write them, eager and compiled by Inductor."""
+"""PyTorch, eager and compiled by Inductor: the operations of torch_ops and whole models."""
 
 import json
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import safetensors.torch
 import torch
+import torch._dynamo
+import torch._functorch.config
+import torch._inductor.config
 from torch import Tensor
-from torch.nn import functional as F
 
 from kernelgrade_peers.case import Case
-from kernelgrade_peers.registry import Solver, Unsupported
+from kernelgrade_peers.registry import NOT_COMPARED, Solver, Unsupported
+from kernelgrade_peers.torch_ops import DEVICE, DTYPES, OPERATIONS
+from kernelgrade_peers.torch_ops.operation import Function, Inputs
 
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-DTYPES = {
-    "f64": torch.float64,
-    "f32": torch.float32,
-    "f16": torch.float16,
-    "bf16": torch.bfloat16,
-    "i64": torch.int64,
-    "i32": torch.int32,
-    "i8": torch.int8,
-    "u8": torch.uint8,
-}
-Inputs = dict[str, Tensor]
-Operation = Callable[[Inputs], Tensor]
+# What all are held to: f32 is f32, sums of 16 bits are f32's, and a quotient is rounded once.
+torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
+torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+torch.backends.cudnn.allow_tf32 = False
+torch.backends.cudnn.benchmark = True  # it tries its kernels in the first call
+torch._inductor.config.eager_numerics.division_rounding = True
+torch._inductor.config.eager_numerics.disable_ftz = True
+torch._dynamo.config.capture_dynamic_output_shape_ops = True  # of selections
+torch._functorch.config.donated_buffer = False  # a backward pass is run many times
+
 Finish = Callable[[Tensor], Tensor]  # what is to be known of a result, and is not part of the work
-
-
-def elementwise(case: Case) -> Operation:
-    function = {"add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div}[case.shape.split("_")[0]]
-    return lambda t: function(t["a"], t["b"])
-
-
-def activation(case: Case) -> Operation:
-    function = {"relu": F.relu, "silu": F.silu, "gelu": F.gelu, "tanh": torch.tanh, "sigmoid": torch.sigmoid}
-    word = case.shape.rsplit("_n", 1)[0]
-    if word not in function:
-        raise Unsupported(f"there is no {word} here")
-    return lambda t: function[word](t["x"])
-
-
-def softmax(case: Case) -> Operation:
-    function = F.log_softmax if "log" in case.words() else F.softmax
-    return lambda t: function(t["x"], dim=-1)
-
-
-def softmax_sum(case: Case) -> Operation:
-    return lambda t: F.softmax(t["alpha"].float(), dim=0) @ t["x"].float()
-
-
-def layernorm(case: Case) -> Operation:
-    epsilon = case.scalars["epsilon"]
-    return lambda t: F.layer_norm(t["x"], t["x"].shape[-1:], t["gamma"], t["beta"], epsilon)
-
-
-def rmsnorm(case: Case) -> Operation:
-    epsilon = case.scalars["epsilon"]
-    return lambda t: F.rms_norm(t["x"], t["x"].shape[-1:], t["gamma"], epsilon)
-
-
-def reduction(case: Case) -> Operation:
-    words = case.words()  # the axis is always the second one
-    if "max" in words or "min" in words:
-        extremum = torch.amax if "max" in words else torch.amin
-        return lambda t: extremum(t["x"], dim=1)
-    function, dtype = (torch.mean if "mean" in words else torch.sum), DTYPES[case.dtype]
-    return lambda t: function(t["x"], dim=1, dtype=dtype)
-
-
-def transpose(case: Case) -> Operation:
-    return lambda t: t["x"].t().contiguous()
-
-
-def cross_entropy(case: Case) -> Operation:
-    smoothing, z = case.scalars.get("label_smoothing", 0.0), case.scalars.get("z_loss", 0.0)
-
-    def loss(t: Inputs) -> Tensor:
-        x = t["x"].float()  # as the loss is f32 for all types
-        result = F.cross_entropy(x, t["target"].long(), reduction="none", label_smoothing=smoothing)
-        return result + z * torch.logsumexp(x, dim=-1).square() if z else result
-
-    return loss
-
-
-def gemm(case: Case) -> Operation:
-    if case.words() - {"nn", "nt", "tn", "tt"} or set(case.inputs) != {"a", "b"} or len(case.outputs) != 1:
-        raise Unsupported("of gemm the product alone is here, without an epilogue or TF32")
-    layout = case.words().pop()
-
-    def product(t: Inputs) -> Tensor:
-        a, b = t["a"], t["b"]
-        return torch.matmul(a.mT if layout[0] == "t" else a, b.mT if layout[1] == "t" else b)
-
-    batch = case.number("b", 1)
-    if batch == 1:
-        return product
-    return lambda t: product({name: each.reshape(batch, -1, each.shape[-1]) for name, each in t.items()})
-
-
-def attention(case: Case) -> Operation:
-    if case.words() - {"causal"} or set(case.inputs) != {"q", "k", "v"} or "window" in case.shape:
-        raise Unsupported("of attention there is the whole and the causal one")
-    scale, queries, keys = case.scalars.get("scale"), case.number("q"), case.number("k")
-    grouped = case.number("kv", case.number("h")) != case.number("h")
-    mask = None
-    if "causal" in case.words():  # the last query sees the last key
-        mask = torch.ones(queries, keys, dtype=torch.bool, device=DEVICE).tril(keys - queries)
-    return lambda t: F.scaled_dot_product_attention(
-        t["q"], t["k"], t["v"], attn_mask=mask, scale=scale, enable_gqa=grouped
-    )
-
-
-def in_layout(function: Operation, case: Case) -> Operation:
-    """NHWC is PyTorch's channels_last: a view of the same memory."""
-    if "nhwc" not in case.words():
-        return function
-
-    def channels_last(t: Inputs) -> Tensor:
-        images = {name: each.permute(0, 3, 1, 2) if each.dim() == 4 else each for name, each in t.items()}
-        return function(images).permute(0, 2, 3, 1)
-
-    return channels_last
-
-
-def conv2d(case: Case) -> Operation:
-    stride, pad = case.number("s"), case.number("p")
-    if "separable" in case.words():
-
-        def separable(t: Inputs) -> Tensor:
-            channels = t["x"].shape[1]
-            deep = F.conv2d(t["x"], t["weights"], stride=stride, padding=pad, groups=channels)
-            return F.conv2d(deep, t["mixing"][:, :, None, None])
-
-        return in_layout(separable, case)
-    groups = case.number("g")
-    bias = "bias" if "bias" in case.inputs else ""
-    return in_layout(lambda t: F.conv2d(t["x"], t["weights"], t.get(bias), stride, pad, groups=groups), case)
-
-
-def pooling(case: Case) -> Operation:
-    kernel, stride, pad = (case.number(key) for key in ("k", "s", "p"))
-    if "max" in case.words():
-        return in_layout(lambda t: F.max_pool2d(t["x"], kernel, stride, pad), case)
-    return in_layout(lambda t: F.avg_pool2d(t["x"], kernel, stride, pad, count_include_pad=False), case)
-
-
-OPERATIONS = {
-    each.__name__: each
-    for each in (
-        elementwise,
-        activation,
-        softmax,
-        softmax_sum,
-        layernorm,
-        rmsnorm,
-        reduction,
-        transpose,
-        cross_entropy,
-        gemm,
-        attention,
-        conv2d,
-        pooling,
-    )
-}
 
 
 def unchanged(result: Tensor) -> Tensor:
     return result
 
 
-def whole_model(case: Case, inputs: Inputs, compiled: bool) -> tuple[Operation, Finish]:
+def whole_model(case: Case, inputs: Inputs, compiled: bool) -> tuple[Function, Finish]:
     """Its output, or the losses of training from the given weights, to which the loss of what it leaves is added."""
     from kernelgrade_peers import torch_models  # which needs more packages
 
     name = case.shape.split("_")[0]
-    weights = {key: each.to(DEVICE) for key, each in safetensors.torch.load(bytes(case.input_bytes("weights"))).items()}
+    weights = {key: each.to(DEVICE) for key, each in safetensors.torch.load(case.input_bytes("weights")).items()}
     config = json.loads(case.input_bytes("config")) if name == "transformer" else None
     model, loss_of = torch_models.make(name, weights, config)
     trains = "training" in case.words()
@@ -202,11 +67,16 @@ def whole_model(case: Case, inputs: Inputs, compiled: bool) -> tuple[Operation, 
 
 
 def library() -> str:
-    return f"torch {torch.__version__}, {torch.get_num_threads()} threads"
+    gpu = f" on {torch.cuda.get_device_name()}" if DEVICE == "cuda" else f", {torch.get_num_threads()} threads"
+    return f"torch {torch.__version__}{gpu}"
 
 
-def to_bytes(tensor: Tensor) -> bytes:
-    return tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+def to_bytes(tensor: Tensor, size: int) -> memoryview:
+    """Where fewer elements were wanted than there is room for, nobody looks at what lies behind them."""
+    flat = tensor.detach().cpu().contiguous().reshape(-1)
+    if flat.numel() < size:
+        flat = torch.cat([flat, flat.new_zeros(size - flat.numel())])
+    return memoryview(flat.view(torch.uint8).numpy())
 
 
 def wait(_: object) -> None:
@@ -214,32 +84,57 @@ def wait(_: object) -> None:
         torch.cuda.synchronize()
 
 
+def release() -> None:
+    """Gives the last case's memory back; throws where an error of a kernel has cost the GPU's context."""
+    torch.compiler.reset()
+    if DEVICE == "cuda":
+        torch.cuda.synchronize()
+        torch.cuda.empty_cache()
+
+
+def read_input(case: Case, name: str) -> Tensor:
+    described = case.inputs[name]
+    contents = torch.from_numpy(np.fromfile(case.input_path(name), np.uint8))
+    return contents.view(DTYPES[described.dtype]).reshape(described.extents).to(DEVICE)
+
+
 def prepare(case: Case, name: str) -> Solver:
     if case.op not in OPERATIONS and case.op != "model":
-        raise Unsupported(f"nobody has written {case.op} in PyTorch here")
-    inputs = {
-        each.name: torch.frombuffer(case.input_bytes(each.name), dtype=DTYPES[each.dtype])
-        .reshape(each.extents)
-        .to(DEVICE)
-        for each in case.inputs.values()
-        if each.name not in case.files
-    }
-    output = next(iter(case.outputs.values()))
-    if name == "torch_compile":
-        torch.compiler.reset()
+        why = "draws other random numbers" if case.op in NOT_COMPARED else "nobody has written it here"
+        raise Unsupported(f"{case.op} in PyTorch: {why}")
+    compiles = name == "torch_compile"
+    inputs = {each: read_input(case, each) for each in case.inputs if each not in case.files}
+    torch.backends.cuda.matmul.allow_tf32 = "tf32" in case.tokens()
+    finish, no_gradients = unchanged, "training" not in case.words()
     if case.op == "model":
-        function, finish = whole_model(case, inputs, compiled=name == "torch_compile")
+        function, finish = whole_model(case, inputs, compiles)
     else:
-        function, finish = OPERATIONS[case.op](case), unchanged
-        if name == "torch_compile":
-            function = torch.compile(function, fullgraph=True)
+
+        def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+            return torch.compile(function, fullgraph=True, dynamic=False) if compiles else function
+
+        operation = OPERATIONS[case.op]
+        function = operation.make(case)
+        if operation.traced:
+            function = compiled(function)
+        no_gradients = operation.traced
+        inputs = operation.given(case, inputs, compiled)
+    first = {each: inputs[each].clone() for each in case.updated}
 
     def run() -> object:
-        with torch.inference_mode("training" not in case.words()):
+        with torch.inference_mode(no_gradients):
             return function(inputs)
 
-    def read(result: object) -> dict[str, bytes]:
-        assert isinstance(result, Tensor)
-        return {output.name: to_bytes(finish(result).to(DTYPES[output.dtype]))}
+    def read(result: object) -> dict[str, bytes | memoryview]:
+        found = result if isinstance(result, dict) else {next(iter(case.outputs)): finish(result)}
+        outputs = {each: case.outputs[each] for each in found}
+        return {
+            each: to_bytes(found[each].to(DTYPES[output.dtype]), output.size if "count" in case.outputs else 0)
+            for each, output in outputs.items()
+        }
 
-    return Solver(run, wait, read)
+    def restore() -> None:
+        for each, contents in first.items():
+            inputs[each].copy_(contents)
+
+    return Solver(run, wait, read, restore=restore)

@@ -9,6 +9,7 @@ the process. What fails is a row that says so.
 import argparse
 import copy
 import ctypes
+import gc
 import json
 import os
 import random
@@ -33,15 +34,17 @@ def measure(case: Case, variant: str, row: dict[str, Any]) -> None:
     solver = registry.prepare(case, variant)
     row["setup_ns"] = perf_counter_ns() - start
     start = perf_counter_ns()
-    first = solver.run()
-    solver.wait(first)
+    result = solver.run()
+    solver.wait(result)
     row["first_call_ns"] = perf_counter_ns() - start
     row["jit_ns"] = solver.compile_ns
-    case.write(variant, f"{os.getpid()}.first", solver.read(first))
+    case.write(variant, f"{os.getpid()}.first", solver.read(result))
+    del result  # no more memory than a run takes
     samples, batch = take_samples(solver.run, solver.wait, process_time_ns if CPU_TIME else perf_counter_ns)
-    last = solver.run()
-    solver.wait(last)
-    case.write(variant, f"{os.getpid()}.last", solver.read(last))
+    solver.restore()
+    result = solver.run()
+    solver.wait(result)
+    case.write(variant, f"{os.getpid()}.last", solver.read(result))
     row["tags"]["batch"] = str(batch)
     # `kernelgrade` makes the interval of the samples, or of several processes.
     row |= {
@@ -59,8 +62,10 @@ def work(case: Case, variant: str, journal: TextIO) -> None:
     row["variant"] = variant
     print("begins", json.dumps(run), file=journal, flush=True)
     row["verified"] = ""
+    module = None
     try:
-        library = registry.load(variant).library() + (", CPU time" if CPU_TIME else "")
+        module = registry.load(variant)
+        library = module.library() + (", CPU time" if CPU_TIME else "")
         row["tags"]["library"] = row["identity"] = library
         measure(case, variant, row)
     except Unsupported as reason:
@@ -70,6 +75,9 @@ def work(case: Case, variant: str, journal: TextIO) -> None:
         row["verified"] = f"{type(error).__name__}: {error}"
         row["tags"]["failure"] = "error"
     print(json.dumps(run), file=journal, flush=True)
+    gc.collect()
+    # Where this throws the device is lost, and the process ends: another one takes the rows that are left.
+    getattr(module, "release", lambda: None)()
 
 
 def main(words: list[str]) -> None:
