@@ -100,6 +100,35 @@ std::vector<Case> cases_of(const World& world, const Selection& selection) {
   return cases;
 }
 
+double bytes_of(const std::vector<perf::ExchangedTensor>& tensors) {
+  double bytes = 0;
+  for (const perf::ExchangedTensor& each : tensors) {
+    auto size = static_cast<double>(size_of(each.dtype));
+    for (const std::int64_t extent : each.extents) size *= static_cast<double>(extent);
+    bytes += size;
+  }
+  return bytes;
+}
+
+// In an order that stays, as many as may lie in a folder at once with what one framework makes of
+// them: two results of each process.
+std::vector<std::vector<Case>> groups_of(std::vector<Case> cases, int processes) {
+  constexpr double kMostBytes = 16e9;
+  std::vector<std::vector<Case>> groups;
+  double bytes = 0;
+  for (Case& each : cases) {
+    const double more =
+        bytes_of(each.exchange.inputs) + 2 * processes * bytes_of(each.exchange.outputs);
+    if (groups.empty() || bytes + more > kMostBytes) {
+      groups.emplace_back();
+      bytes = 0;
+    }
+    bytes += more;
+    groups.back().push_back(std::move(each));
+  }
+  return groups;
+}
+
 constexpr const char* kModels = "model"; // as an operation's name
 
 // Whole models, which another program makes (perf/models): takes them out of the filters.
@@ -200,11 +229,26 @@ Selection beside(Selection selection) {
   return selection;
 }
 
-fs::path new_folder(const fs::path& folder) {
+// Of one group the cases, and what each framework makes of them; its results are kept in a folder
+// that somebody named.
+void measure_group(const Options& options, World& world, const Python& python,
+                   const std::vector<Case>& cases, const std::string& source, judge::Results& all) {
+  std::optional<judge::TemporaryFolder> temporary;
+  if (options.peers.folder.empty()) temporary.emplace();
+  const fs::path folder = temporary ? temporary->path() : fs::absolute(options.peers.folder);
+  std::vector<exchange::Given> given;
+  for (const Case& each : cases) given.push_back({described(each.row), each.exchange});
+  exchange::write_cases(folder, all.environment, given);
+  for (const std::string& peer : options.peers.names) {
+    measure_peer(options, world, python, cases, peer, folder, source, all);
+    if (temporary) fs::remove_all(folder / "results");
+  }
+}
+
+void require_new_folder(const fs::path& folder) {
   if (!fs::create_directories(folder))
     throw UsageError(fmt::format("--folder {}: it is there already; name a new one, or remove it",
                                  folder.string()));
-  return fs::absolute(folder);
 }
 
 } // namespace
@@ -218,9 +262,7 @@ int peers(const Options& options, World& world) {
   python.require_packages(options.peers.names);
   if (const auto exit = exit_without_device(options, world)) return *exit;
 
-  std::optional<judge::TemporaryFolder> temporary;
-  if (options.peers.folder.empty()) temporary.emplace();
-  const fs::path folder = temporary ? temporary->path() : new_folder(options.peers.folder);
+  if (!options.peers.folder.empty()) require_new_folder(options.peers.folder);
   const std::string source = source_of(options, world);
   judge::Results all;
   all.environment = perf::environment(source);
@@ -228,12 +270,15 @@ int peers(const Options& options, World& world) {
   const judge::TemporaryFolder exported;
   if (!models.empty())
     for (Case& each : models_of(world, models, exported.path())) cases.push_back(std::move(each));
-  std::vector<exchange::Given> given;
-  for (const Case& each : cases) given.push_back({described(each.row), each.exchange});
-  exchange::write_cases(folder, all.environment, given);
-
-  for (const std::string& peer : options.peers.names)
-    measure_peer(options, world, python, cases, peer, folder, source, all);
+  std::vector<std::vector<Case>> groups;
+  if (options.peers.folder.empty())
+    groups = groups_of(std::move(cases), options.library_processes.value_or(options.processes));
+  else
+    groups.push_back(std::move(cases));
+  for (std::vector<Case>& group : groups) {
+    measure_group(options, world, python, group, source, all);
+    group.clear(); // with what is known of its results
+  }
   if (const Selection others = beside(selection); !options.peers.alone && others.selected > 0)
     for (judge::Measured& row : measure_in_processes(options, world, others, source).rows)
       all.rows.push_back(std::move(row));

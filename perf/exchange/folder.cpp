@@ -6,10 +6,11 @@
 #include "runtime/error.h"
 
 #include <algorithm>
-#include <cstring>
 #include <fmt/format.h>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 namespace kg::exchange {
 namespace {
@@ -44,10 +45,11 @@ json to_json(const Given& given, const std::map<std::string, std::string>& envir
 perf::ResultBytes read_results(const fs::path& folder) {
   perf::ResultBytes results;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    const std::string text = judge::read_file(entry.path()).value_or("");
     std::vector<std::byte>& bytes = results[entry.path().filename().string()];
-    bytes.resize(text.size());
-    std::memcpy(bytes.data(), text.data(), text.size());
+    bytes.resize(entry.file_size());
+    std::ifstream file(entry.path(), std::ios::binary);
+    if (!file.read(reinterpret_cast<char*>(bytes.data()), std::ssize(bytes)))
+      throw Error(entry.path().string() + ": it cannot be read");
   }
   return results;
 }
@@ -70,8 +72,9 @@ void write_cases(const fs::path& folder, const std::map<std::string, std::string
   json list = json::array();
   for (const Given& given : cases) {
     const fs::path inputs = folder / "inputs" / given.row.key.case_id;
+    const perf::InputBytes bytes_of = given.exchange.make_inputs();
     for (const perf::ExchangedTensor& input : given.exchange.inputs) {
-      const std::vector<std::byte> bytes = given.exchange.bytes_of(input.name);
+      const std::vector<std::byte> bytes = bytes_of(input.name);
       judge::write_file(inputs / input.name,
                         {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     }
@@ -84,8 +87,13 @@ std::string verify(const fs::path& folder, const judge::RowKey& key,
                    const perf::Exchange& exchange) {
   const std::vector<fs::path> times = times_of(folder, key);
   if (times.empty()) return "it left no result";
-  for (const fs::path& time : times)
-    if (const std::string wrong = exchange.verify(read_results(time)); !wrong.empty()) return wrong;
+  perf::ResultBytes right; // most runs give the same bits
+  for (const fs::path& time : times) {
+    perf::ResultBytes results = read_results(time);
+    if (results == right) continue;
+    if (const std::string wrong = exchange.verify(results); !wrong.empty()) return wrong;
+    right = std::move(results);
+  }
   return "";
 }
 

@@ -64,7 +64,9 @@ Given given_of(const json& about, const fs::path& root) {
   for (const json& input : about.at("inputs")) exchange.inputs.push_back(tensor_of(input));
   const std::string output = about.at("output");
   exchange.outputs = {{output, Dtype::f32, {about.at("expected").get<std::int64_t>()}, false}};
-  exchange.bytes_of = [folder](std::string_view input) { return bytes_of(folder / input); };
+  exchange.make_inputs = [folder] {
+    return [folder](std::string_view input) { return bytes_of(folder / input); };
+  };
   exchange.verify = [folder, output](const perf::ResultBytes& results) -> std::string {
     const auto found = results.find(output);
     if (found == results.end()) return output + ": it is missing";

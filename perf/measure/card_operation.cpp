@@ -221,8 +221,12 @@ Workload workload(const Card& card, const Problem& problem, const std::string& v
   return result;
 }
 
+// What is known of a problem with these outputs.
+using KnownByOutputs = std::map<std::vector<std::string>, KnownParts>;
+
 // Empty, or what is wrong with what another program gave.
-std::string verify_results(const Card& card, Problem problem, const ResultBytes& results) {
+std::string verify_results(const Card& card, Problem problem, const ResultBytes& results,
+                           KnownByOutputs& known) {
   for (const Tensor& output : std::vector<Tensor>(problem.outputs)) {
     const auto given = results.find(output.name);
     if (given != results.end()) {
@@ -238,10 +242,12 @@ std::string verify_results(const Card& card, Problem problem, const ResultBytes&
   }
   Stream stream;
   TimedMemory memory(problem);
-  for (const Tensor& output : problem.outputs)
+  std::vector<std::string> outputs;
+  for (const Tensor& output : problem.outputs) {
     memory.store(output.name, results.find(output.name)->second, stream);
-  KnownParts known;
-  return verify(card, memory, {"", card.vendors.slack_when_timed}, known, stream);
+    outputs.push_back(output.name);
+  }
+  return verify(card, memory, {"", card.vendors.slack_when_timed}, known[outputs], stream);
 }
 
 Exchange exchange(const Card& card, const Problem& problem) {
@@ -256,10 +262,12 @@ Exchange exchange(const Card& card, const Problem& problem) {
   add(result.inputs, problem.inputs);
   add(result.outputs, problem.outputs);
   result.scalars = problem.scalars;
-  const auto memory = std::make_shared<TimedMemory>(problem);
-  result.bytes_of = [=](std::string_view input) { return memory->bytes(input); };
-  result.verify = [=, &card](const ResultBytes& given) {
-    return verify_results(card, problem, given);
+  result.make_inputs = [=] {
+    const auto memory = std::make_shared<TimedMemory>(problem);
+    return [=](std::string_view input) { return memory->bytes(input); };
+  };
+  result.verify = [=, &card, known = std::make_shared<KnownByOutputs>()](const ResultBytes& given) {
+    return verify_results(card, problem, given, *known);
   };
   return result;
 }

@@ -24,13 +24,17 @@ struct ExchangedTensor {
   bool optional = false;             // of an output: it may be left out
 };
 
+// The bytes of an input.
+using InputBytes = std::function<std::vector<std::byte>(std::string_view input)>;
+
 // The bytes of each output, by its name.
 using ResultBytes = std::map<std::string, std::vector<std::byte>, std::less<>>;
 
 struct Exchange {
   std::vector<ExchangedTensor> inputs, outputs;
   std::map<std::string, double, std::less<>> scalars;
-  std::function<std::vector<std::byte>(std::string_view input)> bytes_of;
+  // Makes the inputs. They may take device memory, as long as what it gives lives.
+  std::function<InputBytes()> make_inputs;
   // Holds the results to what a library's are held to where it is timed. Empty when they are right,
   // else what is wrong.
   std::function<std::string(const ResultBytes&)> verify;

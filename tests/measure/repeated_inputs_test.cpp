@@ -39,7 +39,7 @@ class Timed {
 
   template <class T>
   std::vector<T> input(std::string_view name) const {
-    const std::vector<std::byte> bytes = exchange_.bytes_of(name);
+    const std::vector<std::byte> bytes = exchange_.make_inputs()(name);
     std::vector<T> elements(bytes.size() / sizeof(T));
     std::memcpy(elements.data(), bytes.data(), bytes.size());
     return elements;

@@ -29,7 +29,7 @@ TEST_P(Verification, FindsAWrongElementInEachPlace) {
   const bool sums = GetParam().starts_with("sum"), inclusive = GetParam().ends_with("_inclusive");
   const Shape shape = Shape::parse(GetParam() + "_n" + std::to_string(kLong));
   const Exchange exchange = card_operation(card::scan()).make(Dtype::i32, shape).exchange();
-  const std::vector<std::byte> bytes = exchange.bytes_of("x");
+  const std::vector<std::byte> bytes = exchange.make_inputs()("x");
   std::vector<std::int32_t> x(kLong), y(kLong);
   ASSERT_EQ(bytes.size(), x.size() * sizeof(std::int32_t));
   std::memcpy(x.data(), bytes.data(), bytes.size());

@@ -22,11 +22,11 @@ using gated_activation::Form;
 using gated_activation::kForms;
 
 // That which the shape begins with.
-inline Form form_of(const Problem& problem) {
+inline Form gated_form_of(const Problem& problem) {
   return enumerator_of(kForms, problem.shape.substr(0, problem.shape.find('_')));
 }
 inline activation::Function gate_of(const Problem& problem) {
-  return function_of(form_of(problem));
+  return function_of(gated_form_of(problem));
 }
 
 inline std::vector<std::string> with_each_gate(const std::vector<std::string>& shapes) {
@@ -43,7 +43,7 @@ inline std::vector<std::string> shapes_of(const RowsAndCols& sizes) {
 
 // reglu's results are known to the last bit: rounded to f32, which the oracle did, and to T.
 inline std::vector<double> stored_exactly(const Problem& problem, std::vector<double> value) {
-  if (form_of(problem) == Form::reglu)
+  if (gated_form_of(problem) == Form::reglu)
     for (double& element : value) element = test::round_to(problem.dtype, element);
   return value;
 }

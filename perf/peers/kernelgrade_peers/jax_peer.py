@@ -105,7 +105,8 @@ def prepared(case: Case) -> Solver:
         return {each: contents(np.asarray(array).astype(dtypes[each])) for each, array in arrays.items()}
 
     def restore() -> None:
-        state.update((each, jnp.asarray(array)) for each, array in first.items())
+        with types_of(case):
+            state.update((each, jnp.asarray(array)) for each, array in first.items())
 
     return Solver(run, jax.block_until_ready, read, compile_ns, restore)
 

@@ -363,6 +363,8 @@ Card attention_decode_card() {
   card.refused_scalars = {{"scale", {0, -1, kInfinity, kNan}}};
   card.kernels = kernels;
   card.compiled_otherwise = "exp2f, fused products";
+  // Frameworks round weights to 16 bits; where they are timed they must have worked.
+  card.vendors.slack_when_timed = 64;
   card.timed_on_host = {{"b2_h4_kv2_q1_k512_d64", true}, {"b1_h8_kv2_q1_k512_d128_page16"}};
   // Layers of Llama-3-8B and 70B, Qwen2.5-0.5B, GPT-2 and Mixtral-8x7B; four queries, as a draft
   // of other tokens is checked.

@@ -27,7 +27,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
 
 constexpr auto kRun = []<class T>(const Call& call, gated_activation::Variant variant,
                                   Stream& stream) {
-  return gated_activation::run<T>(form_of(call.problem()), call.in<T>("x"), call.out<T>("y"),
+  return gated_activation::run<T>(gated_form_of(call.problem()), call.in<T>("x"), call.out<T>("y"),
                                   call.extent("y", 0), call.extent("y", 1), variant, stream);
 };
 

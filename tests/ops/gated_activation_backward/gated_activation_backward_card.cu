@@ -30,7 +30,7 @@ std::int64_t cols_of(const Problem& problem) { return problem.inputs[1].extents[
 constexpr auto kRun = []<class T>(const Call& call, gated_activation_backward::Variant variant,
                                   Stream& stream) {
   return gated_activation_backward::run<T>(
-      form_of(call.problem()), call.in<T>("x"), call.in<T>("dy"), call.out<T>("dx"),
+      gated_form_of(call.problem()), call.in<T>("x"), call.in<T>("dy"), call.out<T>("dx"),
       call.extent("dy", 0), call.extent("dy", 1), variant, stream);
 };
 

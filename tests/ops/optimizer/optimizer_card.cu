@@ -369,6 +369,8 @@ Card optimizer_card() {
     return std::vector<std::string>{"optimizer::" + std::string(variant) + "<"};
   };
   card.kind_on_host = card.kind_on_gpu = kg::Kind::memory;
+  // Frameworks write the steps otherwise; where they are timed they must have worked.
+  card.vendors.slack_when_timed = 64;
   card.timed_on_host = {{"adamw_p65536.1024.65536.1024_t10", true},
                         {"sgd_p131072.4096"},
                         {"momentum_p65536.4096"},

@@ -224,6 +224,8 @@ Card pointwise_loss_card() {
   card.refused_scalars = {{"delta", {0, -1, kInfinity, kNan}}};
   card.kernel_name = packs_where_aligned("pointwise_loss");
   card.compiled_otherwise = "expf, logf, log1pf, fused products";
+  // Frameworks' bce cancels where ours does not; where it is timed it must have worked.
+  card.vendors.slack_when_timed = 64;
   card.timed_on_host = {{"mse_n65536", true}, {"bce_n65536"}, {"huber_back_n65536"}};
   // 768 MiB and more of f32 at 2^26.
   card.timed_on_gpu = {{"mse_n65536"},        {"mse_n67108864", true}, {"huber_n67108864"},

@@ -16,7 +16,7 @@ ACTIVATIONS = {
     "relu": nn.relu,
     "silu": nn.silu,
     "gelu": partial(nn.gelu, approximate=False),
-    "gelu_tanh": partial(nn.gelu, approximate=True),
+    "gelutanh": partial(nn.gelu, approximate=True),
     "tanh": jnp.tanh,
     "sigmoid": nn.sigmoid,
 }
@@ -78,7 +78,7 @@ def activation_backward(case: Case) -> Function:
 
 
 def gelu_of(case: Case) -> str:
-    return "gelu_tanh" if "tanh" in case.words() else "gelu"
+    return "gelutanh" if "tanh" in case.words() else "gelu"
 
 
 @operation()

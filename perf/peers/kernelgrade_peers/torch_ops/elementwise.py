@@ -17,7 +17,7 @@ ACTIVATIONS = {
     "relu": F.relu,
     "silu": F.silu,
     "gelu": F.gelu,
-    "gelu_tanh": partial(F.gelu, approximate="tanh"),
+    "gelutanh": partial(F.gelu, approximate="tanh"),
     "tanh": torch.tanh,
     "sigmoid": torch.sigmoid,
 }
@@ -84,7 +84,7 @@ def slope(name: str, dy: Tensor, x: Tensor) -> Tensor:
             return aten.silu_backward(dy, x)
         case "gelu":
             return aten.gelu_backward(dy, x)
-        case "gelu_tanh":
+        case "gelutanh":
             return aten.gelu_backward(dy, x, approximate="tanh")
         case "sigmoid":
             return aten.sigmoid_backward(dy, x)
@@ -104,7 +104,7 @@ def activation_backward(case: Case) -> Function:
 
 
 def gelu_of(case: Case) -> str:
-    return "gelu_tanh" if "tanh" in case.words() else "gelu"
+    return "gelutanh" if "tanh" in case.words() else "gelu"
 
 
 @operation()

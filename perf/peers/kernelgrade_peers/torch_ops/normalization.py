@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from kernelgrade_peers.case import Case
-from kernelgrade_peers.torch_ops.operation import DEVICE, Function, Inputs, Results, operation
+from kernelgrade_peers.torch_ops.operation import DEVICE, Function, Inputs, Results, operation, wide
 
 aten = torch.ops.aten
 
@@ -23,12 +23,13 @@ def layernorm_backward(case: Case) -> Function:
     shape = case.inputs["x"].extents[-1:]
 
     def gradients(t: Inputs) -> Results:
-        mean, rstd, gamma = t["mean"][:, None], t["rstd"][:, None], t["gamma"]
+        mean, rstd = t["mean"][:, None], t["rstd"][:, None]
+        # On a CPU it takes no statistics in f32 beside numbers of 16 bits.
+        dy, x, gamma = (t[name] if DEVICE == "cuda" else wide(t[name]) for name in ("dy", "x", "gamma"))
         # Of a beta it asks no more than its extents.
-        dx, dgamma, dbeta = aten.native_layer_norm_backward(
-            t["dy"], t["x"], shape, mean, rstd, gamma, gamma, [True, True, True]
-        )
-        return {"dx": dx, "dgamma": dgamma, "dbeta": dbeta}
+        found = aten.native_layer_norm_backward(dy, x, shape, mean, rstd, gamma, gamma, [True, True, True])
+        dtype = t["x"].dtype
+        return {name: each.to(dtype) for name, each in zip(("dx", "dgamma", "dbeta"), found, strict=True)}
 
     return gradients
 

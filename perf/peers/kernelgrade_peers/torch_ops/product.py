@@ -55,11 +55,11 @@ def gemm(case: Case) -> Function:
 
 def weights_of(t: Inputs) -> Tensor:
     """Of groups with a scale each; of 4 bits two in a byte, as their values plus 8, the first in the lower half."""
-    w, scale = t["w"], t["scale"]
+    w, scale = t["w"], t["scale"].float()
     if t["x"].shape[1] == 2 * w.shape[1]:
         bits = w.view(torch.uint8)
         w = torch.stack([bits & 15, bits >> 4], dim=-1).view(torch.int8) - 8
-    grouped = w.reshape(*scale.shape, -1).to(scale.dtype) * scale[..., None]
+    grouped = w.reshape(*scale.shape, -1) * scale[..., None]
     return grouped.reshape(len(scale), -1)
 
 
@@ -67,7 +67,8 @@ def weights_of(t: Inputs) -> Tensor:
 def quantised_matmul(case: Case) -> Function:
     dtype = DTYPES[case.dtype]
     if "scale" in case.inputs:
-        return lambda t: F.linear(t["x"], weights_of(t))
+        # 16 bits are too few for weights times scales.
+        return lambda t: F.linear(t["x"].float(), weights_of(t)).to(dtype)
 
     def scaled(t: Inputs) -> Results:
         x, rows = t["x8"], t["x8"].shape[0]
