@@ -5,6 +5,7 @@
 #include "perf/cli/common_options.h"
 #include "perf/cli/number_options.h"
 #include "perf/cli/peers_options.h"
+#include "perf/cli/row_options.h"
 #include "perf/cli/study_options.h"
 #include "perf/cli/try_options.h"
 
@@ -169,8 +170,7 @@ void add_resources(CLI::App& app, Words& words) {
   Options& options = words.options;
   CLI::App* resources = app.add_subcommand(
       "resources", "compare registers, spills, occupancy and split accesses with the baselines");
-  resources->add_option("--op", words.filter.filter.ops, "operations: gemm,softmax")
-      ->delimiter(',');
+  add_word_list(*resources, "--op", words.filter.filter.ops, "operations: gemm,softmax");
   resources->add_option("--json", options.json, "write what they take to this file");
   resources->add_option("--compiled", options.compiled, "the build's folder of compiled kernels");
   add_baselines(*resources, words);
@@ -373,28 +373,28 @@ void add_compare(CLI::App& app, Words& words) {
 } // namespace
 
 void add_commands(CLI::App& app, Words& words) {
-  add_list(app, words);
-  add_run(app, words);
-  add_ab(app, words);
-  add_gate(app, words);
-  add_bless(app, words);
-  add_doctor(app, words);
   add_try(app, words);
   add_emulate(app, words);
-  add_model(app);
-  add_ceilings(app, words);
+  add_list(app, words);
+  add_run(app, words);
+  add_gate(app, words);
+  add_bless(app, words);
+  add_ab(app, words);
   add_resources(app, words);
+  add_profile(app, words);
+  add_doctor(app, words);
+  add_ceilings(app, words);
+  add_compare(app, words);
   add_report(app, words);
-  add_selftest(app, words);
-  add_study_command(app, words);
-  add_choose(app, words);
   add_merge(app, words);
-  add_peers(app, words);
 #if KERNELGRADE_HISTORY
   add_history(app, words);
 #endif
-  add_profile(app, words);
-  add_compare(app, words);
+  add_choose(app, words);
+  add_study_command(app, words);
+  add_peers(app, words);
+  add_model(app);
+  add_selftest(app, words);
 }
 
 } // namespace kg::cli

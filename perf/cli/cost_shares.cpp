@@ -66,7 +66,9 @@ int list_shares(const Options& options, World& world) {
   std::vector<std::string> header = {"operation", "cases"};
   for (const Shown& shown : kShown) header.emplace_back(shown.heading);
   judge::TextTable table(header);
-  for (const std::string& op : select(world, options.filters).ops) {
+  const Selection selection = select(world, options.filters);
+  if (selection.selected == 0) throw Error(nothing_selected(world));
+  for (const std::string& op : selection.ops) {
     const judge::ExactFile file = judge::load_exact(judge::cost_table(), cost_file(options, op));
     if (!file.problems.empty()) throw Error(judge::text(file.problems));
     const std::vector<Shares> cases = fastest(file);

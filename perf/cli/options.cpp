@@ -3,6 +3,7 @@
 #include "perf/cli/options.h"
 
 #include "perf/cli/command_options.h"
+#include "perf/cli/help.h"
 #include "perf/cli/nearest.h"
 #include "perf/cli/row_options.h"
 #include "perf/judge/limits.h"
@@ -131,14 +132,19 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
   app.require_subcommand(1);
   app.fallthrough(); // what stands behind a command may be an option of all of them
   app.add_flag("--ascii", words.options.ascii, "write no other characters to the console");
+  app.set_version_flag(
+      "--version", fmt::format("kernelgrade {}, {} backend", KERNELGRADE_VERSION, name(backend)));
   add_commands(app, words);
+  describe(app);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend())); // CLI11: last first
+  } catch (const CLI::CallForVersion& version) {
+    return {{}, Help{fmt::format("{}\n", version.what())}};
   } catch (const CLI::ParseError& error) {
     const auto commands = app.get_subcommands();
     if (!asks_for_help(error) && commands.empty()) throw UsageError(command_needed(app, arguments));
     if (!asks_for_help(error)) throw UsageError(fmt::format("{}; see --help", error.what()));
-    return {{}, Help{commands.empty() ? app.help() : commands.front()->help()}};
+    return {{}, Help{app.help()}};
   }
   Options& options = words.options;
   if (options.in_process && words.processes > 1)

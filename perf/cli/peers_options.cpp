@@ -3,6 +3,7 @@
 #include "perf/cli/peers_options.h"
 
 #include "perf/cli/common_options.h"
+#include "perf/cli/row_options.h"
 
 #include <CLI/CLI.hpp>
 
@@ -13,10 +14,8 @@ void add_peers(CLI::App& app, Words& words) {
   CLI::App* peers = app.add_subcommand(
       "peers", "measure the same cases in other frameworks, and show who is how fast");
   add_rows(*peers, words);
-  peers
-      ->add_option("--peer", options.peers.names,
-                   "torch,torch_compile,jax,jittor, or modules of your own (docs/peers.md)")
-      ->delimiter(',')
+  add_word_list(*peers, "--peer", options.peers.names,
+                "torch,torch_compile,jax,jittor, or modules of your own (docs/peers.md)")
       ->required();
   peers->add_option("--python", options.peers.python,
                     "the Python that has them (default: KERNELGRADE_PYTHON, else python3)");

@@ -49,9 +49,14 @@ std::vector<Filter> filters_of_models(const FilterWords& words) {
 
 } // namespace
 
+CLI::Option* add_word_list(CLI::App& app, const char* name, std::vector<std::string>& into,
+                           const char* text) {
+  return app.add_option(name, into, text)->delimiter(',')->allow_extra_args(false);
+}
+
 void add_filter(CLI::App& app, FilterWords& words) {
   const auto list = [&](const char* name, std::vector<std::string>& into, const char* text) {
-    app.add_option(name, into, text)->delimiter(',')->group(kRows);
+    add_word_list(app, name, into, text)->group(kRows);
   };
   Filter& filter = words.filter;
   list("--op", filter.ops, "operations: gemm,softmax");

@@ -12,7 +12,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+} // namespace CLI
 
 namespace kg::cli {
 
@@ -25,6 +26,10 @@ struct FilterWords {
   std::vector<std::string> cases;
   std::vector<std::string> models;
 };
+
+// An option whose word is a list, by commas: what stands behind it may be a file.
+CLI::Option* add_word_list(CLI::App& app, const char* name, std::vector<std::string>& into,
+                           const char* text);
 
 void add_filter(CLI::App& app, FilterWords& words);
 

@@ -8,6 +8,7 @@
 #include "perf/cli/measure_rows.h"
 #include "perf/measure/environment.h"
 #include "runtime/launch.h"
+#include "vendor/not_supported.h"
 
 #include <exception>
 #include <fmt/format.h>
@@ -18,9 +19,11 @@
 namespace kg::cli {
 namespace {
 
+constexpr const char* kExecuted = "executed once, not timed";
+
 judge::Measured execute(const Row& row) {
   judge::Measured result = described(row);
-  result.skipped = "executed once, not timed";
+  result.skipped = kExecuted;
   try {
     Stream stream;
     const perf::Workload workload = row.make();
@@ -32,6 +35,8 @@ judge::Measured execute(const Row& row) {
       result.tags[kLaunchesTag] = std::to_string(recorder.launches().size());
     }
     result.verified = workload.verify(stream);
+  } catch (const vendor::NotSupported& error) {
+    result.skipped = error.what();
   } catch (const std::exception& error) {
     result.verified = error.what();
   }
@@ -48,17 +53,24 @@ int run_once(const Options& options, World& world) {
   judge::Results run;
   run.environment = perf::environment(source_of(options, world));
   int exit = judge::kExitPass;
+  bool any_executed = false;
   std::set<std::pair<std::string, std::string>> done; // a variant executes alike in all modes
   for (const Row& row : selection.rows) {
     const judge::RowKey& key = row.registered.key;
     if (!row.registered.selected || !done.insert({key.case_id, key.variant}).second) continue;
     run.rows.push_back(execute(row));
     const judge::Measured& result = run.rows.back();
+    const bool executed = result.skipped == kExecuted;
+    any_executed = any_executed || executed;
     if (!options.quiet)
       world.out << fmt::format("{} {}: {}\n", key.case_id, key.variant,
-                               result.verified.empty() ? "right" : "INVALID: " + result.verified);
+                               !result.verified.empty() ? "INVALID: " + result.verified
+                               : executed               ? "right"
+                                                        : "skipped: " + result.skipped);
     if (!result.verified.empty()) exit = judge::kExitFail;
   }
+  if (exit == judge::kExitPass && !any_executed)
+    exit = options.strict ? judge::kExitFail : judge::kExitSkip;
   if (!options.json.empty()) judge::save_results(options.json, run);
   return exit;
 }

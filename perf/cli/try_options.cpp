@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/try_options.h"
 
+#include "perf/cli/row_options.h"
+
 #include <CLI/CLI.hpp>
 
 namespace kg::cli {
@@ -16,23 +18,21 @@ void add_try(CLI::App& app, Words& words) {
                       "the CUDA source (.cu), or a kernel's PTX (.ptx)");
   attempt->add_flag("--signature", options.attempt.signature,
                     "print the C functions that it must define, as a source that compiles");
-  attempt->add_option("--dtype", options.attempt.dtypes, "judge these types alone")->delimiter(',');
-  attempt
-      ->add_option("--shape", options.attempt.shapes,
-                   "try these shapes, too, as rows2_cols1234: right, and what they cost")
-      ->delimiter(',');
-  attempt
-      ->add_option("--without", options.attempt.without,
-                   "tests of the contract that it does not claim to pass, as InPlace")
-      ->delimiter(',');
+  add_word_list(*attempt, "--dtype", options.attempt.dtypes, "judge these types alone");
+  add_word_list(*attempt, "--shape", options.attempt.shapes,
+                "try these shapes, too, as rows2_cols1234: right, and what they cost");
+  add_word_list(*attempt, "--without", options.attempt.without,
+                "tests of the contract that it does not claim to pass, as InPlace");
   attempt
       ->add_option("--max-cost", options.attempt.max_cost,
                    "fail where a counted cost is more than this many times the least")
       ->check(CLI::Range(1.0, 1e9));
   attempt->add_option("--arch", options.arch,
                       "the GPU architecture whose registers and spills are shown (nvcc)");
-  attempt->add_option("--compile", options.attempt.compile_options,
-                      "an option of the compiler, as -DX=1");
+  attempt
+      ->add_option("--compile", options.attempt.compile_options,
+                   "an option of the compiler, as -DX=1")
+      ->allow_extra_args(false);
   attempt->add_option("--entry", options.attempt.launch.entry,
                       "of PTX: the kernel, where the file has several");
   attempt->add_option(

@@ -74,8 +74,7 @@ void save_timings(const std::filesystem::path& path, const std::vector<TimingRow
 std::string format_timings(const std::vector<TimingRow>& rows);
 
 // Whether a baseline's row belongs to nothing that is `registered`. Rows for information only,
-// which vendors' are, belong to their case: what a library offers depends on the machine (oneDNN
-// has f16 and bf16 only where the processor has instructions for them).
+// which vendors' are, belong to their case: what a library offers depends on its version.
 bool is_orphan(const TimingRow& row, const std::set<RowKey>& registered);
 
 } // namespace kg::judge

@@ -233,6 +233,7 @@ void add_export(CLI::App& app, Options& options) {
       "export", "write weights, inputs and what must come out, for `kernelgrade peers --op model`");
   command->add_option("--case", options.words, "ids of cases, or parts of ids of listed ones")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->required();
   command->add_option("--folder", options.folder, "where to write")->required();
 }

@@ -4,6 +4,7 @@
 
 #include "runtime/backend.h"
 #include "runtime/launch.h"
+#include "tests/contract/grammar.h"
 #include "tests/contract/signature.h"
 
 #include <algorithm>
@@ -191,11 +192,10 @@ std::function<std::vector<Made>(Dtype)> claimed(const Candidate& candidate,
 
 // What is asked for must be tried: an Error where the shape is none, or has no function.
 void require_function(const Candidate& from, const Card& card, const std::string& text) {
-  const Shape shape = Shape::parse(text);
   std::string wanted;
   for (const Dtype dtype : card.dtypes) {
-    const Problem problem = card.problem(dtype, shape);
-    shape.require_all_used();
+    require_well_formed(card, dtype, text);
+    const Problem problem = card.problem(dtype, Shape::parse(text));
     if (from.function(problem)) return;
     wanted += (wanted.empty() ? "" : ", ") + function_name(card, problem);
   }

@@ -5,6 +5,8 @@
 #include "perf/judge/result.h"
 #include "tests/measure/cli_world.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -90,7 +92,7 @@ TEST_P(CliMistake, IsNamedWithWhatThereIs) {
 INSTANTIATE_TEST_SUITE_P(
     Words, CliMistake,
     testing::Values(
-        Mistake{{}, 2, "name a command; the commands are list, run, "},
+        Mistake{{}, 2, "name a command; the commands are try, emulate, list, run, "},
         Mistake{{"frobnicate"}, 2, "--help"}, Mistake{{"run", "--speed", "9"}, 2, "--speed"},
         Mistake{{"gate", "--op", "gemmm"}, 2, "no such operation; there are: copy, fill"},
         Mistake{{"gate", "--dtype", "f99"}, 2, "no such type; there are: f16, f32"},
@@ -114,18 +116,94 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"resources", "--baselines", "/dev/null"}, 2, "--baselines /dev/null"},
         Mistake{{"report", "--baselines", "/no/such/folder"}, 2, "--baselines /no/such/folder"},
         Mistake{{"run", "--device", "nvidia-h200"}, 2, "the device here is host"},
-        // Words that exist, but not together: nothing to do, which is a failure and no mistake.
-        Mistake{{"list", "--op", "fill", "--dtype", "f16"}, 1, "fill (elementwise): f32"},
-        Mistake{{"run", "--op", "fill", "--dtype", "f16"}, 1, "no rows"},
-        Mistake{{"gate", "--op", "fill", "--variant", "lib"}, 1, "no rows"},
-        Mistake{{"bless", "--op", "fill", "--shape", "n64", "--dtype", "f16"}, 1, "no rows"}));
+        // A list is one word: what stands behind it is no part of it. (The source is taken, and
+        // only then is the program that compiles it missed.)
+        Mistake{{"run", "--op", "copy", "fill"}, 2, "fill"},
+        Mistake{{"try", "--without", "InPlace", "copy", "my.cu"}, 1, "compile-candidate"},
+        Mistake{{"try", "copy", "--dtype", "f32", "my.cu"}, 1, "compile-candidate"},
+        Mistake{{"try", "copy", "--compile", "-DX=1", "my.cu"}, 1, "compile-candidate"}));
+
+// Words that exist, but not together: nothing to do, which is a failure and no mistake.
+class CliSelectsNothing : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(CliSelectsNothing, WhichFails) {
+  for (const std::vector<std::string>& filter :
+       {std::vector<std::string>{"--op", "fill", "--dtype", "f16"},
+        {"--op", "fill", "--variant", "lib"},
+        {"--op", "fill", "--shape", "n64", "--dtype", "f16"},
+        {"--category", "elementwise", "--variant", "lib"},
+        {"--case", "fill.f32.n64", "--variant", "lib"}}) {
+    Cli cli;
+    std::vector<std::string> arguments = GetParam();
+    arguments.insert(arguments.end(), filter.begin(), filter.end());
+    const Outcome outcome = cli(arguments);
+    EXPECT_THAT(outcome.exit_code, testing::AnyOf(1, 2))
+        << fmt::format("{}", fmt::join(filter, " "));
+    EXPECT_THAT(outcome.err, testing::AnyOf(HasSubstr("no rows"), HasSubstr("no operation lists")));
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(cli.made(), std::vector<std::string>());
+  }
+}
+
+using Arguments = std::vector<std::string>;
+INSTANTIATE_TEST_SUITE_P(
+    Commands, CliSelectsNothing,
+    testing::Values(Arguments{"list"}, Arguments{"list", "--shares"}, Arguments{"run"},
+                    Arguments{"run", "--once"}, Arguments{"gate"}, Arguments{"bless"},
+                    Arguments{"ab", "--base", "HEAD"}, Arguments{"report", "run.json"},
+                    Arguments{"selftest", "aa"}, Arguments{"peers", "--peer", "torch"},
+                    Arguments{"profile"}, Arguments{"profile", "--sass"}));
 
 TEST(CliHelp, IsNoMistake) {
   Cli cli;
   EXPECT_EQ(cli({"--help"}).exit_code, 0);
   EXPECT_THAT(cli({"--help"}).out, HasSubstr("bless"));
   EXPECT_THAT(cli({"gate", "--help"}).out, HasSubstr("--baselines"));
-  EXPECT_THAT(cli({"run", "--help"}).out, HasSubstr("emptied")) << "what cold means";
+}
+
+TEST(CliHelp, DescribesTheRowFiltersOnce) {
+  Cli cli;
+  EXPECT_THAT(cli({"--help"}).out, HasSubstr("emptied")) << "what cold means";
+  const std::string run = cli({"run", "--help"}).out;
+  EXPECT_THAT(run, Not(HasSubstr("emptied")));
+  EXPECT_THAT(run, HasSubstr("--op, --category, --dtype, --shape"));
+}
+
+TEST(CliHelp, NamesTheVersion) {
+  Cli cli;
+  const Outcome outcome = cli({"--version"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.out,
+              testing::MatchesRegex("kernelgrade [0-9]+.[0-9]+.[0-9]+, host backend\n"));
+}
+
+// Of the whole and of each command that it lists.
+TEST(CliHelp, IsInShortLinesAndNamesTheProgram) {
+  Cli cli;
+  const std::string whole = cli({"--help"}).out;
+  EXPECT_THAT(whole, HasSubstr("Usage: kernelgrade "));
+  EXPECT_THAT(whole, Not(HasSubstr("Further commands"))) << "describe it in perf/cli/help.cpp";
+  std::vector<std::string> commands;
+  std::istringstream lines(whole);
+  std::string group;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(' ')) group = line;
+    const bool of_commands = group == "Kernels of your own:" || group == "Measure and gate:" ||
+                             group == "Find out why:" || group == "Stored results:" ||
+                             group == "Studies:";
+    if (of_commands && line.starts_with("  ") && line.size() > 2 && line[2] != ' ')
+      commands.push_back(line.substr(2, line.find(' ', 2) - 2));
+  }
+  EXPECT_GE(commands.size(), 19u);
+  EXPECT_EQ(commands.front(), "try");
+  for (const std::string& command : commands) {
+    if (command == "model") continue; // another program's
+    const std::string help = cli({command, "--help"}).out;
+    EXPECT_THAT(help, HasSubstr("Usage: kernelgrade " + command));
+    std::istringstream text(help + whole);
+    for (std::string line; std::getline(text, line);)
+      EXPECT_LE(line.size(), 100u) << command << ": " << line;
+  }
 }
 
 TEST(CliBatch, RunsEachLinesRows) {

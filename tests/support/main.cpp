@@ -9,6 +9,7 @@
 #include "runtime/error.h"
 #include "tests/support/given_gpu.h"
 #include "tests/support/run_tests.h"
+#include "tests/support/selected_tests.h"
 
 #include <cstdio>
 #include <cstring>
@@ -18,7 +19,8 @@
 
 namespace {
 
-bool wants_only_a_list(int argc, char** argv) {
+bool runs_nothing(int argc, char** argv) {
+  if (kg::test::asks_for_help(argc, argv)) return true;
   for (int i = 1; i < argc; ++i) {
     if (std::strncmp(argv[i], "--gtest_list_tests", 18) == 0) return true;
   }
@@ -55,7 +57,7 @@ int main(int argc, char** argv) {
     return kg::test::kExitUsage;
   }
   const std::string reason = kg::device_unavailable_reason();
-  if (!reason.empty() && !wants_only_a_list(argc, argv)) {
+  if (!reason.empty() && !runs_nothing(argc, argv)) {
     std::printf("%s: %s\n", promised ? "FAILED, a GPU was promised" : "skipped, no GPU",
                 reason.c_str());
     return promised ? 1 : kg::test::kExitSkipped;

@@ -19,6 +19,7 @@
 #include "tests/support/accuracy.h"
 #include "tests/support/case.h"
 #include "tests/support/ledger.h"
+#include "tests/support/selected_tests.h"
 
 namespace kg::test {
 
@@ -63,9 +64,8 @@ std::optional<std::string> parse_dtype(int argc, char** argv) {
     } else if (argument.starts_with("--dtype=")) {
       dtype = argument.substr(kOption.size() + 1);
     } else {
-      throw Error(fmt::format("unknown or incomplete option '{}': the options are --dtype X and "
-                              "those of --help",
-                              argument));
+      throw Error(
+          fmt::format("unknown or incomplete option '{}'; --help names the options", argument));
     }
     if (!is_dtype(*dtype))
       throw Error(
@@ -73,6 +73,19 @@ std::optional<std::string> parse_dtype(int argc, char** argv) {
   }
   return dtype;
 }
+
+constexpr std::string_view kHelp =
+    R"(Tests one operation, or a part of the suite. Options of this program:
+
+  --dtype X  the tests of one type alone: f32, f16, bf16, f64, i8, i32, i64 or u32
+
+Environment: KERNELGRADE_SEED (of random data), KERNELGRADE_STRICT=1 (fail where all is skipped),
+KERNELGRADE_REQUIRE_GPU=1 (fail where there is no GPU).
+Exit codes: 0 passed, 1 failed or nothing ran, 2 called wrongly, 77 all skipped.
+
+GoogleTest's options:
+
+)";
 
 // Whether no test was left out, so that evidence which is missing is missing from the program.
 bool is_whole_run() {
@@ -96,7 +109,10 @@ int exit_code(const TestCounts& counts, bool strict) {
 }
 
 int run_tests(int argc, char** argv, const std::function<std::string()>& describe_device) {
-  testing::InitGoogleTest(&argc, argv);
+  const bool help = asks_for_help(argc, argv);
+  if (help) fmt::print("{}", kHelp);
+  testing::InitGoogleTest(&argc, argv); // prints its own options
+  if (help) return EXIT_SUCCESS;
   const bool whole = is_whole_run();
   bool strict = false;
   try {
@@ -127,6 +143,7 @@ int run_tests(int argc, char** argv, const std::function<std::string()>& describ
   int code = exit_code(counts, strict);
   // Failures outside of tests, in an environment or a suite's set-up, are in no count.
   if (code != EXIT_FAILURE && gtest_code != 0) code = EXIT_FAILURE;
+  if (selects_nothing()) code = EXIT_FAILURE;
   if (whole && code == EXIT_SUCCESS && !evidence_complete(unit_test)) code = EXIT_FAILURE;
   fmt::print("{} passed, {} failed, {} skipped\n", counts.passed, counts.failed, counts.skipped);
   return code;

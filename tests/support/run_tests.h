@@ -24,7 +24,8 @@ int exit_code(const TestCounts& counts, bool strict);
 
 // Runs the program's tests. Prints the device line and the seed first, the reproduction command
 // after each failed test, and last "N passed, N failed, N skipped". `--dtype X` selects the tests
-// whose name contains "/X." (it excludes --gtest_filter); all of GoogleTest's own options work.
+// whose name contains "/X." (it excludes --gtest_filter); all of GoogleTest's own options work, and
+// --help names this program's before them.
 // A run of all tests, or of all of one dtype, that passes must have the ledger's evidence complete.
 // Returns exit_code, or 2 for an unknown option, dtype, seed or value of KERNELGRADE_STRICT.
 int run_tests(int argc, char** argv, const std::function<std::string()>& describe_device);

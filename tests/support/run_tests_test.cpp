@@ -128,8 +128,20 @@ TEST(RunTests, nothing_run_is_a_failure_and_all_skipped_is_77) {
   const Ended nothing = run("--gtest_filter=No.such_test");
   EXPECT_EQ(nothing.code, 1) << nothing.output;
   EXPECT_EQ(last_line(nothing.output), "0 passed, 0 failed, 0 skipped");
+  EXPECT_TRUE(has(nothing, "FAILED: no test matches --gtest_filter=No.such_test; --gtest_list"));
   EXPECT_EQ(run("--gtest_filter=RunTestsCase.DISABLED_skips").code, 77);
   EXPECT_EQ(run("--gtest_filter=RunTestsCase.DISABLED_skips", "KERNELGRADE_STRICT=1").code, 1);
+}
+
+TEST(RunTests, help_names_this_programs_options_and_googletests) {
+  for (const char* help : {"--help", "-h"}) {
+    const Ended ended = run(help);
+    EXPECT_EQ(ended.code, 0) << ended.output;
+    EXPECT_TRUE(ended.output.starts_with("Tests one operation")) << ended.output;
+    EXPECT_TRUE(has(ended, "  --dtype X  the tests of one type alone"));
+    EXPECT_TRUE(has(ended, "--gtest_filter="));
+    EXPECT_FALSE(has(ended, "unknown or incomplete option"));
+  }
 }
 
 TEST(RunTests, dtype_selects_its_tests) {

@@ -13,8 +13,9 @@ dnnl::primitive make_activation(activation::Function function, const dnnl::memor
 }
 
 bool activation_supported(activation::Function function, Dtype dtype) {
-  const auto type = type_of(dtype);
-  return type && creatable([&] { make_activation(function, vector(*type, kProbe)); });
+  return offers(type_of(dtype), [&](dnnl::memory::data_type type) {
+    make_activation(function, vector(type, kProbe));
+  });
 }
 
 void activation(activation::Function function, Dtype dtype, const void* x, void* y, std::int64_t n,

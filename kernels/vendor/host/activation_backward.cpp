@@ -9,10 +9,10 @@ namespace onednn {
 namespace {
 
 bool backward_supported(activation::Function function, Dtype dtype) {
-  const auto type = type_of(dtype);
-  if (!type) return false;
-  const dnnl::memory::desc each = vector(*type, kProbe);
-  return creatable([&] { make_eltwise_backward(function, each, each); });
+  return offers(type_of(dtype), [&](dnnl::memory::data_type type) {
+    const dnnl::memory::desc each = vector(type, kProbe);
+    make_eltwise_backward(function, each, each);
+  });
 }
 
 void backward(activation::Function function, Dtype dtype, const void* x, const void*,

@@ -46,9 +46,9 @@ dnnl::primitive make_axpy(float alpha, const memory::desc& each) {
 
 // Not f16: 2.6.3 gives infinities for finite sums (seen on a CPU without f16 arithmetic).
 bool axpy_supported(Dtype dtype) {
-  if (dtype == Dtype::f16) return false;
-  const auto type = type_of(dtype);
-  return type && creatable([&] { make_axpy(0.5F, vector(*type, kProbe)); });
+  return dtype != Dtype::f16 && offers(type_of(dtype), [&](memory::data_type type) {
+           make_axpy(0.5F, vector(type, kProbe));
+         });
 }
 
 void axpy(Dtype dtype, float alpha, const void* x, const void* y, void* out, std::int64_t n,

@@ -24,11 +24,9 @@ dnnl::primitive inference(const memory::desc& each, float epsilon) {
 }
 
 bool batchnorm_supported(Dtype dtype, const batchnorm::Problem& p) {
-  const auto type = type_of(dtype);
-  if (!type) return false;
-  return creatable([&] {
-    training(batchnorm_tensor(*type, p), 1);
-    inference(batchnorm_tensor(*type, p), 1);
+  return offers(type_of(dtype), [&](memory::data_type type) {
+    training(batchnorm_tensor(type, p), 1);
+    inference(batchnorm_tensor(type, p), 1);
   });
 }
 

@@ -28,8 +28,9 @@ dnnl::primitive make_batchnorm_backward(const memory::desc& each) {
 }
 
 bool batchnorm_backward_supported(Dtype dtype, const batchnorm::Problem& p) {
-  const auto type = type_of(dtype);
-  return type && creatable([&] { make_batchnorm_backward(batchnorm_tensor(*type, p)); });
+  return offers(type_of(dtype), [&](memory::data_type type) {
+    make_batchnorm_backward(batchnorm_tensor(type, p));
+  });
 }
 
 void batchnorm_backward(Dtype dtype, const BatchnormBackwardProblem& p, Stream&) {

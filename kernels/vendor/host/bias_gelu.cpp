@@ -23,10 +23,9 @@ dnnl::primitive make_bias_gelu(bias_gelu::Form form, const memory::desc& each,
 }
 
 bool bias_gelu_supported(bias_gelu::Form form, Dtype dtype) {
-  const auto type = type_of(dtype);
-  return type && creatable([&] {
-           make_bias_gelu(form, matrix(*type, kProbe, kProbe), matrix(*type, 1, kProbe));
-         });
+  return offers(type_of(dtype), [&](memory::data_type type) {
+    make_bias_gelu(form, matrix(type, kProbe, kProbe), matrix(type, 1, kProbe));
+  });
 }
 
 void bias_gelu(bias_gelu::Form form, Dtype dtype, const void* x, const void* bias, void* y,

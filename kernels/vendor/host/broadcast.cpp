@@ -20,10 +20,10 @@ memory::desc packed(memory::data_type type, const std::array<std::int64_t, 5>& e
 }
 
 bool broadcast_supported(elementwise::Op op, Dtype dtype, const BroadcastShapes& shapes) {
-  const auto type = type_of(dtype);
-  return type && element_count(result_extents(shapes)) > 0 && creatable([&] {
-           make<dnnl::binary>(algorithm_of(op), packed(*type, shapes.a), packed(*type, shapes.b),
-                              packed(*type, result_extents(shapes)));
+  return element_count(result_extents(shapes)) > 0 &&
+         offers(type_of(dtype), [&](memory::data_type type) {
+           make<dnnl::binary>(algorithm_of(op), packed(type, shapes.a), packed(type, shapes.b),
+                              packed(type, result_extents(shapes)));
          });
 }
 

@@ -11,10 +11,9 @@ namespace {
 constexpr auto kKind = dnnl::prop_kind::forward_inference;
 
 bool conv2d_supported(Dtype dtype, const conv2d::Geometry& geometry) {
-  const auto type = type_of(dtype);
-  return type && creatable([&] {
-           convolution_forward(describe_convolution(*type, geometry), kKind, true);
-         });
+  return offers(type_of(dtype), [&](dnnl::memory::data_type type) {
+    convolution_forward(describe_convolution(type, geometry), kKind, true);
+  });
 }
 
 // In the layout that the caller has. One arithmetic only: f32 sums.

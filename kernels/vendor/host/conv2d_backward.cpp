@@ -34,8 +34,8 @@ dnnl::primitive primitive_of(Gradient gradient, memory::data_type type, const co
 }
 
 bool conv2d_backward_supported(Gradient gradient, Dtype dtype, const conv2d::Geometry& geometry) {
-  const auto type = type_of(dtype);
-  return type && creatable([&] { primitive_of(gradient, *type, geometry); });
+  return offers(type_of(dtype),
+                [&](memory::data_type type) { primitive_of(gradient, type, geometry); });
 }
 
 // In the layout that the caller has. One arithmetic only: f32 sums.

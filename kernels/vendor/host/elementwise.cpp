@@ -13,11 +13,10 @@ namespace onednn {
 namespace {
 
 bool elementwise_supported(elementwise::Op op, Dtype dtype) {
-  const auto type = type_of(dtype);
-  return type && creatable([&] {
-           const dnnl::memory::desc each = vector(*type, kProbe);
-           make<dnnl::binary>(algorithm_of(op), each, each, each);
-         });
+  return offers(type_of(dtype), [&](dnnl::memory::data_type type) {
+    const dnnl::memory::desc each = vector(type, kProbe);
+    make<dnnl::binary>(algorithm_of(op), each, each, each);
+  });
 }
 
 void elementwise(elementwise::Op op, Dtype dtype, const void* a, const void* b, void* out,

@@ -12,11 +12,10 @@ namespace {
 using dnnl::memory;
 
 bool gated_activation_supported(activation::Function function, Dtype dtype) {
-  const auto type = type_of(dtype);
-  return type && reorder_supported(dtype) &&
-         contains(names(activation_table, function, dtype), "onednn") && creatable([&] {
-           const memory::desc each = matrix(*type, kProbe, kProbe);
-           make_product(each, half_of(*type, kProbe, kProbe), each);
+  return reorder_supported(dtype) && contains(names(activation_table, function, dtype), "onednn") &&
+         offers(type_of(dtype), [&](memory::data_type type) {
+           const memory::desc each = matrix(type, kProbe, kProbe);
+           make_product(each, half_of(type, kProbe, kProbe), each);
          });
 }
 

@@ -15,12 +15,11 @@ namespace {
 using dnnl::memory;
 
 bool gated_backward_supported(activation::Function function, Dtype dtype) {
-  const auto type = type_of(dtype);
-  return type && reorder_supported(dtype) &&
-         contains(names(activation_table, function, dtype), "onednn") &&
-         contains(names(activation_backward_table, function, dtype), "onednn") && creatable([&] {
-           const memory::desc each = matrix(*type, kProbe, kProbe);
-           const memory::desc half = half_of(*type, kProbe, kProbe);
+  return reorder_supported(dtype) && contains(names(activation_table, function, dtype), "onednn") &&
+         contains(names(activation_backward_table, function, dtype), "onednn") &&
+         offers(type_of(dtype), [&](memory::data_type type) {
+           const memory::desc each = matrix(type, kProbe, kProbe);
+           const memory::desc half = half_of(type, kProbe, kProbe);
            make_product(each, half, each);
            make_product(each, each, half);
          });

@@ -118,14 +118,12 @@ Steps steps(const Gemm& g, const memory::desc& bias) {
 bool gemm_supported(Dtype dtype, gemm::Epilogue epilogue, gemm::BiasGradient bias_gradient) {
   const bool sums = bias_gradient != gemm::BiasGradient::none;
   if (dtype == Dtype::f32 && epilogue == gemm::Epilogue::none && !sums) return false;
-  const auto type = type_of(dtype);
-  if (!type) return false;
-  const memory::desc each = matrix(*type, kProbe, kProbe);
-  const memory::desc row = matrix(*type, 1, kProbe);
-  Gemm probe{};
-  probe.alpha = probe.beta = 2;
-  probe.epilogue = epilogue;
-  return creatable([&] {
+  return offers(type_of(dtype), [&](memory::data_type type) {
+    const memory::desc each = matrix(type, kProbe, kProbe);
+    const memory::desc row = matrix(type, 1, kProbe);
+    Gemm probe{};
+    probe.alpha = probe.beta = 2;
+    probe.epilogue = epilogue;
     make_with<dnnl::matmul>(steps(probe, row).attributes, each, each, each);
     if (probe.differentiates()) make_eltwise_backward(*activation_of(epilogue), each, each);
     if (sums) make_reduction(dnnl::algorithm::reduction_sum, each, row);

@@ -23,9 +23,9 @@ dnnl::primitive make_layernorm(const memory::desc& each, float epsilon) {
 
 // It would store the variance, not rstd.
 bool layernorm_supported(Dtype dtype, Statistics statistics) {
-  const auto type = type_of(dtype);
-  return statistics == Statistics::none && type &&
-         creatable([&] { make_layernorm(matrix(*type, kProbe, kProbe), 1); });
+  return statistics == Statistics::none && offers(type_of(dtype), [&](memory::data_type type) {
+           make_layernorm(matrix(type, kProbe, kProbe), 1);
+         });
 }
 
 void layernorm(Dtype dtype, const LayernormProblem& p, Stream&) {

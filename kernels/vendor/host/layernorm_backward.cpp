@@ -30,8 +30,9 @@ dnnl::primitive make_layernorm_backward(const memory::desc& each, float epsilon)
 }
 
 bool layernorm_backward_supported(Dtype dtype) {
-  const auto type = type_of(dtype);
-  return type && creatable([&] { make_layernorm_backward(matrix(*type, kProbe, kProbe), 1); });
+  return offers(type_of(dtype), [&](memory::data_type type) {
+    make_layernorm_backward(matrix(type, kProbe, kProbe), 1);
+  });
 }
 
 Dtype layernorm_backward_sums(Dtype) { return Dtype::f32; }

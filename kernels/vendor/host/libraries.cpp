@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
+#include "vendor/host/onednn.h"
 #include "vendor/library.h"
 
 #include <cblas.h>
-#include <dnnl.hpp>
 #include <sstream>
 #include <thrust/version.h>
 
@@ -18,11 +18,6 @@ std::string openblas_version() {
   return number.empty() ? library : number;
 }
 
-std::string onednn_version() {
-  const dnnl_version_t& v = *dnnl_version();
-  return std::to_string(v.major) + "." + std::to_string(v.minor) + "." + std::to_string(v.patch);
-}
-
 std::string thrust_version() {
   return std::to_string(THRUST_MAJOR_VERSION) + "." + std::to_string(THRUST_MINOR_VERSION) + "." +
          std::to_string(THRUST_SUBMINOR_VERSION);
@@ -31,8 +26,9 @@ std::string thrust_version() {
 } // namespace
 
 std::vector<Library> libraries() {
-  return {
-      {"openblas", openblas_version()}, {"onednn", onednn_version()}, {"thrust", thrust_version()}};
+  return {{"openblas", openblas_version()},
+          {"onednn", onednn::version()},
+          {"thrust", thrust_version()}};
 }
 
 } // namespace kg::vendor

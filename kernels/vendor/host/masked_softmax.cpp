@@ -32,10 +32,9 @@ dnnl::primitive make_sum(const memory::desc& each, const memory::desc& addend,
 }
 
 bool masked_softmax_supported(Dtype dtype) {
-  const auto type = type_of(dtype);
-  return type && contains(names(softmax_table, softmax::Kind::softmax, dtype), "onednn") &&
-         creatable([&] {
-           make_sum(score_tensor(*type, 1, kProbe, kProbe), score_tensor(*type, 1, kProbe, kProbe),
+  return contains(names(softmax_table, softmax::Kind::softmax, dtype), "onednn") &&
+         offers(type_of(dtype), [&](memory::data_type type) {
+           make_sum(score_tensor(type, 1, kProbe, kProbe), score_tensor(type, 1, kProbe, kProbe),
                     1);
          });
 }

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vendor/host/onednn.h"
 
+#include "vendor/not_supported.h"
+
 #include <dnnl_debug.h>
+#include <string_view>
 
 namespace kg::vendor::onednn {
 
@@ -21,6 +24,11 @@ Context& context() {
 }
 
 } // namespace
+
+std::string version() {
+  const dnnl_version_t& v = *dnnl_version();
+  return std::to_string(v.major) + "." + std::to_string(v.minor) + "." + std::to_string(v.patch);
+}
 
 dnnl::engine& engine() { return context().engine; }
 
@@ -57,7 +65,20 @@ memory widened(memory::data_type type, std::int64_t n, const void* data) {
   return wide;
 }
 
+memory::data_type on_every_cpu(memory::data_type type) {
+  const bool varies = type == memory::data_type::bf16 ||
+                      (type == memory::data_type::f16 && DNNL_VERSION_MAJOR >= 3);
+  return varies ? memory::data_type::f32 : type;
+}
+
 void rethrow(const char* what, const dnnl::error& error, Location where) {
+  if (error.status == dnnl_unimplemented) {
+    constexpr std::string_view kPrefix = "cpu_isa_";
+    std::string cpu = dnnl_cpu_isa2str(static_cast<dnnl_cpu_isa_t>(dnnl::get_effective_cpu_isa()));
+    if (cpu.starts_with(kPrefix)) cpu.erase(0, kPrefix.size());
+    throw NotSupported("not available here: oneDNN " + version() + " has no " + what +
+                       " of this type for this CPU (" + cpu + ")");
+  }
   fail(std::string("oneDNN ") + what + ": " + error.what() + " (" + dnnl_status2str(error.status) +
            ")",
        where);

@@ -3,8 +3,9 @@
 //
 // What every wrapper of a oneDNN primitive uses. oneDNN on the CPU, versions 2 and 3; version 3
 // gave up the operation descriptors of version 2. Which types a primitive takes depends on the
-// version and on the CPU (2.6 has bf16 only with AVX-512, f16 for reorders alone), so a wrapper's
-// `supports` asks the library by creating the primitive once (`creatable`).
+// version (2.6 has f16 for reorders alone), so a wrapper's `supports` asks the library by creating
+// the primitive once (`offers`). It depends on the CPU as well (2.6 has bf16 only with AVX-512):
+// there the call throws NotSupported, and what a wrapper supports is the same on every CPU.
 #pragma once
 
 #include "runtime/dtype.h"
@@ -21,6 +22,8 @@ namespace kg::vendor::onednn {
 
 // A shape that no implementation has reason to refuse, to ask for support with.
 inline constexpr std::int64_t kProbe = 64;
+
+std::string version(); // that it runs with, as "2.6.3"
 
 // Of this thread. Primitives are not kept: oneDNN caches them itself and hands a known one out in
 // about 1 us (measured, 2.6.3), against 0.3 ms for a new one.
@@ -76,9 +79,10 @@ dnnl::memory wrap(const dnnl::memory::desc& desc, const void* data);
 // scales so.
 dnnl::memory widened(dnnl::memory::data_type type, std::int64_t n, const void* data);
 
+// As NotSupported where oneDNN has no such primitive for this CPU, as Error otherwise.
 [[noreturn]] void rethrow(const char* what, const dnnl::error& error, Location where);
 
-// Runs `body`; what oneDNN throws becomes an Error with its words.
+// Runs `body`; what oneDNN throws is rethrown as above.
 template <class Body>
 void translate(const char* what, Body body, Location where = Location::here()) {
   try {
@@ -88,11 +92,15 @@ void translate(const char* what, Body body, Location where = Location::here()) {
   }
 }
 
-// Whether `make` can create its primitive here.
+// The type to ask for in place of one for which a CPU may lack the instructions.
+dnnl::memory::data_type on_every_cpu(dnnl::memory::data_type type);
+
+// Whether oneDNN offers, on some CPU, the primitives that `make` creates of the type; none: no.
 template <class Make>
-bool creatable(Make make) {
+bool offers(std::optional<dnnl::memory::data_type> type, Make make) {
+  if (!type) return false;
   try {
-    make();
+    make(on_every_cpu(*type));
     return true;
   } catch (const dnnl::error&) {
     return false;

@@ -15,12 +15,11 @@ inline std::optional<dnnl::memory::data_type> reorder_type(Dtype dtype) {
 }
 
 inline bool reorder_supported(Dtype dtype) {
-  const auto type = reorder_type(dtype);
-  return type && creatable([&] {
-           const dnnl::memory::desc from({kProbe, kProbe}, *type, dnnl::memory::format_tag::ab);
-           const dnnl::memory::desc to({kProbe, kProbe}, *type, dnnl::memory::format_tag::ba);
-           dnnl::reorder(dnnl::reorder::primitive_desc(engine(), from, engine(), to));
-         });
+  return offers(reorder_type(dtype), [&](dnnl::memory::data_type type) {
+    const dnnl::memory::desc from({kProbe, kProbe}, type, dnnl::memory::format_tag::ab);
+    const dnnl::memory::desc to({kProbe, kProbe}, type, dnnl::memory::format_tag::ba);
+    dnnl::reorder(dnnl::reorder::primitive_desc(engine(), from, engine(), to));
+  });
 }
 
 // Shape and strides in elements; `what` names the operation in errors.

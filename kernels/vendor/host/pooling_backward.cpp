@@ -28,9 +28,9 @@ Pair make_pair(const PoolingDescription& d) {
 }
 
 bool pooling_backward_supported(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem) {
-  const auto type = type_of(dtype);
-  return type && pooling_agrees(kind, problem) &&
-         creatable([&] { make_pair(describe_pooling(kind, *type, problem)); });
+  return pooling_agrees(kind, problem) && offers(type_of(dtype), [&](memory::data_type type) {
+           make_pair(describe_pooling(kind, type, problem));
+         });
 }
 
 // The maximum's gradient needs oneDNN's own notes of where the maxima are, which only its forward

@@ -35,11 +35,10 @@ memory::desc tensor(memory::data_type type, std::int64_t outer, std::int64_t axi
 }
 
 bool reduction_supported(const ReductionProblem& problem) {
-  const auto type = type_of(problem.dtype);
-  return type && creatable([&] {
-           make_reduction(reduction_algorithm(problem.op), tensor(*type, kProbe, kProbe, kProbe),
-                          tensor(*type, kProbe, 1, kProbe));
-         });
+  return offers(type_of(problem.dtype), [&](memory::data_type type) {
+    make_reduction(reduction_algorithm(problem.op), tensor(type, kProbe, kProbe, kProbe),
+                   tensor(type, kProbe, 1, kProbe));
+  });
 }
 
 void reduction(const ReductionProblem& problem, const void* x, void* out, Stream&) {

@@ -15,8 +15,8 @@ dnnl::primitive make_softmax(softmax::Kind kind, const memory::desc& each) {
 }
 
 bool softmax_supported(softmax::Kind kind, Dtype dtype) {
-  const auto type = type_of(dtype);
-  return type && creatable([&] { make_softmax(kind, matrix(*type, kProbe, kProbe)); });
+  return offers(type_of(dtype),
+                [&](memory::data_type type) { make_softmax(kind, matrix(type, kProbe, kProbe)); });
 }
 
 // In bf16 the exponentials are stored in the output's type before they are scaled: two roundings,

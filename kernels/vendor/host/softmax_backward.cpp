@@ -17,8 +17,9 @@ dnnl::primitive make_softmax_backward(softmax::Kind kind, const memory::desc& ea
 }
 
 bool softmax_backward_supported(softmax::Kind kind, Dtype dtype) {
-  const auto type = type_of(dtype);
-  return type && creatable([&] { make_softmax_backward(kind, matrix(*type, kProbe, kProbe)); });
+  return offers(type_of(dtype), [&](memory::data_type type) {
+    make_softmax_backward(kind, matrix(type, kProbe, kProbe));
+  });
 }
 
 void softmax_backward(softmax::Kind kind, Dtype dtype, const void* y, const void* dy, void* dx,

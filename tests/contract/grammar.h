@@ -1,0 +1,21 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a shape that somebody types is held to: a word misspelt, repeated or out of place must not
+// run another problem than it names.
+#pragma once
+
+#include "runtime/dtype.h"
+#include "tests/contract/card.h"
+
+#include <string>
+
+namespace kg::card {
+
+// Throws Error naming the word, and the words that the card takes, unless the card uses each word
+// of the shape once, in the order of the shapes that the card has itself, and there is something to
+// compute: a number is 0 only where one of theirs is, and each output has elements. Shapes that the
+// card times are right.
+void require_well_formed(const Card& card, Dtype dtype, const std::string& shape);
+
+} // namespace kg::card
