@@ -46,13 +46,13 @@ scaling() {
 # Other frameworks' rows: of the pre-merge list's operations by type, and of whole models. A row that a framework has no operation for fails
 # nothing; a wrong one does.
 readonly kPeerModels='mlp_dim256_layers4_batch256_inference,mlp_dim256_layers4_batch256_training,alexnet_batch8_size224_nhwc_inference,alexnet_batch8_size224_nhwc_training,resnet50_batch8_size224_nhwc_inference,resnet50_batch8_size224_nhwc_training'
-# The operations that a framework has.
+# The wanted operations that a framework has.
 peer_ops() {
-  PYTHONPATH=perf/peers python3 -c 'import sys; from kernelgrade_peers import registry; print(",".join(registry.load(sys.argv[1]).OPERATIONS))' "$1"
+  PYTHONPATH=perf/peers PYTHONDONTWRITEBYTECODE=1 python3 -W ignore -m kernelgrade_peers operations "$1" "${ops// /,}"
 }
 peers() { each peers peers_unit; }
 peers_unit() {
-  local what=${1%.*} peer=${1##*.} code=0 begin=$SECONDS chosen ops transformer=''
+  local what=${1%.*} peer=${1##*.} code=0 begin=$SECONDS chosen theirs transformer=''
   case $what in
     model.networks) chosen=(--op model --shape "$kPeerModels") ;;
     model.transformer_*)
@@ -61,8 +61,8 @@ peers_unit() {
       chosen=(--op model --shape "${transformer}_inference,${transformer}_training")
       ;;
     *)
-      if ((dry_run)); then ops='<those of the framework>'; else ops=$(peer_ops "$peer"); fi
-      chosen=("${subset[@]}" --op "$ops" --dtype "$what")
+      if ((dry_run)); then theirs='<those of the framework>'; else theirs=$(peer_ops "$peer"); fi
+      chosen=("${subset[@]}" --op "$theirs" --dtype "$what")
       ;;
   esac
   rm -f "$work/peers.json"
@@ -78,7 +78,7 @@ peers_unit() {
 # The gate's false alarms and power, in the time that is left. Each call adds to the file; 500 checks of unchanged code are enough.
 readonly kChecks=500
 calibration_file() { echo "$work/rounds/baselines/$(device_slug)/calibration.csv"; }
-checks_made() { awk -F, '$3 == "aa" && $4 == "all" && $5 == "kernelgrade" { n += $6 } END { print n + 0 }' "$(calibration_file)" 2>/dev/null || echo 0; }
+checks_made() { awk -F, '$4 == "aa" && $5 == "all" && $6 == "kernelgrade" { n += $7 } END { print n + 0 }' "$(calibration_file)" 2>/dev/null || echo 0; }
 calibrate() {
   local code=0 begin=$SECONDS outcome=passed minutes=$((($(remaining) - 20) / 60))
   ((minutes > 0 || dry_run)) || { echo 'less than a minute is left'; return 1; }

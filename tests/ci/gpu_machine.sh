@@ -31,8 +31,10 @@ new_machine() {
     for dtype in "${dtypes[@]}"; do echo "$op $dtype 0123456789ab"; done
   done >"$work/machine/build/cuda/tests.txt"
   ln -s "$root/tests/ci/stand_in/kernelgrade" "$work/machine/build/cuda/perf/kernelgrade"
+  ln -s "$root/tests/ci/stand_in/kernelgrade-model" "$work/machine/build/cuda/perf/kernelgrade-model"
+  printf 'model.f32.small\nmodel.f32.whole  large\n' >"$work/machine/build/cuda/models.txt"
   ln -s "$root/tests/ci/stand_in/instructions" "$work/machine/build/cuda/instructions_test"
-  ln -s "$root"/tests/ci/stand_in/{nvidia-smi,ncu,compute-sanitizer} "$work/machine/bin/"
+  ln -s "$root"/tests/ci/stand_in/{nvidia-smi,ncu,compute-sanitizer,python3} "$work/machine/bin/"
   printf 'source rehearsal\n' >"$work/machine/manifest.txt"
 }
 fresh() {

@@ -59,6 +59,9 @@ check 'rows are in the packs' test "$(rows_in)" = "$(truth_of row)"
 check 'libraries are measured in three of four rounds, ours in all' test \
   "$(truth_of row | grep -c ' library cold [0-9] rounds'):$(truth_of row | grep -c ' plain cold [0-9] rounds')" = 9:12
 check 'the instructions have run' test "$(outcome instructions instructions):$(grep -c '^instructions' "$work/truth")" = passed:1
+check 'the models that only a GPU runs have run, and how they scale' test "$(truth_of model):$(truth_of scaling)" = 'model model.f32.whole:scaling mlp'
+check 'other frameworks have, of the operations that they have' grep -q '^peers axpy,softmax f32$' "$work/truth"
+check 'enough unchanged code is checked' test "$(outcome calibrate calibrate)" = passed
 check 'there are baselines' tar -tf "$work/results/rounds.tar" rounds/baselines/stand-in/gemm.csv
 cp "$work/truth" "$work/before"
 visit --passes f32.cold,f16.graph --bless f32.cold --rounds 4
@@ -160,7 +163,7 @@ visit correctness --source-id rehearsal
 check 'without programs they are built first' said '^==> build'
 check 'for this GPU, all operations, warnings being none of its errors' \
   grep -q '^cmake --preset cuda -DCMAKE_CUDA_ARCHITECTURES=90a-real -DKERNELGRADE_OPS= -DKERNELGRADE_WERROR=OFF$' "$work/truth"
-check 'beyond what does not compile' grep -q '^cmake --build build/cuda --target kernelgrade instructions_test axpy_test gemm_test softmax_test -- -k 0$' "$work/truth"
+check 'beyond what does not compile' grep -q '^cmake --build build/cuda --target kernelgrade instructions_test kernelgrade-model axpy_test gemm_test softmax_test -- -k 0$' "$work/truth"
 check 'which has then failed' test "$(outcome correctness gemm.f32):$(outcome correctness axpy.f32):$code" = failed:passed:1
 visit build --source-id rehearsal --ops axpy
 check 'fewer operations are said by name' grep -q 'KERNELGRADE_OPS=axpy ' "$work/truth"
