@@ -6,6 +6,7 @@
 #include "perf/measure/child_process.h"
 #include "perf/measure/device_lock.h"
 #include "perf/measure/environment.h"
+#include "perf/measure/source_folder.h"
 #include "runtime/backend.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
@@ -139,6 +140,16 @@ TEST(Environment, FingerprintLeavesOutWhatChangesFromDayToDay) {
 
 TEST(Environment, DatesAreIso8601InUtc) {
   EXPECT_THAT(utc_now(), MatchesRegex("20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"));
+}
+
+TEST(SourceFolder, IsTheCheckoutOrTheBundleAroundTheProgram) {
+  const TemporaryFolder checkout, bundle;
+  const auto program = bundle.path() / "build" / "cuda" / "perf" / "kernelgrade";
+  EXPECT_EQ(source_folder(checkout.path(), program), checkout.path()); // for messages
+  std::filesystem::create_directories(bundle.path() / "baselines");
+  EXPECT_EQ(source_folder(checkout.path(), program), bundle.path());
+  std::filesystem::create_directories(checkout.path() / "baselines");
+  EXPECT_EQ(source_folder(checkout.path(), program), checkout.path());
 }
 
 } // namespace
