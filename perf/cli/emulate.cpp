@@ -4,6 +4,7 @@
 // kernelgrade emulate -- PROGRAM ARGUMENTS: a program that nvcc made, with this build's libcudart
 // in the place of CUDA's (kernels/emulate): its kernels run on the executor, with --checked under
 // the checkers, with --counts counted.
+#include "perf/cli/become.h"
 #include "perf/cli/commands.h"
 #include "perf/judge/atomic_file.h"
 
@@ -55,9 +56,8 @@ int emulate(const Options& options, World& world) {
     folder /= "counted";
     setenv("KERNELGRADE_COUNTS", fs::absolute(options.emulated.counts).c_str(), 1);
   }
-  if (!fs::exists(folder / "libcudart.so.13"))
-    throw Error(fmt::format("there is no {}; build the target emulate, with nvcc on the PATH",
-                            (folder / "libcudart.so.13").string()));
+  need(world, folder / "libcudart.so.13", "emulate",
+       "it takes nvcc, on the PATH when CMake configures the host preset");
   const char* const others = std::getenv("LD_LIBRARY_PATH");
   const std::string libraries =
       folder.string() + (others && *others ? std::string(":") + others : "");
