@@ -57,7 +57,7 @@ TEST(Words, ThatAreNoCommands) {
     const auto outcome = cli({typed});
     EXPECT_EQ(outcome.exit_code, 2) << typed;
     EXPECT_NE(outcome.err.find(std::string("there is no command '") + typed + "'; did you mean " +
-                               meant + "? The commands are list, run, "),
+                               meant + "? The commands are "),
               std::string::npos)
         << outcome.err;
   }
@@ -65,7 +65,7 @@ TEST(Words, ThatAreNoCommands) {
   for (const char* typed : {"measure", "", "\x1b[31mrun", long_word.c_str()}) {
     const auto outcome = cli({typed, "--op", "fill"});
     EXPECT_EQ(outcome.exit_code, 2) << typed;
-    EXPECT_NE(outcome.err.find("the commands are list, run, "), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("the commands are "), std::string::npos) << outcome.err;
     EXPECT_EQ(outcome.err.find("did you mean"), std::string::npos) << outcome.err;
     EXPECT_EQ(fault_of_console(outcome.err), "");
   }
