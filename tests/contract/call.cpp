@@ -54,6 +54,12 @@ test::Strided strided(const Tensor& tensor, const Layout& layout) {
   const Place place = place_of(layout, tensor.name);
   const std::int64_t gap = tensor.gap + place.gap;
   test::Strided view = test::contiguous(tensor.extents, place.offset);
+  if (!place.strides.empty()) {
+    require(tensor.strided && place.strides.size() + 1 == view.strides.size(),
+            fmt::format("{} has no {} strides of its own", tensor.name, place.strides.size()));
+    std::copy(place.strides.begin(), place.strides.end(), view.strides.begin());
+    return view;
+  }
   if (gap == 0) return view;
   const std::int64_t cols = std::max<std::int64_t>(tensor.extents.back(), 1);
   for (std::size_t d = 0; d + 1 < view.strides.size(); ++d)
@@ -65,6 +71,11 @@ void Call::bind(std::string_view tensor, void* data, std::int64_t gap, std::int6
   problem_->tensor(tensor); // there is one
   bound_[std::string(tensor)] = {data, gap, step};
   made_ = std::make_shared<std::any>();
+}
+
+void Call::bind(std::string_view tensor, void* data, const Place& place) {
+  bind(tensor, data, place.gap);
+  bound_.find(tensor)->second.strides = place.strides;
 }
 
 void* Call::address(std::string_view tensor) const { return bound(tensor).data; }
@@ -83,6 +94,15 @@ std::int64_t Call::extent(std::string_view tensor, std::size_t axis) const {
 std::int64_t Call::leading(std::string_view tensor) const {
   const Tensor& its = problem_->tensor(tensor);
   return its.extents.back() + its.gap + bound(tensor).gap;
+}
+
+std::int64_t Call::stride(std::string_view tensor, std::size_t axis) const {
+  const std::vector<std::int64_t>& strides = bound(tensor).strides;
+  if (!strides.empty()) return strides.at(axis);
+  const std::vector<std::int64_t>& extents = problem_->tensor(tensor).extents;
+  std::int64_t stride = leading(tensor);
+  for (std::size_t d = axis + 1; d + 1 < extents.size(); ++d) stride *= extents[d];
+  return stride;
 }
 
 float Call::scalar(std::string_view name) const {

@@ -41,7 +41,9 @@ struct Tensor {
   bool by_row = true;
   std::vector<std::string> may_be = {}; // of an output: the inputs whose memory it may take
   std::int64_t gap = 0;                 // elements behind each row, of every layout
-  bool derived = false;                 // whether its extents follow from those of other tensors
+  // Whether each axis but the last has a stride of its own; else the rows alone lie apart.
+  bool strided = false;
+  bool derived = false; // whether its extents follow from those of other tensors
   // The bits of element i of an input that cannot be random: an index, say.
   std::function<std::uint64_t(std::int64_t)> element = {};
   // After how many elements such an input begins again where it is timed, so that only these need
@@ -117,6 +119,8 @@ struct Problem {
 struct Place {
   std::int64_t offset = 0;
   std::int64_t gap = 0; // behind each row
+  // Of a strided tensor: the strides of all axes but the last; none: those that `gap` gives.
+  std::vector<std::int64_t> strides = {};
 };
 using Layout = std::map<std::string, Place, std::less<>>; // tensors not named lie at 0 without gaps
 
@@ -130,6 +134,7 @@ class Call {
   // `data` is the tensor's first element, `gap` what the layout adds behind each row, `step` the
   // distance of the elements of a row.
   void bind(std::string_view tensor, void* data, std::int64_t gap = 0, std::int64_t step = 1);
+  void bind(std::string_view tensor, void* data, const Place& place);
 
   const Problem& problem() const { return *problem_; }
 
@@ -180,6 +185,8 @@ class Call {
 
   std::int64_t extent(std::string_view tensor, std::size_t axis) const;
   std::int64_t leading(std::string_view tensor) const; // elements from one row to the next
+  // Elements from one index of an axis, which is not the last, to the next.
+  std::int64_t stride(std::string_view tensor, std::size_t axis) const;
   float scalar(std::string_view name) const;
 
  private:
@@ -187,6 +194,7 @@ class Call {
     void* data = nullptr;
     std::int64_t gap = 0;
     std::int64_t step = 1;
+    std::vector<std::int64_t> strides = {};
   };
 
   void* data(std::string_view tensor, Dtype dtype) const;

@@ -269,6 +269,7 @@ Card candidate_card(const Card& card, const std::string& library,
   for (const std::string& shape : shapes) candidate.timed_on_host.push_back({shape});
   candidate.sizes = claimed(from, card.sizes);
   candidate.misaligned = claimed(from, card.misaligned);
+  candidate.pitches = {}; // its rows lie side by side
   std::erase_if(candidate.empty, [&](const std::string& shape) {
     return std::none_of(candidate.dtypes.begin(), candidate.dtypes.end(),
                         [&](Dtype dtype) { return from.has(dtype, shape); });

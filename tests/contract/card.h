@@ -191,6 +191,8 @@ struct Card {
   std::function<std::vector<std::string>(Dtype)> usual;
   std::function<std::vector<std::string>(Dtype)> sizes; // around packs, warps, blocks and tiles
   std::function<std::vector<std::string>(Dtype)> misaligned; // to be tried at odd addresses
+  // Where rows may lie apart: problems with rows around whole packs (rows.h, lengths_off_packs).
+  std::function<std::vector<std::string>(Dtype)> pitches;
   // Whether an output that begins within an input is refused; not where the rows of one may lie in
   // the gaps of the other.
   bool refuses_overlap = true;

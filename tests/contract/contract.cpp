@@ -10,6 +10,7 @@
 #include "tests/contract/listed_tests.h"
 #include "tests/contract/memory_tests.h"
 #include "tests/contract/own_test.h"
+#include "tests/contract/pitch_tests.h"
 #include "tests/contract/repeat_tests.h"
 #include "tests/contract/subnormal_tests.h"
 #include "tests/contract/vendor_tests.h"
@@ -354,6 +355,7 @@ bool register_contract(const Card& card) {
   if (!card.source) contract("Subnormals", subnormal_numbers);
   contract("Sizes", sizes);
   contract("Misaligned", misaligned);
+  if (card.pitches) contract("Pitches", pitches);
   if (card.far) contract("RowsFarApart", rows_far_apart);
   contract("InPlace", each_usual<in_place>);
   contract("SameBitsEveryTime", each_usual<same_bits_every_time>);

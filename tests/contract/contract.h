@@ -10,6 +10,7 @@
 //   Subnormals              numbers below the normal range, in each input by itself
 //   Sizes                   around packs, warps, blocks and tiles; nothing at all
 //   Misaligned              tensors at odd addresses, and rows apart where the operation allows it
+//   Pitches                 each stride by itself, and together, in and off whole packs
 //   RowsFarApart            by more than 2^31 elements, where rows may lie apart
 //   InPlace                 outputs in the memory of inputs that they may take
 //   SameBitsEveryTime       in every run and order of threads

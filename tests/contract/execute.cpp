@@ -192,7 +192,7 @@ Bound::Bound(const Problem& problem, const Inputs& inputs, Stream& stream, const
   for (const Tensor& input : problem.inputs) {
     const auto& tensor =
         tensors.try_emplace(input.name, input, layout, inputs.at(input.name), stream).first->second;
-    call.bind(input.name, tensor.data(), place_of(layout, input.name).gap);
+    call.bind(input.name, tensor.data(), place_of(layout, input.name));
   }
   for (const Tensor& output : problem.outputs) {
     const auto input = in_place.find(output.name);
@@ -200,7 +200,7 @@ Bound::Bound(const Problem& problem, const Inputs& inputs, Stream& stream, const
         input != in_place.end()
             ? tensors.at(input->second)
             : tensors.try_emplace(output.name, output, layout, kBehind).first->second;
-    call.bind(output.name, tensor.data(), place_of(layout, output.name).gap);
+    call.bind(output.name, tensor.data(), place_of(layout, output.name));
   }
   for (const Tensor& kept : problem.kept)
     call.bind(kept.name, tensors.try_emplace(kept.name, kept, layout, 0).first->second.data());

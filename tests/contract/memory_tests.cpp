@@ -110,6 +110,8 @@ void misaligned(Judge& judge) {
   for (const std::string& shape : judge.card().misaligned(judge.dtype())) {
     Sample sample = judge.random(shape);
     const Problem problem = problem_of(judge.card(), judge.dtype(), sample);
+    EXPECT_TRUE(!problem.gaps || judge.card().pitches)
+        << shape << " may have rows apart; the card has no `pitches`";
     sample.inputs = completed(problem, std::move(sample.inputs));
     judge.check_at(layouts(problem), sample, judge.card().references(problem, sample.inputs));
   }

@@ -62,4 +62,20 @@ std::int64_t elements_per_pack(Dtype dtype) {
   return 16 / static_cast<std::int64_t>(size_of(dtype));
 }
 
+std::vector<std::int64_t> lengths_off_packs(Dtype dtype) {
+  const std::int64_t pack = elements_per_pack(dtype);
+  std::vector<std::int64_t> lengths;
+  for (const std::int64_t whole : {pack, 9 * pack, 300 * pack})
+    for (const std::int64_t length : {whole - 1, whole, whole + 1, whole + pack / 2})
+      if (length > 1) lengths.push_back(length);
+  return lengths;
+}
+
+std::vector<std::string> rows_off_packs(Dtype dtype, std::string_view form) {
+  std::vector<std::string> shapes;
+  for (const std::int64_t cols : lengths_off_packs(dtype))
+    shapes.push_back(rows_cols(3, cols, form));
+  return shapes;
+}
+
 } // namespace kg::card

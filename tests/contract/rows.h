@@ -38,4 +38,8 @@ bool rows_are_aligned(const Problem& problem, const Layout& layout);
 
 std::int64_t elements_per_pack(Dtype dtype);
 
+// Lengths of rows for Card::pitches: around one pack and around several, whole, half and one off.
+std::vector<std::int64_t> lengths_off_packs(Dtype dtype);
+std::vector<std::string> rows_off_packs(Dtype dtype, std::string_view form = "");
+
 } // namespace kg::card

@@ -33,7 +33,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   });
   Problem result{dtype, shape.text(), work,
                  pairs(h) * static_cast<double>(2 * (h.depth + h.value_depth))};
-  result.outputs = {{"out", dtype, h.extents(Heads::Of::queries, h.value_depth), false}};
+  result.outputs = {rows_tensor("out", dtype, h.extents(Heads::Of::queries, h.value_depth))};
   add_inputs(h, result);
   result.outputs.push_back(log_sum_tensor(h));
   result.outputs.back().optional = true;
@@ -43,7 +43,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
 constexpr auto kRun = []<class T>(const Call& call, attention::Variant variant, Stream& stream) {
   attention::Problem<T> p = bound<T>(call);
   p.out = call.out<T>("out");
-  p.out_stride = query_strides(p, call, "out");
+  p.out_stride = strides(call, "out");
   const std::vector<std::string>& absent = call.problem().left_out;
   if (std::find(absent.begin(), absent.end(), "log_sum") == absent.end()) {
     p.log_sum = call.out<float>("log_sum");
@@ -134,6 +134,7 @@ Card attention_card() {
   card.random_samples = attention_samples::random_samples;
   card.special_samples = attention_samples::special_samples;
   card.misaligned = these({"b1_h2_q17_k33_d40", "b1_h1_q9_k20_d128_v72"});
+  card.pitches = rows_of_depths;
   card.empty = {"b0_h2_q3_k4_d8", "b1_h0_kv1_q3_k4_d8", "b1_h2_q0_k4_d8"};
   card.far = these({"b1_h1_q2_k2_d8", "b1_h2_q1_k1_d64_v40"});
   card.kernel_name = kernel_name;

@@ -44,6 +44,18 @@ inline std::vector<Sample> masks_that_hide_nothing() {
            {{"key_lengths", values(Dtype::i32, {70, 70})}}}};
 }
 
+// For Card::pitches. Depths of whole packs that are those of values, and others, one off and half.
+inline std::vector<std::string> rows_of_depths(Dtype) {
+  std::vector<std::string> shapes;
+  for (const char* const depths : {"d64", "d62", "d63_v65", "d60_v68"})
+    for (const char* const tokens : {"b2_h2_q3_k5_", "b2_h2_kv1_q2_k3_"})
+      shapes.push_back(std::string(tokens) + depths);
+  for (const char* const shape : {"b2_h2_q3_k5_d64_v56_bshd", "b2_h2_q3_k5_d64_ragged",
+                                  "b1_h2_q3_k5_d72_bias", "b2_h2_q3_k5_d62_bshd"})
+    shapes.push_back(shape);
+  return shapes;
+}
+
 inline Card attention_family() {
   Card card;
   card.usual = these({"b1_h4_kv2_q70_k130_d64_causal", "b2_h2_q19_k65_d80_v40_bias",

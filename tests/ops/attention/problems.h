@@ -82,11 +82,20 @@ inline void draw_numbers(const Problem& problem, Inputs& inputs) {
   }
 }
 
+// Of rows with strides of their own.
+inline Tensor rows_tensor(const char* name, Dtype dtype, std::vector<std::int64_t> extents) {
+  return {.name = name,
+          .dtype = dtype,
+          .extents = std::move(extents),
+          .by_row = false,
+          .strided = true};
+}
+
 // q, k and v, lengths, offsets and bias where they are, and how the function is called.
 inline void add_inputs(const Heads& h, Problem& to) {
-  to.inputs = {{"q", to.dtype, h.extents(Heads::Of::queries, h.depth), false},
-               {"k", to.dtype, h.extents(Heads::Of::keys, h.depth), false},
-               {"v", to.dtype, h.extents(Heads::Of::keys, h.value_depth), false}};
+  to.inputs = {rows_tensor("q", to.dtype, h.extents(Heads::Of::queries, h.depth)),
+               rows_tensor("k", to.dtype, h.extents(Heads::Of::keys, h.depth)),
+               rows_tensor("v", to.dtype, h.extents(Heads::Of::keys, h.value_depth))};
   if (h.lengths)
     to.inputs.push_back({.name = "key_lengths",
                          .dtype = Dtype::i32,
@@ -106,7 +115,7 @@ inline void add_inputs(const Heads& h, Problem& to) {
                              return static_cast<std::uint64_t>(
                                  offsets[static_cast<std::size_t>(b)]);
                            }});
-  if (h.bias) to.inputs.push_back({"bias", to.dtype, {h.heads, h.queries, h.keys}, false});
+  if (h.bias) to.inputs.push_back(rows_tensor("bias", to.dtype, {h.heads, h.queries, h.keys}));
   to.scalars = {{"scale", 1 / std::sqrt(static_cast<float>(h.depth))}};
   to.gaps = true;
   to.pitched = true;
@@ -139,22 +148,14 @@ inline Tensor log_sum_tensor(const Heads& h) {
   return {.name = "log_sum", .dtype = Dtype::f32, .extents = extents, .by_row = false};
 }
 
-// Of a tensor whose rows `leading` elements lie apart.
-inline attention::Strides strides(const Heads& h, std::int64_t heads, std::int64_t tokens,
-                                  std::int64_t leading) {
-  if (h.ragged) return {0, leading, heads * leading};
-  return h.tokens_first ? attention::Strides{tokens * heads * leading, leading, heads * leading}
-                        : attention::Strides{heads * tokens * leading, tokens * leading, leading};
+inline attention::Strides strides(const Heads& h, const Call& call, std::string_view tensor) {
+  const auto axis = [&](std::size_t number) { return call.stride(tensor, number); };
+  if (h.ragged) return {0, axis(1), axis(0)};
+  return h.tokens_first ? attention::Strides{axis(0), axis(2), axis(1)}
+                        : attention::Strides{axis(0), axis(1), axis(2)};
 }
-template <class T>
-attention::Strides query_strides(const attention::Problem<T>& p, const Call& call,
-                                 std::string_view tensor) {
-  return strides(heads_of(call.problem()), p.heads, p.queries, call.leading(tensor));
-}
-template <class T>
-attention::Strides key_strides(const attention::Problem<T>& p, const Call& call,
-                               std::string_view tensor) {
-  return strides(heads_of(call.problem()), p.kv_heads, p.keys, call.leading(tensor));
+inline attention::Strides strides(const Call& call, std::string_view tensor) {
+  return strides(heads_of(call.problem()), call, tensor);
 }
 
 // A call's inputs; no results.
@@ -179,9 +180,9 @@ attention::Problem<T> bound(const Call& call) {
   p.q = call.in<T>("q");
   p.k = call.in<T>("k");
   p.v = call.in<T>("v");
-  p.q_stride = query_strides(p, call, "q");
-  p.k_stride = key_strides(p, call, "k");
-  p.v_stride = key_strides(p, call, "v");
+  p.q_stride = strides(h, call, "q");
+  p.k_stride = strides(h, call, "k");
+  p.v_stride = strides(h, call, "v");
   p.scale = call.scalar("scale");
   const bool nothing = p.batch * p.heads * p.queries == 0;
   if (h.lengths) {
@@ -191,7 +192,7 @@ attention::Problem<T> bound(const Call& call) {
   if (h.bias) {
     p.bias = call.in<T>("bias");
     require(p.bias || nothing, call.problem().shape + ": bias is null");
-    p.bias_stride = {0, p.queries * call.leading("bias"), call.leading("bias")};
+    p.bias_stride = {0, call.stride("bias", 0), call.stride("bias", 1)};
   }
   return p;
 }

@@ -30,7 +30,7 @@ template <class T>
 attention::Problem<T> forward_of(const Call& call) {
   attention::Problem<T> f = bound<T>(call);
   f.out = const_cast<T*>(call.in<T>("out"));
-  f.out_stride = query_strides(f, call, "out");
+  f.out_stride = strides(call, "out");
   f.log_sum = const_cast<float*>(call.in<float>("log_sum"));
   f.log_sum_stride = call.leading("log_sum");
   return f;
@@ -61,15 +61,14 @@ Problem problem(Dtype dtype, const Shape& shape) {
   };
   const auto of_keys = [&](std::int64_t length) { return h.extents(Heads::Of::keys, length); };
   // Before what some problems have alone: the same data with every mask.
-  Tensor of_forward[] = {{"out", dtype, of_queries(h.value_depth), false},
-                         log_sum_tensor(h),
-                         {"dout", dtype, of_queries(h.value_depth), false}};
+  Tensor of_forward[] = {rows_tensor("out", dtype, of_queries(h.value_depth)), log_sum_tensor(h),
+                         rows_tensor("dout", dtype, of_queries(h.value_depth))};
   of_forward[0].made = of_forward[1].made = true;
   result.inputs.insert(result.inputs.begin() + 3, std::begin(of_forward), std::end(of_forward));
   result.make = run_forward;
-  result.outputs = {{"dq", dtype, of_queries(h.depth), false},
-                    {"dk", dtype, of_keys(h.depth), false},
-                    {"dv", dtype, of_keys(h.value_depth), false}};
+  result.outputs = {rows_tensor("dq", dtype, of_queries(h.depth)),
+                    rows_tensor("dk", dtype, of_keys(h.depth)),
+                    rows_tensor("dv", dtype, of_keys(h.value_depth))};
   result.draw = [](const Problem& p, Inputs& inputs) {
     draw_numbers(p, inputs);
     attention_backward_samples::draw_forward(p, inputs);
@@ -80,15 +79,14 @@ Problem problem(Dtype dtype, const Shape& shape) {
 constexpr auto kRun = []<class T>(const Call& call, attention_backward::Variant variant,
                                   Stream& stream) {
   attention_backward::Problem<T> p{.forward = forward_of<T>(call)};
-  const attention::Problem<T>& f = p.forward;
   p.dout = call.in<T>("dout");
-  p.dout_stride = query_strides(f, call, "dout");
+  p.dout_stride = strides(call, "dout");
   p.dq = call.out<T>("dq");
-  p.dq_stride = query_strides(f, call, "dq");
+  p.dq_stride = strides(call, "dq");
   p.dk = call.out<T>("dk");
-  p.dk_stride = key_strides(f, call, "dk");
+  p.dk_stride = strides(call, "dk");
   p.dv = call.out<T>("dv");
-  p.dv_stride = key_strides(f, call, "dv");
+  p.dv_stride = strides(call, "dv");
   p.workspace =
       static_cast<float*>(call.workspace(attention_backward::workspace_bytes(p, variant)));
   return attention_backward::run(p, variant, stream);
@@ -199,6 +197,7 @@ Card attention_backward_card() {
                                      : std::vector<std::string>();
   };
   card.misaligned = these({"b1_h2_q9_k17_d40_v24", "b1_h1_q5_k9_d128_v72"});
+  card.pitches = rows_of_depths;
   card.empty = {"b0_h2_q3_k4_d8", "b0_h2_q0_k0_d8", "b2_h2_q0_k0_d8"};
   card.far = these({"b1_h1_q2_k2_d8", "b1_h2_q1_k2_d64_v40"});
   card.kernels = kernels;

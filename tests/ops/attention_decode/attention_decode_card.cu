@@ -83,10 +83,11 @@ Problem problem(Dtype dtype, const Shape& shape) {
       dtype, shape.text(),
       dispatch(dtype, [&]<class T>() { return attention_decode::work(described<T>(cache)); }),
       attention_problems::pairs(h) * static_cast<double>(2 * (h.depth + h.value_depth))};
-  result.inputs = {{"q", dtype, h.extents(Of::queries, h.depth), false},
-                   {"k", dtype, cache.extents(h.depth), false},
-                   {"v", dtype, cache.extents(h.value_depth), false}};
-  result.outputs = {{"out", dtype, h.extents(Of::queries, h.value_depth), false}};
+  using attention_problems::rows_tensor;
+  result.inputs = {rows_tensor("q", dtype, h.extents(Of::queries, h.depth)),
+                   rows_tensor("k", dtype, cache.extents(h.depth)),
+                   rows_tensor("v", dtype, cache.extents(h.value_depth))};
+  result.outputs = {rows_tensor("out", dtype, h.extents(Of::queries, h.value_depth))};
   result.scalars = {{"scale", 1 / std::sqrt(static_cast<float>(h.depth))}};
   const auto list = [&](const char* name, std::vector<std::int64_t> extents, auto element) {
     result.inputs.push_back(
@@ -141,12 +142,11 @@ constexpr auto kRun = []<class T>(const Call& call, attention_decode::Variant va
   p.v = call.in<T>("v");
   p.out = call.out<T>("out");
   const auto of_queries = [&](const char* name) {
-    return attention_problems::strides(cache.heads, p.heads, p.queries, call.leading(name));
+    return attention_problems::strides(cache.heads, call, name);
   };
   const auto of_keys = [&](const char* name) -> PageStrides {
-    const std::int64_t row = call.leading(name);
-    if (cache.page > 0) return {cache.page * p.kv_heads * row, row, p.kv_heads * row};
-    const attention::Strides s = attention_problems::strides(cache.heads, p.kv_heads, p.keys, row);
+    if (cache.page > 0) return {call.stride(name, 0), call.stride(name, 2), call.stride(name, 1)};
+    const attention::Strides s = of_queries(name);
     return {s.sequence, s.head, s.token};
   };
   p.q_stride = of_queries("q");
@@ -359,6 +359,9 @@ Card attention_decode_card() {
     return shapes;
   };
   card.misaligned = these({"b1_h2_q2_k11_d40", "b2_h2_kv1_q1_k12_d16_page8"});
+  card.pitches = these({"b2_h2_q2_k5_d64", "b2_h2_q2_k5_d62", "b2_h2_kv1_q1_k5_d63_v65",
+                        "b2_h2_q1_k5_d60_v68", "b2_h2_q2_k5_d64_v56_bshd", "b2_h2_q1_k9_d64_page4",
+                        "b1_h2_q1_k9_d64_page4", "b2_h2_q1_k9_d62_v60_page4"});
   card.empty = {"b0_h2_q1_k4_d8", "b1_h0_kv1_q1_k4_d8", "b1_h2_q0_k4_d8"};
   card.refused_scalars = {{"scale", {0, -1, kInfinity, kNan}}};
   card.kernels = kernels;

@@ -5,6 +5,7 @@
 #include "copy/copy.h"
 
 #include "tests/contract/card.h"
+#include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
 #include "vendor/copy.h"
 
@@ -85,6 +86,11 @@ Card copy_card() {
   };
   card.usual = these({shape_of(1, 4099), shape_of(65, 64), shape_of(31, 70, 3)});
   card.sizes = sizes;
+  card.pitches = [](Dtype dtype) {
+    std::vector<std::string> shapes;
+    for (const std::int64_t cols : lengths_off_packs(dtype)) shapes.push_back(shape_of(3, cols));
+    return shapes;
+  };
   card.misaligned = [](Dtype dtype) {
     const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(dtype));
     return std::vector<std::string>{shape_of(2, 1),

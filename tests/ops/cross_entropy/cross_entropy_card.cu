@@ -237,6 +237,7 @@ Card cross_entropy_card() {
                ? std::vector<std::string>{"loss"}
                : std::vector<std::string>();
   };
+  card.pitches = [](Dtype dtype) { return rows_off_packs(dtype); };
   card.misaligned = [](Dtype dtype) {
     std::vector<std::string> shapes = short_rows(dtype);
     shapes.push_back(rows_cols(5, 2048 * elements_per_pack(dtype) / 4 + 3) + "_smooth");

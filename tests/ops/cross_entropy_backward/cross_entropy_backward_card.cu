@@ -210,6 +210,7 @@ Card cross_entropy_backward_card() {
   card.degenerate = [](Dtype, const std::string& shape) { // the probability of the only class is 1
     return shape.ends_with("_cols1") ? test::Degenerate::zero : test::Degenerate::no;
   };
+  card.pitches = [](Dtype dtype) { return rows_off_packs(dtype); };
   card.misaligned = [](Dtype dtype) {
     std::vector<std::string> shapes = short_rows(dtype);
     shapes.push_back(rows_cols(3, 1100 * elements_per_pack(dtype) + 3) + "_smooth");

@@ -292,6 +292,7 @@ Card gemm_card() {
   card.vendor_samples = gemm_samples::vendor_samples;
   card.usual = gemm_samples::usual;
   card.sizes = [](Dtype) { return std::vector<std::string>(); }; // exact: gemm_samples::edges
+  card.pitches = gemm_samples::pitches;
   card.misaligned = gemm_samples::misaligned;
   card.refuses_overlap = false;
   card.empty = gemm_samples::empty();

@@ -329,6 +329,13 @@ inline std::vector<std::string> misaligned(Dtype dtype) {
   return shapes;
 }
 
+// Rows of all matrices that end in whole packs, half, and one off.
+inline std::vector<std::string> pitches(Dtype dtype) {
+  return for_all_variants(dtype,
+                          {"m24_n40_k16_nt", "m33_n33_k33_tn_acc", "m20_n20_k20_nn",
+                           "m15_n15_k15_tt", "m22_n22_k22_nn", "m24_n36_k23_nt_bias_gelu_z"});
+}
+
 inline std::vector<std::string> empty() {
   return {"m0_n5_k3_nn",      "m5_n0_k3_nn",       "m0_n0_k0_nn",
           "m0_n5_k3_nn_tf32", "m0_n5_k3_nn_split", "b0_m2_n3_k4_nn"};

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/contract/card.h"
+#include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/fills.h"
 
@@ -61,10 +62,16 @@ Problem problem(Dtype dtype, const Shape& shape) {
   const Extents e = extents_of(shape);
   const std::size_t width = size_of(dtype);
   Problem result{dtype, shape.text(), kv_append::work(described(e), width), 0};
-  result.inputs = {{"k", dtype, {e.batch, e.tokens, e.heads, e.depth}, false},
-                   {"v", dtype, {e.batch, e.tokens, e.heads, e.value_depth}, false}};
-  result.outputs = {{"k_cache", dtype, e.cache(e.depth), false},
-                    {"v_cache", dtype, e.cache(e.value_depth), false}};
+  const auto rows = [&](const char* name, std::vector<std::int64_t> extents) {
+    return Tensor{.name = name,
+                  .dtype = dtype,
+                  .extents = std::move(extents),
+                  .by_row = false,
+                  .strided = true};
+  };
+  result.inputs = {rows("k", {e.batch, e.tokens, e.heads, e.depth}),
+                   rows("v", {e.batch, e.tokens, e.heads, e.value_depth})};
+  result.outputs = {rows("k_cache", e.cache(e.depth)), rows("v_cache", e.cache(e.value_depth))};
   const double caches = static_cast<double>(result.outputs[0].size() + result.outputs[1].size()) *
                         static_cast<double>(width);
   result.inputs.insert(result.inputs.end(), result.outputs.begin(), result.outputs.end());
@@ -113,13 +120,11 @@ constexpr auto kRun = [](const Call& call, kv_append::Variant variant, Stream& s
   p.value_depth = call.extent("v", 3);
   if (e.page == 0) p.keys = call.extent("k_cache", 2);
   const auto rows = [&](const char* name) -> kv_append::Strides {
-    const std::int64_t row = call.leading(name);
-    return {p.tokens * p.heads * row, row, p.heads * row};
+    return {call.stride(name, 0), call.stride(name, 2), call.stride(name, 1)};
   };
   const auto cache = [&](const char* name) -> PageStrides {
-    const std::int64_t row = call.leading(name);
-    if (e.page > 0) return {e.page * p.heads * row, row, p.heads * row};
-    return {p.heads * p.keys * row, p.keys * row, row};
+    const std::size_t token = e.page > 0 ? 1 : 2, head = 3 - token;
+    return {call.stride(name, 0), call.stride(name, head), call.stride(name, token)};
   };
   p.k = call.address("k");
   p.v = call.address("v");
@@ -177,9 +182,10 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
   for (const auto& [name, length] :
        {std::pair{"k", e.depth}, std::pair{"k_cache", e.depth}, std::pair{"v", e.value_depth},
         std::pair{"v_cache", e.value_depth}}) {
-    const card::Place place = place_of(layout, name);
-    packs = packs && length * bytes % 16 == 0 && place.gap * bytes % 16 == 0 &&
-            place.offset * bytes % 16 == 0;
+    const test::Strided rows = strided(problem.tensor(name), layout);
+    packs = packs && length * bytes % 16 == 0 && rows.offset * bytes % 16 == 0;
+    for (std::size_t axis = 0; axis < 3 && length > 0; ++axis)
+      packs = packs && rows.strides[axis] * bytes % 16 == 0;
   }
   if (packs) return {"kv_append::append<kg::Pack<unsigned int, 4>"};
   switch (bytes) {
@@ -213,6 +219,14 @@ Card kv_append_card() {
     return shapes;
   };
   card.misaligned = these({"b2_t2_h2_d16_k4", "b2_t2_h2_d16_v48_k4_page2"});
+  card.pitches = [](Dtype dtype) {
+    std::vector<std::string> shapes;
+    const std::int64_t pack = elements_per_pack(dtype);
+    for (const std::int64_t depth : {pack - 1, pack, pack + 1, pack + pack / 2, 2 * pack})
+      for (const char* const keys : {"_k4", "_k5_page2"})
+        shapes.push_back("b2_t2_h2_d" + std::to_string(depth) + keys);
+    return shapes;
+  };
   card.empty = {"b0_t1_h2_d4_k3", "b2_t1_h0_d4_k3", "b2_t0_h2_d0_k0"};
   card.kernel_name = kernel_name;
   card.timed_on_host = {{"b8_t32_h4_d64_k64", true}, {"b64_t1_h8_d128_k16_page16"}};

@@ -352,6 +352,7 @@ Card masked_softmax_card() {
   };
   card.sizes = sizes;
   card.degenerate = degenerate;
+  card.pitches = of_both_forms<rows_off_packs>;
   card.misaligned = of_both_forms<short_rows>;
   card.empty = {"boolean_rows0_cols5",         "boolean_rows5_cols0",
                 "boolean_rows0_cols0",         "causal_rows0_cols5_queries1",

@@ -343,6 +343,7 @@ Card card(Run run) {
   result.usual = these({rows_cols(65, 96), rows_cols(33, 500), rows_cols(9, 1536),
                         rows_cols(5, kBeyondBlock), rows_cols(3, kForCluster)});
   result.sizes = sizes;
+  result.pitches = [](Dtype dtype) { return rows_off_packs(dtype); };
   result.misaligned = [](Dtype dtype) {
     const std::int64_t pack = elements_per_pack(dtype);
     return std::vector<std::string>{rows_cols(3, 5 * pack), rows_cols(3, 20 * pack + 3),

@@ -292,6 +292,7 @@ Card card(Run run) {
     return samples;
   };
   result.sizes = sizes;
+  result.pitches = [](Dtype dtype) { return rows_off_packs(dtype); };
   result.misaligned = [](Dtype dtype) {
     std::vector<std::string> shapes = short_rows(dtype);
     shapes.push_back(rows_cols(2, kBeyondBlock));

@@ -112,8 +112,15 @@ Problem problem(Dtype dtype, const Shape& shape) {
   };
   Problem result{dtype, shape.text(), work,
                  6.0 * static_cast<double>(r.tokens * r.heads * (r.rotary / 2))};
-  result.inputs = {{"x", dtype, {r.tokens, r.heads, r.depth}, false}};
-  result.outputs = {{"y", dtype, {r.tokens, r.heads, r.depth}, false, {"x"}}};
+  Tensor rows{.name = "x",
+              .dtype = dtype,
+              .extents = {r.tokens, r.heads, r.depth},
+              .by_row = false,
+              .strided = true};
+  result.inputs = {rows};
+  rows.name = "y";
+  rows.may_be = {"x"};
+  result.outputs = {rows};
   result.inputs.push_back(table("cosine", false));
   result.inputs.push_back(table("sine", true));
   if (r.list)
@@ -147,8 +154,8 @@ constexpr auto kRun = []<class T>(const Call& call, rope::Variant variant, Strea
   p.depth = call.extent("x", 2);
   p.x = call.in<T>("x");
   p.y = call.out<T>("y");
-  p.x_stride = {p.heads * call.leading("x"), call.leading("x")};
-  p.y_stride = {p.heads * call.leading("y"), call.leading("y")};
+  p.x_stride = {call.stride("x", 0), call.stride("x", 1)};
+  p.y_stride = {call.stride("y", 0), call.stride("y", 1)};
   p.cosine = call.in<float>("cosine");
   p.sine = call.in<float>("sine");
   if (r.list) {
@@ -251,9 +258,10 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
   const std::int64_t pairs = r.interleaved ? pack / 2 : pack;
   bool aligned = r.rotary / 2 % pairs == 0 && (r.depth - r.rotary) % pack == 0;
   for (const char* const name : {"x", "y"}) {
-    const Place place = place_of(layout, name);
-    aligned = aligned && place.offset % pack == 0 &&
-              ((r.depth + place.gap) % pack == 0 || r.tokens * r.heads == 1);
+    const test::Strided rows = strided(problem.tensor(name), layout);
+    aligned = aligned && rows.offset % pack == 0 &&
+              (r.tokens == 1 || rows.strides[0] % pack == 0) &&
+              (r.heads == 1 || rows.strides[1] % pack == 0);
   }
   for (const char* const name : {"cosine", "sine"})
     aligned = aligned && place_of(layout, name).offset % pairs == 0;
@@ -293,6 +301,9 @@ Card rope_card() {
     return shapes;
   };
   card.misaligned = these({"t5_h2_d64", "t5_h2_d32_interleaved", "t5_h2_d48_r32"});
+  card.pitches = these({"t3_h2_d64", "t3_h2_d64_interleaved", "t3_h2_d70_r64",
+                        "t3_h2_d68_r64_interleaved", "t3_h2_d65_r64", "t3_h2_d71_r64_interleaved",
+                        "t3_h2_d62", "t3_h2_d60", "t3_h1_d64", "t1_h3_d64"});
   card.empty = {"t0_h3_d8", "t3_h0_d8", "t3_h2_d0"};
   card.far = these({"t2_h1_d64", "t1_h2_d30_interleaved"});
   card.refuses_overlap = false; // rows of one may lie in the gaps of the other

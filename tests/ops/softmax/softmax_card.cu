@@ -313,6 +313,7 @@ Card softmax_card() {
     return kind_of(shape) == softmax::Kind::softmax ? test::Degenerate::constant
                                                     : test::Degenerate::zero;
   };
+  card.pitches = [](Dtype dtype) { return rows_off_packs(dtype); };
   card.misaligned = [](Dtype dtype) {
     std::vector<std::string> shapes = short_rows(dtype);
     shapes.push_back(rows_cols(5, 64 * elements_per_pack(dtype) + 3, "log"));

@@ -241,6 +241,7 @@ Card softmax_backward_card() {
   card.degenerate = [](Dtype, const std::string& shape) { // y is 1 and dx 0
     return shape.ends_with("_cols1") ? test::Degenerate::zero : test::Degenerate::no;
   };
+  card.pitches = [](Dtype dtype) { return rows_off_packs(dtype); };
   card.misaligned = [](Dtype dtype) {
     std::vector<std::string> shapes = short_rows(dtype);
     shapes.push_back(rows_cols(2, beyond_shared(dtype)));

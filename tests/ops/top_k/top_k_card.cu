@@ -91,6 +91,16 @@ std::vector<Sample> exact_samples(Dtype dtype) {
       samples.back().may_be_vacuous = true;
     }
   }
+  // Around each number of bits that an index has: the first and the last element are the largest,
+  // alike, so that an index of a bit too few is another's.
+  for (std::int64_t power = 1; power <= 16384; power *= 2)
+    for (const std::int64_t cols : {power - 1, power, power + 1}) {
+      if (cols < 2) continue;
+      std::vector<double> x(static_cast<std::size_t>(cols), -1);
+      x.front() = x.back() = 2;
+      samples.push_back({"ends", shape_of(1, cols, 2), {{"x", values(dtype, x)}}});
+      samples.back().may_be_vacuous = true;
+    }
   return samples;
 }
 

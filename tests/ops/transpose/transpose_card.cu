@@ -5,6 +5,7 @@
 #include "transpose/transpose.h"
 
 #include "tests/contract/card.h"
+#include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
 #include "vendor/transpose.h"
 
@@ -63,6 +64,13 @@ Card transpose_card() {
   card.vendors.on_host = always({"onednn", "thrust"});
   card.usual = these({shape_of(200, 333), shape_of(65, 64), shape_of(131, 70)});
   card.sizes = sizes;
+  card.pitches = [](Dtype dtype) {
+    const std::int64_t pack = elements_per_pack(dtype);
+    std::vector<std::string> shapes;
+    for (const std::int64_t cols : {pack - 1, 9 * pack, 9 * pack + 1, 9 * pack + pack / 2})
+      shapes.push_back(shape_of(8 * pack, cols)), shapes.push_back(shape_of(cols, 8 * pack));
+    return shapes;
+  };
   card.misaligned = these({shape_of(33, 47), shape_of(70, 64), shape_of(5, 129), shape_of(1, 40)});
   card.refuses_overlap = false;
   card.empty = {shape_of(0, 5), shape_of(5, 0), shape_of(0, 0)};
