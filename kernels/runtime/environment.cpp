@@ -19,4 +19,11 @@ bool is_set(const char* variable, bool otherwise) {
   throw Error(fmt::format("{} is \"{}\"; set it to 1 or 0, or not at all", variable, text));
 }
 
+void require_switches() {
+  for (const char* const variable :
+       {"KERNELGRADE_BRIEF", "KERNELGRADE_EMULATED", "KERNELGRADE_HUGE", "KERNELGRADE_PTX_FUSE",
+        "KERNELGRADE_REQUIRE_GPU", "KERNELGRADE_STRICT", "KERNELGRADE_UNGUARDED"})
+    is_set(variable);
+}
+
 } // namespace kg

@@ -10,4 +10,7 @@ namespace kg {
 // kg::Error for anything else: a switch that somebody meant to set must not be ignored.
 bool is_set(const char* variable, bool otherwise = false);
 
+// Throws as is_set does where any switch of this project has another value, whoever reads it.
+void require_switches();
+
 } // namespace kg

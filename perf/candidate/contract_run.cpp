@@ -6,6 +6,7 @@
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/json_reader.h"
 #include "runtime/error.h"
+#include "runtime/without_places.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -41,7 +42,7 @@ std::string own_words(const std::string& failure) {
   constexpr std::string_view kException = "C++ exception with description \"";
   if (const std::size_t at = failure.find(kException); at != std::string::npos) {
     const std::string text = failure.substr(at + kException.size());
-    return without_place(text.substr(0, text.rfind("\" thrown")));
+    return without_places(text.substr(0, text.rfind("\" thrown")));
   }
   constexpr std::string_view kActual = "Actual: false (";
   if (const std::size_t at = failure.find(kActual); at != std::string::npos) {
@@ -74,9 +75,10 @@ std::string own_words(const std::string& failure) {
 Programs programs_beside(const fs::path& kernelgrade) {
   const fs::path folder = kernelgrade.parent_path();
   Programs programs{folder / "compile-candidate", folder / "kernelgrade-try",
-                    folder / "kernelgrade-try-checked", folder / "kernelgrade-try-counted"};
-  for (const fs::path& program :
-       {programs.compile, programs.try_plain, programs.try_checked, programs.try_counted})
+                    folder / "kernelgrade-try-checked", folder / "kernelgrade-try-counted",
+                    folder / "kernelgrade-guard"};
+  for (const fs::path& program : {programs.compile, programs.try_plain, programs.try_checked,
+                                  programs.try_counted, programs.guard})
     require(
         fs::exists(program),
         fmt::format(
@@ -95,7 +97,10 @@ Listed list(const Programs& programs, const std::string& op, const fs::path& lib
   std::vector<std::string> command = {programs.try_plain.string(), op, library.string()};
   for (const std::string& shape : shapes) command.insert(command.end(), {"--shape", shape});
   command.emplace_back("--gtest_list_tests");
-  const perf::Finished printed = run_whole(command);
+  const perf::Finished printed = run_guarded(programs.guard, command, kMostSeconds);
+  if (const std::size_t at = printed.output.rfind("FAILED: "); // it ended the process, or crashed
+      printed.exit_code != 0 && at != std::string::npos)
+    throw Broken(printed.output.substr(at + 8, printed.output.find('\n', at) - at - 8));
   require(printed.exit_code == 0, printed.output);
   Listed listed;
   std::istringstream lines(printed.output);
@@ -125,12 +130,10 @@ ContractRun run_contract(const How& how, const std::string& op, const std::strin
   command.push_back("--gtest_filter=" + filter);
   command.insert(command.begin(), "env");
   command.push_back("--gtest_output=json:" + results.string());
-  const perf::Finished finished = run_limited(command);
+  const perf::Finished finished = run_guarded(how.guard, command, kMostSeconds);
 
-  if (finished.exit_code == 124)
-    run.broken = fmt::format("it was not done after {} s", kMostSeconds);
-  else if (const std::size_t at = finished.output.rfind("FAILED: ");
-           at != std::string::npos && finished.exit_code != 0 && !fs::exists(results))
+  if (const std::size_t at = finished.output.rfind("FAILED: ");
+      at != std::string::npos && finished.exit_code != 0 && !fs::exists(results))
     run.broken = finished.output.substr(at + 8, finished.output.find('\n', at) - at - 8);
   else if (!fs::exists(results))
     run.broken = "it left no results: " + perf::ending(finished);

@@ -5,6 +5,8 @@
 // run in a process of its own.
 #pragma once
 
+#include "runtime/error.h"
+
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -18,6 +20,7 @@ struct Programs {
   std::filesystem::path try_plain;   // kernelgrade-try
   std::filesystem::path try_checked; // kernelgrade-try-checked
   std::filesystem::path try_counted; // kernelgrade-try-counted
+  std::filesystem::path guard;       // kernelgrade-guard, which all of them run below
 };
 // Throws Error that names what is missing and how to build it.
 Programs programs_beside(const std::filesystem::path& kernelgrade);
@@ -38,18 +41,26 @@ struct ContractRun {
   bool passed() const;
 };
 
+// The library ended the process that loaded it, or made it crash: that is its failure, and no wrong
+// call of ours.
+class Broken : public Error {
+ public:
+  using Error::Error;
+};
+
 // What there is to run: the types of which the library has functions, and the contract's tests.
 struct Listed {
   std::vector<std::string> dtypes, tests;
 };
-// Throws Error with the program's words where the library cannot be loaded or has no function.
+// Throws Broken, and Error with the program's words where the library cannot be loaded or has no
+// function.
 // Throws Error, too, where a shape is none, or the library has no function for it.
 Listed list(const Programs& programs, const std::string& op, const std::filesystem::path& library,
             const std::vector<std::string>& shapes);
 
 struct How {
   std::string words;
-  std::filesystem::path program, library;
+  std::filesystem::path program, library, guard;
   std::vector<std::string> environment; // "NAME=value"
 };
 // With these shapes beside the contract's, without the tests of `without`. A run takes at most 10

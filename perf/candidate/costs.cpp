@@ -8,6 +8,7 @@
 #include "perf/judge/json_reader.h"
 #include "perf/judge/table.h"
 #include "runtime/error.h"
+#include "runtime/without_places.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -92,10 +93,10 @@ Costs count_costs(const Programs& programs, const std::string& op,
     std::vector<std::string> command = {programs.try_counted.string(), op, library.string(), dtype,
                                         results.string()};
     command.insert(command.end(), shapes.begin(), shapes.end());
-    const perf::Finished finished = run_limited(command);
+    const perf::Finished finished = run_guarded(programs.guard, command, kMostSeconds);
     const std::size_t said = finished.output.rfind("FAILED: ");
     if (finished.exit_code != 0 && said != std::string::npos)
-      costs.broken.push_back(dtype + ": " + without_place(finished.output.substr(said + 8)));
+      costs.broken.push_back(dtype + ": " + without_places(finished.output.substr(said + 8)));
     else if (finished.exit_code != 0 || !fs::exists(results))
       costs.broken.push_back(dtype + ": counting left no results: " + perf::ending(finished));
     else

@@ -4,31 +4,42 @@
 
 #include "perf/measure/child_process.h"
 
+#include <filesystem>
 #include <string>
-#include <utility>
+#include <unistd.h>
 #include <vector>
 
 namespace kg::candidate {
 
-// With what it writes to standard error among its output.
-inline perf::Finished run_whole(std::vector<std::string> command) {
-  command.insert(command.begin(), {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"});
-  return perf::run_process(command, perf::Output::capture);
-}
+// A candidate that is judged, or a compiler that reads one, may do anything: how long it may take,
+// and what it may hold at once. Compilers start a few processes, candidates none.
+inline constexpr int kMostSeconds = 600, kCompileSeconds = 300;
+inline constexpr int kMostProcesses = 64, kMostFileMegabytes = 2048;
 
-// The same of a program that a candidate is loaded into: after 10 minutes it is ended, with exit
-// code 124.
-inline constexpr int kMostSeconds = 600;
-inline perf::Finished run_limited(std::vector<std::string> command) {
-  command.insert(command.begin(), {"timeout", "-k", "5", std::to_string(kMostSeconds)});
-  return run_whole(std::move(command));
-}
-
-// The message of an Error without the place in our sources that threw it.
-inline std::string without_place(const std::string& text) {
-  const std::size_t place = text.find(".cpp:");
-  const std::size_t end = place == std::string::npos ? place : text.find(": ", place + 5);
-  return end == std::string::npos ? text : text.substr(end + 2);
+// With what it writes to standard error among its output, below kernelgrade-guard (guard.cpp): no
+// process of it is left. Exit code 124 beyond the time, 125 beyond another limit; then the output
+// ends with "FAILED: " and why.
+inline perf::Finished run_guarded(const std::filesystem::path& guard,
+                                  const std::vector<std::string>& command, int seconds) {
+  const long memory = sysconf(_SC_PHYS_PAGES) / 4 * 3 / ((1 << 20) / sysconf(_SC_PAGESIZE));
+  std::vector<std::string> whole = {"/bin/sh",
+                                    "-c",
+                                    "exec \"$@\" 2>&1",
+                                    "sh",
+                                    guard.string(),
+                                    "--with-parent",
+                                    "1",
+                                    "--seconds",
+                                    std::to_string(seconds),
+                                    "--processes",
+                                    std::to_string(kMostProcesses),
+                                    "--megabytes",
+                                    std::to_string(memory),
+                                    "--file-megabytes",
+                                    std::to_string(kMostFileMegabytes),
+                                    "--"};
+  whole.insert(whole.end(), command.begin(), command.end());
+  return perf::run_process(whole, perf::Output::capture);
 }
 
 } // namespace kg::candidate

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/baselines.h"
 
+#include "perf/judge/named_path.h"
 #include "perf/measure/environment.h"
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ bool holds_anything(const std::filesystem::path& folder) {
 std::map<std::string, judge::TimingFile> load_baselines(const std::filesystem::path& baselines,
                                                         const std::string& device,
                                                         const Selection& selection) {
-  return load_baselines(baselines / device, kJudged, selection.ops);
+  return load_baselines(judge::named_path(baselines, "device", device), kJudged, selection.ops);
 }
 
 std::map<std::string, judge::TimingFile> load_baselines(const std::filesystem::path& folder,
@@ -35,7 +36,8 @@ std::map<std::string, judge::TimingFile> load_baselines(const std::filesystem::p
   const bool is_blessed = holds_anything(folder);
   std::map<std::string, judge::TimingFile> files;
   for (const std::string& op : ops) {
-    judge::TimingFile& file = files[op] = judge::load_timings(folder / (op + ".csv"), device);
+    judge::TimingFile& file = files[op] =
+        judge::load_timings(judge::named_path(folder, "operation", op, ".csv"), device);
     const bool named = blessed.not_blessed.contains(op);
     file.missing = is_blessed && !file.exists && !named;
     if (file.exists && named)
@@ -51,7 +53,8 @@ judge::DeviceFile device_file(const std::filesystem::path& folder,
   if (const auto known = judge::load_device(folder / "device.json")) return *known;
   judge::DeviceFile device;
   for (const std::string& op : ops)
-    if (!std::filesystem::exists(folder / (op + ".csv"))) device.not_blessed.insert(op);
+    if (!std::filesystem::exists(judge::named_path(folder, "operation", op, ".csv")))
+      device.not_blessed.insert(op);
   return device;
 }
 
@@ -73,7 +76,8 @@ judge::GateOptions gate_options(const Options& options, const Selection& selecti
   how.filtered = selection.partial;
   how.no_device = no_device;
   if (const auto at = run.environment.find("device"); at != run.environment.end())
-    if (const auto blessed = judge::load_device(options.baselines / at->second / "device.json")) {
+    if (const auto blessed = judge::load_device(
+            judge::named_path(options.baselines, "device", at->second) / "device.json")) {
       how.other_machine = judge::difference(*blessed, perf::fingerprint(run.environment));
       how.ceilings = judge::ceilings_of(*blessed);
     }

@@ -10,6 +10,7 @@
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/stored_runs.h"
 #include "perf/judge/device_file.h"
+#include "perf/judge/named_path.h"
 #include "perf/measure/environment.h"
 #include "perf/report/rows.h"
 
@@ -67,7 +68,7 @@ void update_device_file(const std::filesystem::path& path, const judge::Results&
 int bless_rows(const Options& options, World& world, const judge::Results& run,
                const std::string& device, judge::BlessOptions decide, const Selection& selection,
                const std::set<std::string>& ops) {
-  const std::filesystem::path folder = options.baselines / device;
+  const std::filesystem::path folder = judge::named_path(options.baselines, "device", device);
   if (const auto known = judge::load_device(folder / "device.json")) {
     decide.canaries_ns = known->canaries_ns;
     decide.ceilings = judge::ceilings_of(*known);
@@ -80,7 +81,7 @@ int bless_rows(const Options& options, World& world, const judge::Results& run,
                  [&op = op](const judge::Measured& row) { return row.op == op; });
     if (options.bless.remove_orphans) decide.remove_orphans_beside = keys_of(selection, op);
     const judge::BlessPlan plan = judge::plan_bless(file, rows, decide);
-    judge::carry_out(plan, folder / (op + ".csv"), decide.device);
+    judge::carry_out(plan, judge::named_path(folder, "operation", op, ".csv"), decide.device);
     written = written || plan.changes();
     exit_code = std::max(exit_code, plan.exit_code());
     world.out << judge::text(plan);
@@ -108,6 +109,7 @@ const std::string& stored(const judge::Results& run, const char* what) {
 // measured.
 int bless_stored(const Options& options, World& world) {
   const judge::Results run = load_runs(options.files);
+  if (run.rows.empty()) throw Error("--from: the files have no rows; there is nothing to bless");
   const std::string& device = stored(run, "device");
   stored(run, "backend");
   std::set<std::string> ops;

@@ -7,6 +7,7 @@
 #include "perf/cli/baselines.h"
 #include "perf/cli/lab_commands.h"
 #include "perf/cli/measure_rows.h"
+#include "perf/judge/named_path.h"
 #include "perf/judge/table.h"
 #include "perf/judge/units.h"
 #include "perf/measure/environment.h"
@@ -45,7 +46,8 @@ std::string table(const std::vector<perf::Ceiling>& ceilings) {
 }
 
 void save(const std::vector<perf::Ceiling>& ceilings, const Options& options, World& world) {
-  const std::filesystem::path folder = options.baselines / world.device();
+  const std::filesystem::path folder =
+      judge::named_path(options.baselines, "device", world.device());
   const std::filesystem::path path = folder / "device.json";
   const perf::Environment here = perf::fingerprint(perf::environment(source_of(options, world)));
   judge::DeviceFile device = device_file(folder, select(world, {Filter{}}).ops);

@@ -8,6 +8,7 @@
 #include "perf/cli/stored_runs.h"
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/gate.h"
+#include "perf/judge/named_path.h"
 #include "perf/study/record.h"
 
 #include <fmt/format.h>
@@ -41,7 +42,8 @@ std::filesystem::path table_of(const Options& options, const World& world, const
   if (run.environment.at("device") == "host")
     throw UsageError("choose: these are times of the executor, and `automatic` chooses for GPUs; "
                      "name a file by --out to look at its table");
-  const std::filesystem::path path = world.source / "kernels" / op / "choices.inc";
+  const std::filesystem::path path =
+      judge::named_path(world.source / "kernels", "operation", op) / "choices.inc";
   require(std::filesystem::exists(path),
           fmt::format("choose: {} does not exist: `automatic` of {} looks nothing up; name a file "
                       "by --out to look at its table",

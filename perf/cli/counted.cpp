@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/counted.h"
 
+#include "perf/judge/named_path.h"
 #include "perf/judge/row.h"
 
 #include <algorithm>
@@ -68,7 +69,7 @@ std::map<std::string, ExactRows> by_op(const ExactRows& costs) {
 }
 
 std::filesystem::path cost_file(const Options& options, const std::string& op) {
-  return options.baselines / "simt" / (op + ".csv");
+  return judge::named_path(options.baselines / "simt", "operation", op, ".csv");
 }
 
 std::filesystem::path counted_file(const Options& options) {
@@ -76,11 +77,11 @@ std::filesystem::path counted_file(const Options& options) {
 }
 
 std::filesystem::path resource_file(const Options& options, const std::string& name) {
-  return options.baselines / "resources" / (name + ".csv");
+  return judge::named_path(options.baselines / "resources", "compiler", name, ".csv");
 }
 
 std::filesystem::path sources_file(const Options& options, const std::string& name) {
-  return options.baselines / "resources" / "sources" / (name + ".csv");
+  return judge::named_path(options.baselines / "resources" / "sources", "compiler", name, ".csv");
 }
 
 // Whether this compiler's file is missing, while one of another compiler for the same architecture

@@ -7,6 +7,7 @@
 #include "perf/cli/measure_rows.h"
 #include "perf/judge/device_file.h"
 #include "perf/judge/limits.h"
+#include "perf/judge/named_path.h"
 #include "perf/judge/table.h"
 #include "perf/judge/units.h"
 #include "perf/measure/device_lock.h"
@@ -132,7 +133,7 @@ int doctor(const Options& options, World& world) {
   const std::string device = world.device();
   const perf::Environment environment = perf::environment(source_of(options, world));
   show_environment(environment, world.out);
-  const std::filesystem::path folder = options.baselines / device;
+  const std::filesystem::path folder = judge::named_path(options.baselines, "device", device);
   const std::optional<judge::DeviceFile> blessed = judge::load_device(folder / "device.json");
   check_device_file(folder, environment, blessed, findings);
   check_baselines(options, world, device, blessed, findings);

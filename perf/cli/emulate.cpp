@@ -3,16 +3,14 @@
 //
 // kernelgrade emulate -- PROGRAM ARGUMENTS: a program that nvcc made, with this build's libcudart
 // in the place of CUDA's (kernels/emulate): its kernels run on the executor, with --checked under
-// the checkers, with --counts counted.
+// the checkers, with --counts counted. It runs below kernelgrade-guard, so that no process of it is
+// left when it, or the guard, ends.
+#include "perf/cli/become.h"
 #include "perf/cli/commands.h"
 #include "perf/judge/atomic_file.h"
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <fmt/format.h>
-#include <ostream>
-#include <unistd.h>
 #include <vector>
 
 namespace kg::cli {
@@ -53,6 +51,7 @@ int emulate(const Options& options, World& world) {
   if (options.emulated.checked) folder /= "checked";
   if (!options.emulated.counts.empty()) {
     folder /= "counted";
+    judge::require_writable(options.emulated.counts); // not when the program is over
     setenv("KERNELGRADE_COUNTS", fs::absolute(options.emulated.counts).c_str(), 1);
   }
   if (!fs::exists(folder / "libcudart.so.13"))
@@ -62,13 +61,9 @@ int emulate(const Options& options, World& world) {
   const std::string libraries =
       folder.string() + (others && *others ? std::string(":") + others : "");
   setenv("LD_LIBRARY_PATH", libraries.c_str(), 1);
-  std::vector<std::string> words = options.emulated.program;
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  world.out.flush();
-  execv(program.c_str(), pointers.data());
-  throw Error(fmt::format("{}: cannot be started: {}", program.string(), std::strerror(errno)));
+  std::vector<std::string> words = {"--", fs::absolute(program).string()};
+  words.insert(words.end(), options.emulated.program.begin() + 1, options.emulated.program.end());
+  become(world, "kernelgrade-guard", words, "build the target commands");
 }
 
 } // namespace kg::cli

@@ -9,6 +9,7 @@
 #include "perf/cli/gate_import.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/shard.h"
+#include "perf/judge/named_path.h"
 #include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
 #include "perf/judge/suspects.h"
@@ -43,7 +44,8 @@ void print_calibration_note(const Options& options, World& world,
                    [](const auto& file) { return file.second.exists; }))
     return;
   const std::string note = selftest::calibration_note(
-      selftest::load_calibration(options.baselines / world.device() / "calibration.csv"),
+      selftest::load_calibration(judge::named_path(options.baselines, "device", world.device()) /
+                                 "calibration.csv"),
       perf::utc_now());
   if (!note.empty()) world.out << note << "\n";
 }

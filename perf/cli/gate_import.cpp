@@ -8,6 +8,7 @@
 #include "perf/cli/baselines.h"
 #include "perf/cli/stored_runs.h"
 #include "perf/judge/compare_results.h"
+#include "perf/judge/named_path.h"
 #include "perf/judge/summary.h"
 #include "perf/report/rows.h"
 
@@ -51,7 +52,8 @@ judge::GateResult against_baselines(const Options& options, const judge::Results
     ops.insert(row.op);
     types.emplace(row.op, row.dtype);
   }
-  const auto baselines = load_baselines(options.baselines / name->second, device, ops);
+  const auto baselines =
+      load_baselines(judge::named_path(options.baselines, "device", name->second), device, ops);
   for (const auto& [op, file] : baselines)
     for (const judge::TimingRow& row : file.rows) {
       const std::string dtype(judge::dtype_of(row.key.case_id));

@@ -11,6 +11,7 @@
 #include "perf/judge/sinks.h"
 #include "perf/judge/temporary_folder.h"
 #include "perf/study/record.h"
+#include "runtime/without_places.h"
 
 #include <algorithm>
 #include <exception>
@@ -146,10 +147,10 @@ int kernelgrade(const std::vector<std::string>& arguments, World& world) {
     try {
       return dispatch(arguments, world);
     } catch (const UsageError& error) {
-      world.err << "kernelgrade: " << judge::for_console(error.what()) << "\n";
+      world.err << "kernelgrade: " << judge::for_console(without_places(error.what())) << "\n";
       return kExitUsage;
     } catch (const std::exception& error) {
-      world.err << "kernelgrade: " << judge::for_console(error.what()) << "\n";
+      world.err << "kernelgrade: " << judge::for_console(without_places(error.what())) << "\n";
       return judge::kExitFail;
     }
   }();

@@ -1,6 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/options.h"
+#include "perf/judge/reason.h"
+#include "perf/measure/injection.h"
+#include "perf/measure/turns.h"
 
 #include "perf/cli/command_options.h"
 #include "perf/cli/help.h"
@@ -38,6 +41,9 @@ bool asks_for_help(const CLI::ParseError& error) {
 // seed that is none must not look like a wrong result of the row that first needs it.
 void read_environment(Options& options) {
   try {
+    require_switches();
+    perf::injection_here();
+    perf::turn_here();
     options.strict = is_set("KERNELGRADE_STRICT") || options.strict;
     options.require_gpu = is_set("KERNELGRADE_REQUIRE_GPU");
     // Not an option, so that an older build which does not know it measures, too, if longer.
@@ -49,6 +55,12 @@ void read_environment(Options& options) {
   } catch (const Error& error) {
     throw UsageError(error.what());
   }
+}
+
+// A reason that nobody can read is none: who reviews the baselines would see an empty field.
+void require_reason(const Options& options) {
+  if (const std::string fault = judge::fault_of_reason(options.bless.why); !fault.empty())
+    throw UsageError(fmt::format("--why {}; say in a line what changed", fault));
 }
 
 // Whether what looks slower is measured beside its reference: nothing else is built unless somebody
@@ -151,6 +163,7 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
     throw UsageError("--in-process contradicts --processes, which are fresh ones; leave out one");
   options.command = app.get_subcommands().front()->get_name();
   require_words(*app.get_subcommands().front());
+  require_reason(options);
   require_whole_lists(*app.get_subcommands().front(), arguments);
   require_folders(*app.get_subcommands().front(), options);
   if (options.command == "compare" && options.files.empty() && options.compare.model.empty() &&

@@ -12,6 +12,7 @@
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/selection.h"
 #include "perf/judge/exact_bless.h"
+#include "perf/judge/named_path.h"
 #include "perf/resources/sources.h"
 #include "perf/sass/columns.h"
 #include "perf/sass/nvdisasm.h"
@@ -61,7 +62,7 @@ std::vector<Target> targets_of(const Options& options, const std::filesystem::pa
     for (const auto& file :
          std::filesystem::directory_iterator(sources_file(options, "any").parent_path(), none)) {
       const std::string name = file.path().stem().string();
-      const Compiled compiled{folder / name, name};
+      const Compiled compiled{judge::named_path(folder, "compiler", name), name};
       for (const std::string& arch : here.compiler.archs)
         if (compiled.arch() == arch) all.push_back(compiled);
     }

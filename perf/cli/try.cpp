@@ -74,7 +74,8 @@ fs::path compile(const Programs& programs, const Options& options, const fs::pat
                  {fs::absolute(source).string(), library.string(), (folder / "work").string()});
   command.insert(command.end(), options.attempt.compile_options.begin(),
                  options.attempt.compile_options.end());
-  const perf::Finished finished = candidate::run_whole(command);
+  const perf::Finished finished =
+      candidate::run_guarded(programs.guard, command, candidate::kCompileSeconds);
   errors = finished.exit_code == 0 ? "" : finished.output;
   return library;
 }
@@ -93,6 +94,8 @@ std::vector<std::string> claimed(const Programs& programs, const Options& option
       throw Error(fmt::format("--without {}: the contract has no such test; it has {}", test,
                               fmt::join(listed.tests, ", ")));
   return options.attempt.dtypes.empty() ? listed.dtypes : options.attempt.dtypes;
+} catch (const candidate::Broken&) {
+  throw;
 } catch (const Error& error) {
   throw UsageError(error.what());
 }
@@ -100,15 +103,17 @@ std::vector<std::string> claimed(const Programs& programs, const Options& option
 // Each way in which the contract is run.
 std::vector<How> ways(const Programs& programs, const fs::path& plain, const fs::path& checked) {
   const std::string small = "KERNELGRADE_VIRTUAL_DEVICE=small";
-  return {{"as compiled", programs.try_plain, plain, {}},
-          {"checked", programs.try_checked, checked, {small}},
+  return {{"as compiled", programs.try_plain, plain, programs.guard, {}},
+          {"checked", programs.try_checked, checked, programs.guard, {small}},
           {"checked, reverse order",
            programs.try_checked,
            checked,
+           programs.guard,
            {small, "KERNELGRADE_THREAD_ORDER=reverse"}},
           {"checked, random order",
            programs.try_checked,
            checked,
+           programs.guard,
            {small, "KERNELGRADE_THREAD_ORDER=random:20260117"}}};
 }
 
@@ -298,8 +303,13 @@ int try_candidate(const Options& options, World& world) {
     world.out << judge::for_console(errors) << "\nFAILED: it does not compile\n";
     return judge::kExitFail;
   }
-  const Judged judged =
-      judge_candidate(operation, programs, options, plain, checked, folder.path());
+  Judged judged;
+  try {
+    judged = judge_candidate(operation, programs, options, plain, checked, folder.path());
+  } catch (const candidate::Broken& broken) {
+    world.out << "\nFAILED: " << judge::for_console(broken.what()) << "\n";
+    return judge::kExitFail;
+  }
   show(judged, options, world.out);
   if (!options.json.empty())
     judge::write_file(options.json, judge::for_json(to_json(judged, options), 2) + "\n");

@@ -3,6 +3,7 @@
 #include "perf/exchange/folder.h"
 
 #include "perf/judge/atomic_file.h"
+#include "perf/judge/named_path.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -56,7 +57,8 @@ perf::ResultBytes read_results(const fs::path& folder) {
 
 // The folders of its results, in the order of its runs.
 std::vector<fs::path> times_of(const fs::path& folder, const judge::RowKey& key) {
-  const fs::path results = folder / "results" / key.variant / key.case_id;
+  const fs::path results = judge::named_path(
+      judge::named_path(folder / "results", "variant", key.variant), "case", key.case_id);
   std::vector<fs::path> times;
   if (fs::is_directory(results))
     for (const fs::directory_entry& entry : fs::directory_iterator(results))
@@ -71,11 +73,11 @@ void write_cases(const fs::path& folder, const std::map<std::string, std::string
                  const std::vector<Given>& cases) {
   json list = json::array();
   for (const Given& given : cases) {
-    const fs::path inputs = folder / "inputs" / given.row.key.case_id;
+    const fs::path inputs = judge::named_path(folder / "inputs", "case", given.row.key.case_id);
     const perf::InputBytes bytes_of = given.exchange.make_inputs();
     for (const perf::ExchangedTensor& input : given.exchange.inputs) {
       const std::vector<std::byte> bytes = bytes_of(input.name);
-      judge::write_file(inputs / input.name,
+      judge::write_file(judge::named_path(inputs, "input", input.name),
                         {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     }
     list.push_back(to_json(given, environment));

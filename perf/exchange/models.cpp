@@ -3,6 +3,7 @@
 #include "perf/exchange/models.h"
 
 #include "perf/judge/atomic_file.h"
+#include "perf/judge/named_path.h"
 #include "perf/judge/peers.h"
 #include "runtime/error.h"
 
@@ -59,13 +60,15 @@ Given given_of(const json& about, const fs::path& root) {
   row.kind = judge::Kind::vendor;
   row.bytes = about.at("bytes");
   row.flops = about.at("flops");
-  const fs::path folder = root / row.key.case_id;
+  const fs::path folder = judge::named_path(root, "case", row.key.case_id);
   perf::Exchange& exchange = given.exchange;
   for (const json& input : about.at("inputs")) exchange.inputs.push_back(tensor_of(input));
   const std::string output = about.at("output");
   exchange.outputs = {{output, Dtype::f32, {about.at("expected").get<std::int64_t>()}, false}};
   exchange.make_inputs = [folder] {
-    return [folder](std::string_view input) { return bytes_of(folder / input); };
+    return [folder](std::string_view input) {
+      return bytes_of(judge::named_path(folder, "input", input));
+    };
   };
   exchange.verify = [folder, output](const perf::ResultBytes& results) -> std::string {
     const auto found = results.find(output);

@@ -74,6 +74,10 @@ std::optional<Finding> obstacle(const Measured& a, const Measured& b) {
     if (const auto fault = defect(*row, Device::gpu))
       return Finding{Verdict::invalid, fmt::format("{}: {}", side, *fault)};
   }
+  if (a.kind != b.kind)
+    return Finding{Verdict::invalid,
+                   fmt::format("it is {} in A and {} in B; measure both with one program",
+                               name(a.kind), name(b.kind))};
   if (a.canary && b.canary && a.canary->kind != b.canary->kind)
     return Finding{Verdict::invalid,
                    fmt::format("a {} canary ran beside A and a {} canary beside B; measure "
@@ -162,10 +166,8 @@ ComparedRow compare_row(const Measured& a, const Measured& b, const CompareRule&
   }
   settle(row.result, found.verdict, found.words);
   // A library's time may change with the library: that is no regression of ours.
-  if (whole.across_devices || b.kind == Kind::vendor) {
-    row.result.exit_code = kExitPass;
-    row.result.informs = true;
-  }
+  row.result.informs = whole.across_devices || (a.kind == Kind::vendor && b.kind == Kind::vendor);
+  if (row.result.informs) row.result.exit_code = kExitPass;
   return row;
 }
 

@@ -10,6 +10,11 @@
 namespace kg::judge {
 namespace {
 
+// No table of ours has a tenth of these. What has more is refused at once: every one of a million
+// columns or rows would get a message of its own.
+constexpr std::size_t kMostFields = 1'000;
+constexpr std::size_t kMostRecords = 50'000;
+
 // Walks through the characters once. A record with a problem is skipped to its end, so that the
 // next one is read afresh.
 class Reader {
@@ -23,6 +28,7 @@ class Reader {
     }
     if (rest_.empty()) report("the file is empty", "restore it, or delete it and bless anew");
     while (!rest_.empty()) read_record();
+    if (refused_) csv_.records.clear();
     return std::move(csv_);
   }
 
@@ -39,6 +45,14 @@ class Reader {
     return c;
   }
 
+  // Leaves the rest unread, and of the records none.
+  void refuse(std::string_view what, std::size_t most) {
+    csv_.problems.clear();
+    report(fmt::format("more than {} {}", most, what), "name a file that holds less");
+    rest_ = {};
+    refused_ = true;
+  }
+
   // Takes a line feed, with a carriage return before it or not, if one is next.
   bool take_line_end() {
     if (rest_.starts_with("\r\n")) rest_.remove_prefix(1);
@@ -48,11 +62,14 @@ class Reader {
   }
 
   void read_record() {
+    if (csv_.records.size() + csv_.problems.size() >= kMostRecords)
+      return refuse("lines", kMostRecords);
     CsvRecord record{line_, {}};
     sound_ = true;
     bool more = true;
     while (more) {
       record.fields.push_back(rest_.starts_with('"') ? read_quoted() : read_bare());
+      if (record.fields.size() > kMostFields) return refuse("fields in a line", kMostFields);
       more = rest_.starts_with(',');
       if (more) take();
     }
@@ -112,6 +129,7 @@ class Reader {
   std::string file_;
   std::size_t line_ = 1;
   bool sound_ = true;
+  bool refused_ = false;
   Csv csv_;
 };
 

@@ -10,6 +10,7 @@
 #include "runtime/error.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -125,6 +126,25 @@ json to_json(const Measured& row) {
   return result;
 }
 
+// What a process cannot have measured: a median, or the limits of its interval, that no sample (of
+// several processes, no median of one) reaches.
+void require_consistent(const Measured& row, const JsonObject& object) {
+  constexpr double kPrinted = 1e-5; // figures may come in six digits
+  const bool pooled = row.process_medians_ns.size() > 1;
+  const std::vector<double>& values = pooled ? row.process_medians_ns : row.samples_ns;
+  if (values.size() < 2) return; // too few for an interval: the gate says so
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const double slack = kPrinted * std::max(std::fabs(*least), std::fabs(*most));
+  for (const auto& [member, value] :
+       {std::pair{"median_ns", row.median_ns}, std::pair{"ci_lo_ns", row.ci_ns.low},
+        std::pair{"ci_hi_ns", row.ci_ns.high}})
+    if (!(value >= *least - slack && value <= *most + slack))
+      object.fail(member,
+                  fmt::format("is {:g}, and the {} lie in [{:g}, {:g}]", value,
+                              pooled ? "medians of its processes" : "samples", *least, *most),
+                  "measure again");
+}
+
 Measured to_measured(JsonObject object) {
   Measured row;
   row.op = object.text("op");
@@ -155,6 +175,12 @@ Measured to_measured(JsonObject object) {
     row.canary = {
         canary.known("kind", canary_named(canary.text("kind")), "memory, compute, sync or launch"),
         canary.positive("median_ns"), canary.from_zero("half_width")};
+    constexpr double kWidest = 1; // as wide as its median it says nothing
+    if (row.canary->half_width > kWidest)
+      canary.fail("half_width",
+                  fmt::format("is {:g} of its median; at most {:g} is a measurement",
+                              row.canary->half_width, kWidest),
+                  "measure again on a quieter machine");
     canary.done();
   }
   const bool failed = !row.verified.empty() && !object.has("samples_ns");
@@ -168,6 +194,7 @@ Measured to_measured(JsonObject object) {
     if (object.has("turn_medians_ns")) row.turn_medians_ns = object.positives("turn_medians_ns");
     if (!(row.ci_ns.low <= row.median_ns && row.median_ns <= row.ci_ns.high))
       object.fail("median_ns", "lies outside its interval", "measure again");
+    require_consistent(row, object);
   }
   object.done();
   return row;

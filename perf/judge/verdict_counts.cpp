@@ -9,6 +9,10 @@
 namespace kg::judge {
 
 void VerdictCounts::add(Verdict verdict, RowExit row) {
+  if (!row.informs && verdict == Verdict::regressed && row.code == kExitPass) { // xfail
+    ++expected;
+    return;
+  }
   if (!row.informs || row.code == kExitFail) {
     ++gated[verdict];
     return;
@@ -22,6 +26,9 @@ std::string text(const VerdictCounts& counts) {
   for (const Verdict verdict : kVerdicts)
     if (const auto at = counts.gated.find(verdict); at != counts.gated.end())
       parts.push_back(fmt::format("{} {}", at->second, name(verdict)));
+  if (counts.expected > 0)
+    parts.push_back(
+        fmt::format("{} fail{} as expected", counts.expected, counts.expected == 1 ? "s" : ""));
   std::string line = fmt::format("{}", fmt::join(parts, ", "));
   if (counts.informing > 0) {
     if (!line.empty()) line += "; ";

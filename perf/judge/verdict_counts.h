@@ -16,13 +16,14 @@ namespace kg::judge {
 struct VerdictCounts {
   std::map<Verdict, std::size_t> gated;
   std::size_t informing = 0;
-  std::size_t worse = 0; // of these
+  std::size_t worse = 0;    // of these
+  std::size_t expected = 0; // rows of status xfail that regressed
 
   // A row that informs but fails, for wrong output of ours, is counted as gated.
   void add(Verdict verdict, RowExit row);
 };
 
-// "1 regressed, 37 pass; 4 inform (1 worse)", or "no rows".
+// "1 regressed, 37 pass, 2 fail as expected; 4 inform (1 worse)", or "no rows".
 std::string text(const VerdictCounts& counts);
 
 } // namespace kg::judge

@@ -3,6 +3,7 @@
 //
 // kernelgrade model list|run|compare|scaling|gate|export|measure.
 #include "perf/models/command.h"
+#include "perf/judge/reason.h"
 
 #include "models/initial_values.h"
 #include "models/safetensors.h"
@@ -21,6 +22,7 @@
 #include "runtime/device.h"
 #include "runtime/environment.h"
 #include "runtime/error.h"
+#include "runtime/without_places.h"
 
 #include <CLI/CLI.hpp>
 #include <exception>
@@ -217,6 +219,10 @@ void add_gate(CLI::App& app, Options& options) {
 }
 
 int gate_models(const Options& options, std::ostream& out, std::ostream& err) {
+  if (const std::string fault = judge::fault_of_reason(options.gate.why); !fault.empty()) {
+    err << fmt::format("kernelgrade model: --why {}; say in a line what changed\n", fault);
+    return kExitUsage;
+  }
   if (const auto exit = exit_without_device(err)) return *exit;
   return gate(options.gate, out);
 }
@@ -303,7 +309,7 @@ int model_command(const std::vector<std::string>& arguments, std::ostream& out, 
   try {
     return dispatch(arguments, out, err);
   } catch (const std::exception& error) {
-    err << "kernelgrade model: " << error.what() << "\n";
+    err << "kernelgrade model: " << without_places(error.what()) << "\n";
     return kExitFail;
   }
 }

@@ -1,6 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/models/exported.h"
+#include "perf/judge/named_path.h"
 
 #include "models/initial_values.h"
 #include "models/parts.h"
@@ -24,7 +25,7 @@ std::string_view bytes_of(const std::vector<T>& values) {
 json write_input(const fs::path& folder, const models::NamedArray& array) {
   return std::visit(
       [&](const auto& values) -> json {
-        write_file(folder / array.name, bytes_of(values));
+        write_file(judge::named_path(folder, "array", array.name), bytes_of(values));
         const bool whole = std::is_same_v<decltype(values[0]), const std::int32_t&>;
         return {{"name", array.name}, {"dtype", whole ? "i32" : "f32"}, {"extents", array.shape}};
       },

@@ -5,6 +5,7 @@
 #include "perf/judge/device_file.h"
 #include "perf/judge/exact_bless.h"
 #include "perf/judge/gate.h"
+#include "perf/judge/named_path.h"
 #include "perf/judge/table.h"
 #include "perf/measure/environment.h"
 #include "perf/measure/source_folder.h"
@@ -142,7 +143,8 @@ int gate(const GateCall& call, std::ostream& out) {
       call.source.empty() ? source_id(source_folder(KERNELGRADE_SOURCE_DIR)) : call.source;
   const Measurement measured = measure_cases(call, source);
   if (!call.json.empty()) judge::save_results(call.json, measured.times);
-  const std::filesystem::path folder = call.baselines / "models" / environment(source).at("device");
+  const std::filesystem::path folder =
+      judge::named_path(call.baselines / "models", "device", environment(source).at("device"));
   if (call.bless) return bless(call, folder, source, measured, out);
 
   const bool strict = is_set("KERNELGRADE_STRICT");

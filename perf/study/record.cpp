@@ -3,6 +3,7 @@
 #include "perf/study/record.h"
 
 #include "perf/judge/atomic_file.h"
+#include "perf/judge/named_path.h"
 #include "perf/judge/shards.h"
 #include "perf/measure/environment.h"
 #include "perf/study/record_json.h"
@@ -198,8 +199,8 @@ RecordFile RecordFile::begin(const std::filesystem::path& folder, const Header& 
   std::string time = header.date_utc;
   std::erase_if(time, [](char c) { return c == ':' || c == '-'; });
   const auto name = [&](int number) {
-    return folder / fmt::format("{}-{}{}{}", header.study, time,
-                                number > 1 ? fmt::format("-{}", number) : "", kExtension);
+    return judge::named_path(folder, "study", fmt::format("{}-{}", header.study, time),
+                             (number > 1 ? fmt::format("-{}", number) : "") + kExtension);
   };
   int number = 1;
   while (std::filesystem::exists(name(number))) ++number;  // another of the same second

@@ -96,6 +96,44 @@ if [[ -n $nvcc ]]; then
   expect 'PTX that is not executed' 1 'is not executed: compile the kernel for sm_80' softmax "$work/other.ptx" "${launch[@]:2}" \
     --entry softmax_rows --arguments 'x, y, cols'
 fi
+# Processes: none outlives `try`, and none keeps it waiting. What runs in $work is found by that.
+with_constructor() { # STATEMENT: the right kernel, with this before anything of it is called
+  printf '#include <unistd.h>\n#include "%s/softmax.cu"\n__attribute__((constructor)) static void first() { %s }\n' "$PWD" "$1"
+}
+none_left() {
+  for ((tries = 0; tries < 50; ++tries)); do
+    pgrep -f "$work/|sleep 94$$" >"$work/left" || return
+    sleep 0.1
+  done
+  printf 'FAILED: %s: it left the processes %s\n' "$1" "$(tr '\n' ' ' <"$work/left")"
+  failed=1
+}
+export TMPDIR=$work
+with_constructor 'if (fork() == 0) { setsid(); execlp("sleep", "sleep", "'"94$$"'", nullptr); }' >"$work/forks.cu"
+expect 'one that leaves a child in a session of its own' 0 'passed: right and safe' softmax "$work/forks.cu" "${brief[@]}"
+none_left 'one that leaves a child'
+with_constructor '_exit(0);' >"$work/exits.cu"
+expect 'one that exits when it is loaded' 1 'FAILED: the candidate ended the process, with exit code 0' softmax "$work/exits.cu"
+with_constructor 'for (int i = 0; i < 8; ++i) fork(); pause();' >"$work/many.cu"
+expect 'one that forks without end' 1 'FAILED: it had more than 64 processes at once' softmax "$work/many.cu"
+none_left 'one that forks without end'
+with_constructor 'for (;;) {}' >"$work/spins.cu"
+"$kernelgrade" try softmax "$work/spins.cu" >/dev/null 2>&1 &
+for ((tries = 0; tries < 600; ++tries)); do
+  pgrep -f "kernelgrade-try softmax $work" >/dev/null && break
+  sleep 0.1
+done
+kill -TERM $!
+wait $!
+rm "$work/spins.cu" # no compiler is left either
+none_left 'one that spins, where try is ended'
+unset TMPDIR
+
+: >"$work/empty.cu"
+expect 'an empty file' 2 'defines none of these functions' softmax "$work/empty.cu"
+shows 'that without a place in our sources' '^kernelgrade: '
+grep -q '[.]cpp:' <<<"$output" && { echo "FAILED: an empty file: a place in our sources: $output"; failed=1; }
+
 expect 'a launch for a CUDA source' 2 'launches its kernels itself' softmax softmax.cu --grid rows
 
 expect 'an architecture that is none' 2 'sm_90' softmax softmax.cu --arch sm_1

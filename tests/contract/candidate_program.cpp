@@ -5,6 +5,7 @@
 #include "runtime/backend.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
+#include "runtime/without_places.h"
 #include "tests/contract/candidate.h"
 #include "tests/contract/contract.h"
 #include "tests/contract/signature.h"
@@ -40,7 +41,7 @@ int judge(const Card& card, const std::string& library, const std::vector<std::s
     register_contract(candidate);
     return test::run_tests(argc, argv, [] { return describe(candidate); });
   } catch (const Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
+    std::fprintf(stderr, "%s\n", without_places(error.what()).c_str());
     return test::kExitUsage;
   }
 }
@@ -113,7 +114,7 @@ int main(int argc, char** argv) {
     argv[used] = argv[0];
     return watch(card, library, shapes, argc - used, argv + used);
   } catch (const kg::Error& error) {
-    std::fprintf(stderr, "kernelgrade-try: %s\n", error.what());
+    std::fprintf(stderr, "kernelgrade-try: %s\n", kg::without_places(error.what()).c_str());
     return kg::test::kExitUsage;
   }
 }

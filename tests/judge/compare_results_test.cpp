@@ -128,6 +128,20 @@ TEST(CompareResults, AWrongOutputIsInvalid) {
   EXPECT_EQ(row.result.exit_code, kExitFail);
 }
 
+TEST(CompareResults, ARowThatBecomesAVendorsFails) {
+  Measured a = row_of(kQuiet), b = row_of(times(kQuiet, 3));
+  for (const auto& [of_a, of_b] :
+       {std::pair{Kind::ours, Kind::vendor}, {Kind::vendor, Kind::ours}}) {
+    a.kind = of_a;
+    b.kind = of_b;
+    const RowResult row = only_row(a, b, kTwoPercent).result;
+    EXPECT_EQ(row.verdict, Verdict::invalid);
+    EXPECT_EQ(row.exit_code, kExitFail);
+    EXPECT_FALSE(row.informs);
+    EXPECT_THAT(row.message, HasSubstr("in A and"));
+  }
+}
+
 TEST(CompareResults, AVendorsRowNeverFails) {
   Measured a = row_of(kQuiet), b = row_of(times(kQuiet, 2));
   a.kind = b.kind = Kind::vendor;

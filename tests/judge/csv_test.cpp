@@ -23,6 +23,22 @@ std::string problems_of(const std::string& contents) {
   return text(read_csv(contents, "f.csv").problems);
 }
 
+TEST(Csv, RefusesAtOnceWhatIsTooLarge) {
+  const auto many = [](const std::string& piece, std::size_t count) {
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) text += piece;
+    return text;
+  };
+  EXPECT_EQ(problems_of(many("a,", 1'000'000)),
+            "f.csv:1: more than 1000 fields in a line; name a file that holds less\n");
+  EXPECT_EQ(problems_of(many("a,b\n", 300'000)),
+            "f.csv:50001: more than 50000 lines; name a file that holds less\n");
+  EXPECT_EQ(problems_of(many("a\"b\n", 300'000)),
+            "f.csv:50001: more than 50000 lines; name a file that holds less\n");
+  EXPECT_TRUE(read_csv(many("a\n", 300'000), "f.csv").records.empty());
+  EXPECT_EQ(records_of(many("a,", 999)).front().size(), 1000u);
+}
+
 TEST(Csv, PlainRecords) {
   EXPECT_EQ(records_of("a,b\n1,2\n"), (std::vector<Fields>{{"a", "b"}, {"1", "2"}}));
   EXPECT_EQ(records_of("a,b\n1,2"), (std::vector<Fields>{{"a", "b"}, {"1", "2"}}));

@@ -34,6 +34,35 @@ std::string run_with(const std::string& piece, const std::string& replacement) {
   return json.replace(at, piece.size(), replacement);
 }
 
+// The JSON of one quiet row of one process, changed.
+std::string error_of_row(void (*change)(Measured&)) {
+  Measured row = measured(100);
+  change(row);
+  return error_of(to_json(Results{{}, {row}}));
+}
+
+TEST(Result, RefusesFiguresThatContradictEachOther) {
+  EXPECT_EQ(error_of_row([](Measured&) {}), "no error");
+  const auto refused = [](const std::string& error, const char* why) {
+    EXPECT_NE(error.find(why), error.npos) << error;
+  };
+  refused(error_of_row([](Measured& row) {
+            for (double& ns : row.samples_ns) ns *= 3;
+            row.process_medians_ns = {300};
+          }),
+          "is 100, and the samples lie in");
+  refused(error_of_row([](Measured& row) {
+            row.process_medians_ns = {290, 300, 310};
+          }),
+          "the medians of its processes lie in [290, 310]");
+  refused(error_of_row([](Measured& row) { row.ci_ns.low = 1; }), "ci_lo_ns");
+  refused(error_of_row([](Measured& row) { row.ci_ns.high = 1e12; }), "ci_hi_ns");
+  refused(error_of_row([](Measured& row) {
+            row.canary = {CanaryKind::memory, 1000, 99};
+          }),
+          "half_width");
+}
+
 TEST(Result, TakesSamples) {
   Measured row;
   take_samples(row, {5, 1, 2, 3, 4, 6, 7, 8});

@@ -128,6 +128,15 @@ TEST(Summary, ExitLines) {
   EXPECT_EQ(exit_line(summarise(result), result), "FAILED: no rows (exit 1)");
 }
 
+TEST(Summary, RowsThatFailAsExpectedAreNoRegressions) {
+  VerdictCounts counts;
+  counts.add(Verdict::pass, {kExitPass, false});
+  counts.add(Verdict::regressed, {kExitPass, false});
+  EXPECT_EQ(text(counts), "1 pass, 1 fails as expected");
+  counts.add(Verdict::regressed, {kExitFail, false});
+  EXPECT_EQ(text(counts), "1 pass, 1 regressed, 1 fails as expected");
+}
+
 TEST(Summary, RowsThatInformAreCountedApart) {
   GateResult result;
   result.rows = {row_of("c", 1), row_of("c", 0.3, Verdict::regressed), row_of("c", 1)};

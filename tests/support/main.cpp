@@ -49,6 +49,7 @@ int main(int argc, char** argv) {
   kg::test::take_given_gpu();
   bool promised = false;
   try {
+    kg::require_switches();
     const bool strict = kg::is_set("KERNELGRADE_STRICT");
     promised =
         kg::is_set("KERNELGRADE_REQUIRE_GPU") || kg::is_set("KERNELGRADE_EMULATED") || strict;

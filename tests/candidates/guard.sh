@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# guard.sh GUARD: programs that fork, leave their session, stop, grow and wait for ever, below kernelgrade-guard. None of their
+# processes may be left, whoever ends: the program, the guard or who started it.
+# shellcheck disable=SC2016 # what the inner shell expands
+set -uo pipefail
+guard=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+run=0 # each program waits for a time of its own, by which its processes are found
+
+fail() {
+  echo "FAILED: $*"
+  failed=1
+}
+
+# waits: a number of seconds that nothing else on this machine waits.
+waits() {
+  run=$((run + 1))
+  echo "9$$.$run"
+}
+
+# none_left WHAT TIME
+none_left() {
+  local tries=0
+  while pgrep -f "^sleep $2\$" >"$work/left"; do
+    ((++tries < 40)) || { fail "$1: it left the processes $(tr '\n' ' ' <"$work/left")"; return; }
+    sleep 0.1
+  done
+  echo "ok: $1"
+}
+
+# expect WHAT CODE WORDS ARGUMENT...: of the guard.
+expect() {
+  local what=$1 code=$2 words=$3 got
+  shift 3
+  { "$guard" "$@"; } >"$work/output" 2>&1
+  got=$?
+  ((got == code)) || fail "$what: exit code $got, not $code"
+  [[ -z $words ]] || grep -qF -- "$words" "$work/output" || fail "$what: no '$words' in: $(cat "$work/output")"
+}
+
+# until_running TIME: waits until `sleep TIME` runs.
+until_running() {
+  local tries=0
+  until pgrep -f "^sleep $1\$" >/dev/null; do
+    ((++tries < 100)) || { fail "sleep $1 does not start"; return; }
+    sleep 0.05
+  done
+}
+
+expect 'an exit code' 7 '' -- sh -c 'exit 7'
+expect 'a signal' 139 '' -- sh -c 'kill -SEGV $$'
+expect 'output' 0 'said' -- echo said
+expect 'no program' 127 'No such file' -- "$work/none"
+expect 'an option that is none' 2 'is no limit' --second 3 -- true
+expect 'a number that is none' 2 'is no limit' --seconds 3x -- true
+expect 'no limit' 2 'is no limit' --seconds 0 -- true
+expect 'nothing' 2 'usage'
+
+time=$(waits)
+expect 'a child in a session of its own' 3 '' -- sh -c "setsid sleep $time & exit 3"
+none_left 'a child in a session of its own' "$time"
+
+time=$(waits)
+expect 'a child of a child that has ended' 0 '' -- sh -c "(setsid setsid sleep $time &) & exit 0"
+none_left 'a child of a child that has ended' "$time"
+
+time=$(waits)
+expect 'for ever' 124 'FAILED: it was not done after 1 s' --seconds 1 -- sh -c "setsid sleep $time & sleep $time"
+none_left 'for ever' "$time"
+
+time=$(waits)
+expect 'deaf to signals' 124 'not done' --seconds 1 -- sh -c "trap '' TERM INT HUP; setsid sleep $time & sleep $time; sleep $time"
+none_left 'deaf to signals' "$time"
+
+time=$(waits)
+expect 'many processes' 125 'FAILED: it had more than 20 processes at once' --processes 20 -- \
+  sh -c "for i in \$(seq 60); do setsid sleep $time & done; wait"
+none_left 'many processes' "$time"
+
+expect 'much memory' 125 'FAILED: it held more than 50 MiB of memory' --megabytes 50 -- sh -c 'x=$(head -c 120000000 /dev/zero | tr "\0" x); sleep 5'
+expect 'a large file' 153 '' --file-megabytes 1 -- sh -c 'exec head -c 3000000 /dev/zero >"$1"' sh "$work/large"
+(($(stat -c %s "$work/large") == 1 << 20)) || fail 'a large file: it has another size'
+expect 'one that stops itself' 125 'FAILED: a process of it has stopped' --seconds 60 -- sh -c 'kill -STOP $$'
+
+for signal in TERM INT HUP; do
+  time=$(waits)
+  # Of what a shell starts in the background, INT is ignored.
+  env --default-signal=INT "$guard" -- sh -c "setsid sleep $time & sleep $time" &
+  until_running "$time"
+  kill -$signal $!
+  wait $! 2>/dev/null
+  (($? == 128 + $(kill -l $signal))) || fail "$signal: another exit code"
+  none_left "the guard is sent $signal" "$time"
+done
+
+time=$(waits)
+sh -c "'$guard' --with-parent 1 -- sh -c 'setsid sleep $time & sleep $time' & wait" &
+until_running "$time"
+kill -KILL $!
+wait $! 2>/dev/null
+none_left 'who started the guard is killed' "$time"
+
+exit $failed
