@@ -15,7 +15,7 @@ set(headers include/kernelgrade) # as the targets say
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Kernelgrade)
 
 set(targets runtime jit_build oracle test_support test_runner test_main)
-foreach(name IN ITEMS foreign cublas rewrite symbols checkers counters cost)
+foreach(name IN ITEMS foreign cublas rewrite symbols checkers counters counts_file cost)
   if(TARGET kernelgrade_${name})
     list(APPEND targets ${name})
   endif()
@@ -53,7 +53,7 @@ endforeach()
 if(programs)
   set_target_properties(${programs} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ${programs} EXPORT KernelgradeTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  install(PROGRAMS ${PROJECT_BINARY_DIR}/installed/compile-candidate DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(PROGRAMS ${PROJECT_BINARY_DIR}/installed/compile-cuda DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(EXPORT KernelgradeTargets NAMESPACE kernelgrade:: DESTINATION ${package})
 

@@ -1,6 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "foreign/state.h"
+#include "runtime/event_file.h"
 
 #include <array>
 #include <cstdio>
@@ -107,17 +108,23 @@ class Errors {
  public:
   // A program that ignores a kernel's fault must not pass for one that works.
   ~Errors() {
+    if (launches > 0) write_event(kLaunchesEvent, std::to_string(launches));
+    if (!unseen.empty()) write_event(kRefusedEvent, unseen);
     if (fault_ == cudaSuccess) return;
-    std::fprintf(stderr, "kernelgrade: the program ends after a kernel's fault: exit code 1\n");
+    if (!written) // whoever reads the events says how it ended
+      std::fprintf(stderr, "kernelgrade: the program ends after a kernel's fault: exit code 1\n");
     std::fflush(nullptr);
     _exit(1);
   }
 
   std::mutex mutex;
   cudaError_t fault_ = cudaSuccess;
+  bool written = false; // as an event
   std::string fault_text;
   std::string refusal_text;
   std::uint64_t refusals = 0;
+  std::uint64_t launches = 0;
+  std::string unseen; // why a launch was refused, until the program asks for its error
 };
 
 Errors& errors() {
@@ -140,7 +147,9 @@ cudaError_t note_fault(const std::string& text) {
   if (all.fault_ == cudaSuccess) {
     all.fault_ = code_of(text);
     all.fault_text = text;
-    std::fprintf(stderr, "kernelgrade: %s: %s\n", words_for(all.fault_)->name, text.c_str());
+    all.written = write_event(kFaultEvent, text);
+    if (!all.written)
+      std::fprintf(stderr, "kernelgrade: %s: %s\n", words_for(all.fault_)->name, text.c_str());
   }
   return all.fault_;
 }
@@ -155,6 +164,18 @@ cudaError_t note_refusal(cudaError_t code, const char* what, const std::string& 
   return code;
 }
 
+cudaError_t note_refused_launch(cudaError_t code, const std::string& what, const std::string& why) {
+  note_refusal(code, what.c_str(), why);
+  std::lock_guard lock(errors().mutex);
+  errors().unseen = what + ": " + why;
+  return code;
+}
+
+void note_launch() {
+  std::lock_guard lock(errors().mutex);
+  ++errors().launches;
+}
+
 std::pair<std::uint64_t, std::string> refusals() {
   std::lock_guard lock(errors().mutex);
   return {errors().refusals, errors().refusal_text};
@@ -165,6 +186,7 @@ void forget_errors() {
   errors().fault_ = last = cudaSuccess;
   errors().fault_text.clear();
   errors().refusal_text.clear();
+  errors().unseen.clear();
 }
 
 std::string report() {
@@ -176,13 +198,24 @@ std::string report() {
 
 using namespace kg::foreign;
 
+namespace {
+
+// The program asks whether all went well: a refused launch is its own affair from here on.
+cudaError_t asked_for_error() {
+  std::lock_guard lock(errors().mutex);
+  errors().unseen.clear();
+  return errors().fault_;
+}
+
+} // namespace
+
 cudaError_t cudaGetLastError() {
-  const cudaError_t broken = fault();
+  const cudaError_t broken = asked_for_error();
   return broken != cudaSuccess ? broken : std::exchange(last, cudaSuccess);
 }
 
 cudaError_t cudaPeekAtLastError() {
-  const cudaError_t broken = fault();
+  const cudaError_t broken = asked_for_error();
   return broken != cudaSuccess ? broken : last;
 }
 

@@ -120,8 +120,9 @@ cudaError_t launch(LaunchConfig config, cudaStream_t stream, const detail::Erase
   } catch (const Refusal& refusal) {
     const std::string where =
         std::string(config.where.file) + ":" + std::to_string(config.where.line);
-    return note_refusal(refusal.code, (where + ": launch of " + name).c_str(), refusal.what());
+    return note_refused_launch(refusal.code, where + ": launch of " + name, refusal.what());
   }
+  note_launch();
   if (current_block) {
     children().add(config, kernel, arguments);
     return cudaSuccess;

@@ -74,7 +74,7 @@ std::string own_words(const std::string& failure) {
 
 Programs programs_beside(const fs::path& kernelgrade) {
   const fs::path folder = kernelgrade.parent_path();
-  Programs programs{folder / "compile-candidate", folder / "kernelgrade-try",
+  Programs programs{folder / "compile-cuda", folder / "kernelgrade-try",
                     folder / "kernelgrade-try-checked", folder / "kernelgrade-try-counted",
                     folder / "kernelgrade-guard"};
   for (const fs::path& program : {programs.compile, programs.try_plain, programs.try_checked,

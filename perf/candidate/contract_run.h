@@ -16,7 +16,7 @@ namespace kg::candidate {
 
 // The programs that a build leaves beside `kernelgrade`.
 struct Programs {
-  std::filesystem::path compile;     // a script: [checked] SOURCE LIBRARY FOLDER [OPTION...]
+  std::filesystem::path compile;     // a script: cmake/compile_cuda.sh.in
   std::filesystem::path try_plain;   // kernelgrade-try
   std::filesystem::path try_checked; // kernelgrade-try-checked
   std::filesystem::path try_counted; // kernelgrade-try-counted

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kNoCompiler = 77; // as compile-candidate says
+constexpr int kNoCompiler = 77; // as compile-cuda says
 constexpr const char* kOp = "candidate";
 
 // The kernel's name, as its cubin has it: without what kernel_key puts before it.

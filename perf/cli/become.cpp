@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/become.h"
 
+#include "perf/build/target.h"
 #include "runtime/error.h"
 
 #include <cerrno>
@@ -12,10 +13,27 @@
 
 namespace kg::cli {
 
+void need(const World& world, const std::filesystem::path& file, const std::string& target,
+          const std::string& otherwise) {
+  const auto complain = [&](const std::string& words) {
+    throw Error(fmt::format("there is no {}{}{}{}", file.string(), words,
+                            otherwise.empty() ? "" : "\n", otherwise));
+  };
+  if (std::filesystem::exists(file)) return;
+  if (!build::is_in_build_tree(world.executable, world.build))
+    complain("; install Kernelgrade again, with the target " + target + " built");
+  try {
+    build::make(world.build, target, world.err);
+  } catch (const Error& error) {
+    complain(std::string(", and building it failed:\n") + error.what());
+  }
+  if (!std::filesystem::exists(file)) complain(", though the target " + target + " was built");
+}
+
 void become(const World& world, const std::string& program,
-            const std::vector<std::string>& arguments, const std::string& fix) {
+            const std::vector<std::string>& arguments, const std::string& otherwise) {
   std::string path = (world.executable.parent_path() / program).string();
-  if (!std::filesystem::exists(path)) throw Error(fmt::format("there is no {}; {}", path, fix));
+  need(world, path, program, otherwise);
   std::vector<std::string> words = arguments;
   std::vector<char*> pointers = {path.data()};
   for (std::string& word : words) pointers.push_back(word.data());

@@ -9,9 +9,15 @@
 
 namespace kg::cli {
 
-// Turns this process into a program that lies beside the command, with these arguments. Throws
-// Error, whose end is `fix`, where there is none.
+// Builds a target of this build tree where `file` is not there yet. Throws Error where that fails,
+// and where this program is installed; the error ends with `otherwise`.
+void need(const World& world, const std::filesystem::path& file, const std::string& target,
+          const std::string& otherwise = "");
+
+// Turns this process into a program that lies beside the command, with these arguments, and that is
+// a target of the same name.
 [[noreturn]] void become(const World& world, const std::string& program,
-                         const std::vector<std::string>& arguments, const std::string& fix);
+                         const std::vector<std::string>& arguments,
+                         const std::string& otherwise = "");
 
 } // namespace kg::cli

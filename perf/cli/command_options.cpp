@@ -292,6 +292,11 @@ void add_emulate(CLI::App& app, Words& words) {
 }
 
 // Its options are those of the program that runs them (perf/models/command.cpp).
+void add_check(CLI::App& app) {
+  app.add_subcommand("check", "run any CUDA program without a GPU, under the checkers of races, "
+                              "bounds, initialization and barriers");
+}
+
 void add_model(CLI::App& app) {
   app.add_subcommand("model", "run a whole model, time its layers, compare it with another's");
 }
@@ -373,6 +378,7 @@ void add_compare(CLI::App& app, Words& words) {
 } // namespace
 
 void add_commands(CLI::App& app, Words& words) {
+  add_check(app);
   add_try(app, words);
   add_emulate(app, words);
   add_list(app, words);

@@ -54,9 +54,8 @@ int emulate(const Options& options, World& world) {
     judge::require_writable(options.emulated.counts); // not when the program is over
     setenv("KERNELGRADE_COUNTS", fs::absolute(options.emulated.counts).c_str(), 1);
   }
-  if (!fs::exists(folder / "libcudart.so.13"))
-    throw Error(fmt::format("there is no {}; build the target emulate, with nvcc on the PATH",
-                            (folder / "libcudart.so.13").string()));
+  need(world, folder / "libcudart.so.13", "emulate",
+       "it takes nvcc, on the PATH when CMake configures the host preset");
   const char* const others = std::getenv("LD_LIBRARY_PATH");
   const std::string libraries =
       folder.string() + (others && *others ? std::string(":") + others : "");

@@ -99,10 +99,13 @@ constexpr const char* kFurther = "Further commands"; // which nobody has describ
 
 const std::map<std::string, Described>& descriptions() {
   static const std::map<std::string, Described> kAll = {
+      {"check",
+       {kYours,
+        "  kernelgrade check my_program.cu\n"
+        "  kernelgrade check main.cu kernels.cu -I include --sarif findings.sarif -- 1000\n"}},
       {"try",
        {kYours, "  kernelgrade try softmax my_softmax.cu --dtype f32\n"
                 "  kernelgrade try softmax --signature >my_softmax.cu\n"}},
-      {"check", {kYours, ""}},
       {"emulate", {kYours, "  kernelgrade emulate --checked -- ./program argument\n"}},
       {"list", {kTest, "  kernelgrade list --op gemm,softmax --dtype f32\n"}},
       {"run",

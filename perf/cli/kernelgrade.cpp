@@ -6,6 +6,7 @@
 #include "perf/cli/commands.h"
 #include "perf/cli/console.h"
 #include "perf/cli/cost_unchanged.h"
+#include "perf/cli/missing_operations.h"
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/gate.h"
 #include "perf/judge/sinks.h"
@@ -32,9 +33,12 @@ int compare_costs(const Options& options, World& world) {
                                           : compare_hardware(options, world);
 }
 
-// Another program's, which dispatch() starts before it parses.
+// Those of other programs, which dispatch() starts before it parses.
 int misplaced_model(const Options&, World&) {
   throw UsageError("model: it comes first: kernelgrade model run NAME");
+}
+int misplaced_check(const Options&, World&) {
+  throw UsageError("check: it comes first: kernelgrade check FILE.cu");
 }
 
 // Before anything is measured that could not be written.
@@ -62,6 +66,7 @@ Command find_command(const Options& options, const World& world) {
   static const std::map<std::string, Command> kCommands = {
     {"ab", ab},
     {"bless", bless},
+    {"check", misplaced_check},
     {"compare", compare},
     {"doctor", doctor},
     {"emulate", emulate},
@@ -115,20 +120,26 @@ int run_with_json_on_output(Command command, Options options, World& world) {
 }
 
 int dispatch(const std::vector<std::string>& arguments, World& world) {
+  // Programs of their own, which parse what is theirs.
   if (!arguments.empty() && arguments.front() == "model")
-    become(world, "kernelgrade-model", {arguments.begin() + 1, arguments.end()},
-           "build the target kernelgrade-model");
+    become(world, "kernelgrade-model", {arguments.begin() + 1, arguments.end()});
+  if (!arguments.empty() && arguments.front() == "check") {
+    need(world, world.executable.parent_path() / "kernelgrade-check", "check",
+         "programs are checked by the host backend's build with g++ (cmake --preset host)");
+    become(world, "kernelgrade-check", {arguments.begin() + 1, arguments.end()});
+  }
   const Parsed parsed = parse(arguments, world.baselines);
   if (parsed.help) {
     world.out << parsed.help->text;
     return judge::kExitPass;
   }
+  build_missing_operations(parsed.options, world, arguments);
   if (parsed.options.cost && !world.take_launches) {
     if (!needs_no_counts(parsed.options, world)) return run_counting_program(arguments, world);
     world.untimed = true; // they have costs
   }
   const Command command = find_command(parsed.options, world);
-  if (!command) become(world, "kernelgrade-lab", arguments, "build the target commands");
+  if (!command) become(world, "kernelgrade-lab", arguments);
   std::optional<AsciiOnly> out, err;
   if (parsed.options.ascii) {
     out.emplace(world.out);

@@ -4,6 +4,7 @@
 // kernelgrade peers: the same cases in other frameworks (perf/peers), as rows beside ours. The
 // frameworks get inputs and give results; whether these are right is judged here.
 #include "perf/judge/peers.h"
+#include "perf/cli/become.h"
 #include "perf/cli/console.h"
 #include "perf/cli/lab_commands.h"
 #include "perf/cli/measure_processes.h"
@@ -153,8 +154,7 @@ std::vector<std::string> take_models(std::vector<Filter>& filters) {
 std::vector<Case> models_of(const World& world, const std::vector<std::string>& words,
                             const fs::path& folder) {
   const std::string program = (world.executable.parent_path() / "kernelgrade-model").string();
-  if (!fs::exists(program))
-    throw Error(fmt::format("there is no {}; build the target kernelgrade-model", program));
+  need(world, program, "kernelgrade-model");
   const perf::Finished finished =
       perf::run_process({program, "export", "--folder", folder.string(), "--case",
                          fmt::format("{}", fmt::join(words, ","))},

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/study_programs.h"
 
+#include "perf/cli/become.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/study_experiment.h"
 #include "perf/judge/peers.h"
@@ -26,21 +27,14 @@ std::vector<std::string> command_for(const Options& options, const World& world,
                                      const study::Settings& settings, const fs::path& results,
                                      const fs::path& trace) {
   const judge::RowKey& key = row.registered.key;
-  if (is_ours(row))
-    return {(world.executable.parent_path() / "kernelgrade-model").string(),
-            "measure",
-            "--case",
-            key.case_id,
-            "--variant",
-            key.variant,
-            "--warm-up",
-            settings.at("warm-up"),
-            "--runs",
-            settings.at("runs"),
-            "--json",
-            results.string(),
-            "--trace",
-            trace.string()};
+  if (is_ours(row)) {
+    const fs::path program = world.executable.parent_path() / "kernelgrade-model";
+    need(world, program, "kernelgrade-model");
+    return {program.string(), "measure",           "--case",    key.case_id,
+            "--variant",      key.variant,         "--warm-up", settings.at("warm-up"),
+            "--runs",         settings.at("runs"), "--json",    results.string(),
+            "--trace",        trace.string()};
+  }
   return {world.executable.string(),
           "peers",
           "--op",

@@ -8,6 +8,7 @@
 #include "perf/candidate/process.h"
 #include "perf/candidate/ptx_source.h"
 #include "perf/candidate/taken.h"
+#include "perf/cli/become.h"
 #include "perf/cli/lab_commands.h"
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/gate.h"
@@ -68,10 +69,9 @@ fs::path source_for_host(const Programs& programs, const TryOptions& attempt,
 fs::path compile(const Programs& programs, const Options& options, const fs::path& source,
                  bool checked, const fs::path& folder, std::string& errors) {
   const fs::path library = folder / (checked ? "candidate.checked.so" : "candidate.so");
-  std::vector<std::string> command = {programs.compile.string()};
-  if (checked) command.emplace_back("checked");
-  command.insert(command.end(),
-                 {fs::absolute(source).string(), library.string(), (folder / "work").string()});
+  std::vector<std::string> command = {programs.compile.string(),     "library",
+                                      checked ? "checked" : "plain", library.string(),
+                                      (folder / "work").string(),    fs::absolute(source).string()};
   command.insert(command.end(), options.attempt.compile_options.begin(),
                  options.attempt.compile_options.end());
   const perf::Finished finished =
@@ -277,6 +277,11 @@ nlohmann::json to_json(const Judged& judged, const Options& options) {
 
 int try_candidate(const Options& options, World& world) {
   const perf::Operation& operation = operation_named(world, options.attempt.op);
+  const fs::path folder_of_programs = world.executable.parent_path();
+  for (const char* program :
+       {"kernelgrade-try", "kernelgrade-try-checked", "kernelgrade-try-counted"})
+    need(world, folder_of_programs / program, "try",
+         "candidates are judged by the host backend's build with g++ (cmake --preset host)");
   const Programs programs = candidate::programs_beside(world.executable);
   if (options.attempt.signature) {
     world.out << signature_of(programs, operation.name);

@@ -49,13 +49,16 @@ std::string site_table(std::vector<Site> sites) {
   return table.plain();
 }
 
-std::string kernel_text(const Launch& launch) {
+std::string configuration(const Launch& launch) {
   const auto extents = [](const std::array<unsigned, 3>& e) {
     return fmt::format("({},{},{})", e[0], e[1], e[2]);
   };
-  std::string text =
-      fmt::format("kernel {}: grid {}, block {}, {} bytes of dynamic shared memory\n",
-                  launch.kernel, extents(launch.grid), extents(launch.block), launch.shared_bytes);
+  return fmt::format("grid {}, block {}, {} bytes of dynamic shared memory", extents(launch.grid),
+                     extents(launch.block), launch.shared_bytes);
+}
+
+std::string kernel_text(const Launch& launch) {
+  std::string text = fmt::format("kernel {}: {}\n", launch.kernel, configuration(launch));
   std::string meetings = fmt::format("{} barriers", launch.barriers);
   if (launch.barrier_phases > 0)
     meetings += fmt::format(", {} phases of other barriers", launch.barrier_phases);
@@ -66,7 +69,44 @@ std::string kernel_text(const Launch& launch) {
   return text + site_table(launch.sites);
 }
 
+void add(const Site& more, std::vector<Site>& sites) {
+  const auto same = std::find_if(sites.begin(), sites.end(), [&](const Site& site) {
+    return site.line == more.line && site.memory == more.memory && site.access == more.access &&
+           site.width == more.width;
+  });
+  if (same == sites.end()) return sites.push_back(more);
+  for (const auto member : {&Site::requests, &Site::lanes, &Site::sectors, &Site::least_sectors,
+                            &Site::wavefronts, &Site::least_wavefronts, &Site::addresses})
+    (*same).*member += more.*member;
+  same->most_lanes = std::max(same->most_lanes, more.most_lanes);
+}
+
 } // namespace
+
+std::string kernels_text(const std::vector<Launch>& launches) {
+  struct Kernel {
+    const Launch* first;
+    std::size_t launches = 0;
+    std::vector<Site> sites;
+  };
+  std::vector<Kernel> kernels; // in the order of their first launches
+  for (const Launch& launch : launches) {
+    auto kernel = std::find_if(kernels.begin(), kernels.end(), [&](const Kernel& known) {
+      return known.first->kernel == launch.kernel;
+    });
+    if (kernel == kernels.end()) kernel = kernels.insert(kernels.end(), {&launch, 0, {}});
+    ++kernel->launches;
+    for (const Site& site : launch.sites) add(site, kernel->sites);
+  }
+  std::string text;
+  for (const Kernel& kernel : kernels)
+    text +=
+        fmt::format("{}kernel {}: {} of {}\n{}", text.empty() ? "" : "\n", kernel.first->kernel,
+                    kernel.launches == 1 ? "one launch"
+                                         : fmt::format("{} launches, the first", kernel.launches),
+                    configuration(*kernel.first), site_table(kernel.sites));
+  return text;
+}
 
 std::string profile_text(const std::vector<Launch>& launches, const Work& work) {
   std::string text = metric_table(metrics(launches, work));

@@ -15,4 +15,7 @@ namespace kg::cost {
 // gain first, with hints.
 std::string profile_text(const std::vector<count::Launch>& launches, const Work& work);
 
+// The lines of each kernel alone, over all of its launches, the one with most to gain first.
+std::string kernels_text(const std::vector<count::Launch>& launches);
+
 } // namespace kg::cost

@@ -15,7 +15,7 @@
 namespace kg::cost {
 namespace {
 
-constexpr int kSchema = 1;
+constexpr int kSchema = 2;
 
 template <class Enum>
 std::optional<Enum> word(const std::string& text,
@@ -47,11 +47,16 @@ count::Site site_of(judge::JsonObject json) {
       "load, store or atomic");
   site.width = static_cast<unsigned>(json.whole_number("width"));
   site.requests = json.whole_number("requests");
+  site.lanes = json.whole_number("lanes");
   site.sectors = json.whole_number("sectors");
+  site.least_sectors = json.whole_number("least_sectors");
   site.wavefronts = json.whole_number("wavefronts");
+  site.least_wavefronts = json.whole_number("least_wavefronts");
   site.wavefronts_8 = json.whole_number("wavefronts_8");
   site.wavefronts_16 = json.whole_number("wavefronts_16");
   site.l1_passes = json.whole_number("l1_passes");
+  site.addresses = json.whole_number("addresses");
+  site.most_lanes = json.whole_number("most_lanes");
   json.done();
   return site;
 }

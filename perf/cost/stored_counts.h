@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a program's launches cost, as `kernelgrade emulate --counts` stored it
-// (kernels/emulate/counts.cpp).
+// (kernels/runtime/host/count/counts_file.cpp).
 #pragma once
 
 #include "runtime/host/count/counts.h"

@@ -51,15 +51,19 @@ class Pipe {
     if (ends_[1] >= 0) close(ends_[1]);
     ends_[1] = -1;
   }
-  std::string read_all() {
-    std::string all;
+  // What has come; empty at the end.
+  std::string read_some() {
     std::array<char, 4096> block;
     for (;;) {
       const ssize_t got = read(ends_[0], block.data(), block.size());
       if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) return all;
-      all.append(block.data(), static_cast<std::size_t>(got));
+      return {block.data(), static_cast<std::size_t>(got < 0 ? 0 : got)};
     }
+  }
+  std::string read_all() {
+    std::string all;
+    for (std::string some = read_some(); !some.empty(); some = read_some()) all += some;
+    return all;
   }
 
  private:
@@ -147,6 +151,26 @@ Finished run_process(const std::vector<std::string>& command, Output output) {
   Finished finished = *wait_for(child, 0);
   finished.output = written;
   return finished;
+}
+
+Finished run_lines(const std::vector<std::string>& command,
+                   const std::function<void(const std::string&)>& line) {
+  Pipe pipe;
+  FileActions actions;
+  posix_spawn_file_actions_adddup2(actions.get(), pipe.writer(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(actions.get(), pipe.writer(), STDERR_FILENO);
+  const pid_t child = start(command, actions);
+  pipe.close_writer();
+  std::string text;
+  for (std::string some = pipe.read_some(); !some.empty(); some = pipe.read_some()) {
+    text += some;
+    std::size_t begin = 0;
+    for (std::size_t end; (end = text.find('\n', begin)) != text.npos; begin = end + 1)
+      line(text.substr(begin, end - begin));
+    text.erase(0, begin);
+  }
+  if (!text.empty()) line(text);
+  return *wait_for(child, 0);
 }
 
 pid_t start_process(const std::vector<std::string>& command) {

@@ -30,6 +30,10 @@ enum class Output { capture, to_stderr };
 // command[0] is looked up in PATH unless it holds a '/'. Throws Error when it cannot be started.
 Finished run_process(const std::vector<std::string>& command, Output output);
 
+// The same with each line that it writes, to either output, handed over while it runs.
+Finished run_lines(const std::vector<std::string>& command,
+                   const std::function<void(const std::string&)>& line);
+
 // Starts a program with the caller's own input and outputs; the caller ends it and waits for it.
 // Throws as run_process.
 pid_t start_process(const std::vector<std::string>& command);

@@ -14,11 +14,12 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: kernelgrade-rewrite SOURCE OUTPUT [--root DIR] [--copies DIR] [--depfile FILE] "
-    "[-IDIR]...\n"
+    "[-IDIR]... [OPTION]...\n"
     "  SOURCE     a CUDA source           OUTPUT  the C++ source to write\n"
     "  --root     the project's folder (default: that of SOURCE)\n"
     "  --copies   where copies of headers go, by their place in it (default: OUTPUT.headers)\n"
-    "  --depfile  what was read, in make's words\n";
+    "  --depfile  what was read, in make's words\n"
+    "  OPTION     another one of the compiler, as -DX=1: it changes nothing\n";
 
 // Spaces and dollars as make wants them.
 std::string escaped(const std::string& path) {
@@ -46,6 +47,8 @@ int run(int count, char** arguments) {
       *option = arguments[++i];
     } else if (word.substr(0, 2) == "-I") {
       if (word.size() > 2) folders.emplace_back(word.substr(2));
+    } else if (word.size() > 1 && word[0] == '-' && word[1] != '-') {
+      continue; // the compiler's
     } else {
       files.emplace_back(word);
     }

@@ -4,6 +4,7 @@
 // What the checkers learn from the executor.
 #include "runtime/host/check/access_check.h"
 
+#include "runtime/event_file.h"
 #include "runtime/host/virtual_device.h"
 #include "runtime/memory.h"
 
@@ -72,9 +73,11 @@ Checker::Checker() {
 Checker::~Checker() {
   host::observer = nullptr;
   if (memory_.live_count() == 0) return;
+  const std::string leak = fmt::format("[leak] {}; free what was allocated before the program ends",
+                                       memory_.describe_live());
+  if (write_event(kLeakEvent, leak)) return;
   std::fflush(stdout);
-  fmt::print(stderr, "[leak] {}; free what was allocated before the program ends\n",
-             memory_.describe_live());
+  fmt::print(stderr, "{}\n", leak);
   std::fflush(stderr);
 }
 

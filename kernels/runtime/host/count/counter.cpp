@@ -43,7 +43,9 @@ Counter& instance() {
 
 Counter* the_counter = &instance();
 
-std::vector<Launch> take_launches() { return the_counter->take_launches(); }
+// By the function, as it may be called before the pointer is set.
+std::vector<Launch> take_launches() { return instance().take_launches(); }
+void count_merged() { instance().count_merged(); }
 
 Counter::Counter() {
   for (const check::DataSegment& segment : check::data_segments())

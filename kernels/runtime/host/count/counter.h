@@ -149,5 +149,6 @@ class Counter final : public host::Observer {
 
 // The one of this program: the calls that a compiler inserts carry no context.
 extern Counter* the_counter;
+void count_merged(); // Counter::count_merged, from a constructor, too, that runs before main
 
 } // namespace kg::count

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the launches of a program cost, written when it ends to the file that KERNELGRADE_COUNTS
-// names. Part of the libcudart that counts.
+// names. Part of the libcudart that counts, and of the programs of `kernelgrade check --costs`.
 #include "runtime/atomic_file.h"
 #include "runtime/host/count/counter.h"
 
@@ -21,11 +21,16 @@ Json json(const Site& site) {
           {"access", kAccesses[static_cast<int>(site.access)]},
           {"width", site.width},
           {"requests", site.requests},
+          {"lanes", site.lanes},
           {"sectors", site.sectors},
+          {"least_sectors", site.least_sectors},
           {"wavefronts", site.wavefronts},
+          {"least_wavefronts", site.least_wavefronts},
           {"wavefronts_8", site.wavefronts_8},
           {"wavefronts_16", site.wavefronts_16},
-          {"l1_passes", site.l1_passes}};
+          {"l1_passes", site.l1_passes},
+          {"addresses", site.addresses},
+          {"most_lanes", site.most_lanes}};
 }
 
 Json json(const Launch& launch) {
@@ -48,14 +53,14 @@ Json json(const Launch& launch) {
 const struct Writer {
   Writer() {
     take_launches();
-    the_counter->count_merged();
+    count_merged();
   }
   ~Writer() {
     const char* const file = std::getenv("KERNELGRADE_COUNTS");
     if (file == nullptr) return;
     Json launches = Json::array();
     for (const Launch& launch : take_launches()) launches.push_back(json(launch));
-    kg::write_file(file, Json({{"schema", 1}, {"launches", launches}}).dump(1) + "\n");
+    kg::write_file(file, Json({{"schema", 2}, {"launches", launches}}).dump(1) + "\n");
   }
 } writer;
 

@@ -1,0 +1,75 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# compile-cuda, which `kernelgrade check` and `try` compile by, and what the programs of `check` are linked with.
+
+# kernelgrade_add_check(): the script for the build and for where it is installed (Install.cmake), and the targets
+#   check         kernelgrade-check, and all that a program needs under the checkers and without
+#   check_costs   what it needs to be counted as well
+function(kernelgrade_add_check)
+  if(NOT TARGET kernelgrade_checkers) # on a GPU, or another compiler than g++
+    return()
+  endif()
+  set(checkers kernelgrade_checkers kernelgrade_symbols)
+  set(counts kernelgrade_counts_file)
+  set(counters kernelgrade_counters kernelgrade_symbols)
+  set(libraries kernelgrade_foreign kernelgrade_runtime kernelgrade_jit_build)
+  set(system TBB::tbb fmt::fmt)
+  set(blas "")
+  if(TARGET kernelgrade_cublas)
+    list(PREPEND libraries kernelgrade_cublas)
+    set(blas " '${OpenBLASLib_LIBRARY}'")
+  endif()
+  if(KERNELGRADE_FIBER_BOOST OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    list(APPEND system Boost::context)
+  endif()
+  add_custom_target(check DEPENDS kernelgrade-check kernelgrade_rewrite ${checkers} ${libraries})
+  add_custom_target(check_costs DEPENDS check ${counts} ${counters})
+
+  set(compiler ${CMAKE_CXX_COMPILER})
+  list(JOIN KERNELGRADE_HOST_ARCH " " arch)
+  list(JOIN KERNELGRADE_KERNEL_FLAGS " " flags_plain)
+  list(JOIN KERNELGRADE_CHECKED_FLAGS " " flags_checked)
+  list(JOIN KERNELGRADE_FATBIN_FLAGS " " flags_fatbin)
+  list(JOIN KERNELGRADE_NVCC_FLAGS " " flags_nvcc)
+  string(APPEND flags_plain " ${arch}")
+  string(APPEND flags_checked " ${arch} -DKG_CHECKED=1")
+  set(nvcc "")
+  if(KERNELGRADE_NVCC)
+    set(nvcc ${KERNELGRADE_NVCC})
+  endif()
+  set(cccl "")
+  if(KERNELGRADE_CCCL AND NOT KERNELGRADE_CCCL STREQUAL "/usr/include")
+    set(cccl "-isystem '${KERNELGRADE_CCCL}'")
+  endif()
+  set(files "")
+  foreach(library IN LISTS system)
+    get_target_property(type ${library} TYPE)
+    if(NOT type STREQUAL "INTERFACE_LIBRARY")
+      list(APPEND files "'$<TARGET_FILE:${library}>'")
+    endif()
+  endforeach()
+  list(JOIN files " " system)
+  string(APPEND system "${blas} '${KERNELGRADE_BACKTRACE}'")
+  list(TRANSFORM CMAKE_DL_LIBS PREPEND " -l" OUTPUT_VARIABLE dl)
+  string(APPEND system ${dl})
+
+  file(RELATIVE_PATH headers ${PROJECT_BINARY_DIR}/perf ${PROJECT_SOURCE_DIR}/kernels)
+  kernelgrade_compile_script(${PROJECT_BINARY_DIR}/perf/compile-cuda ../kernels/foreign/kernelgrade-rewrite ${headers}
+    "'$<TARGET_FILE:\\1>'")
+  file(RELATIVE_PATH headers ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_PREFIX}/include/kernelgrade)
+  file(RELATIVE_PATH folder ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  kernelgrade_compile_script(${PROJECT_BINARY_DIR}/installed/compile-cuda kernelgrade-rewrite ${headers}
+    "\"$here/${folder}/$<TARGET_FILE_NAME:\\1>\"")
+endfunction()
+
+# Of kernelgrade_add_check, with its variables. <pattern>: where a library lies, a word of the shell.
+function(kernelgrade_compile_script script rewrite headers pattern)
+  foreach(list IN ITEMS checkers counts counters libraries)
+    list(TRANSFORM ${list} REPLACE "(.+)" "${pattern}")
+    list(JOIN ${list} " " ${list})
+  endforeach()
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/compile_cuda.sh.in ${script}.in @ONLY)
+  file(GENERATE OUTPUT ${script} INPUT ${script}.in
+    FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+endfunction()

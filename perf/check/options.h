@@ -1,0 +1,36 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line of `kernelgrade check`.
+#pragma once
+
+#include "runtime/error.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace kg::program {
+
+// The command was called wrongly; nothing has been done.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+struct Options {
+  std::vector<std::filesystem::path> sources;
+  std::vector<std::string> compile;   // options of the compiler, with -I and -D
+  std::vector<std::string> arguments; // of the program
+  std::vector<std::string> orders; // of threads, as KERNELGRADE_THREAD_ORDER has them; one run each
+  bool fast = false;               // without checkers
+  bool costs = false;
+  int timeout_s = 600;               // of one run
+  std::filesystem::path json, sarif; // empty: not written
+  std::string help;                  // its text, where it was asked for
+};
+
+// Throws UsageError with what is wrong.
+Options parse(const std::vector<std::string>& words);
+
+} // namespace kg::program

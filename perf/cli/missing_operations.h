@@ -1,0 +1,19 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "perf/cli/options.h"
+#include "perf/cli/world.h"
+
+#include <string>
+#include <vector>
+
+namespace kg::cli {
+
+// Where the command line names operations that there are, but not in this build tree, which has
+// some alone (KERNELGRADE_OPS): builds them, and becomes the new program with the same arguments.
+// Otherwise does nothing.
+void build_missing_operations(const Options& options, const World& world,
+                              const std::vector<std::string>& arguments);
+
+} // namespace kg::cli
