@@ -81,16 +81,14 @@ int profile_costs(const Options& options, World& world) {
   if (options.profile.minimum) return profile_minima(options, world);
   if (!options.compiled.empty()) return profile_compiled(options, world);
   const Selection selection = select(world, options.filters);
-  const CostModel model(world, options.profile.gpu);
-  const DeviceBounds bounds(options, world);
+  const CostFigures figures(options, world, options.profile.gpu);
   for (const Row* row : countable(world, selection)) {
     const std::vector<count::Launch> launches = count_launches(*row, world);
     world.out << row->registered.key.case_id << " " << row->registered.key.variant << "\n"
               << cost::profile_text(launches, row->work)
               << fmt::format("{:.6g} floating-point operations, by the operation's definition\n\n",
                              row->work.flops)
-              << model.text(*row, launches) << "\n"
-              << bounds.text(*row, launches) << "\n";
+              << figures.bound_text(*row, launches) << "\n";
   }
   return judge::kExitPass;
 }

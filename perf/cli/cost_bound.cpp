@@ -6,10 +6,10 @@
 #include "perf/cli/counted.h"
 #include "perf/cost/bound.h"
 #include "perf/cost/modelled.h"
-#include "perf/judge/table.h"
 #include "perf/resources/compiled.h"
 #include "runtime/device.h"
 
+#include <filesystem>
 #include <fmt/format.h>
 #include <string_view>
 #include <utility>
@@ -67,36 +67,19 @@ judge::ExactFile blessed(const Options& options, const char* name) {
   return judge::load_exact(judge::resource_table(), resource_file(options, name));
 }
 
-bool is_older(const model::Gpu& gpu) { return std::stod(gpu.compute_capability) < 9; }
-
-// Time and limiter, or why there is none.
-std::pair<std::string, std::string> bound_of(const Row& row,
-                                             const std::vector<count::Launch>& launches,
-                                             const model::Gpu& gpu,
-                                             const judge::ExactFile& resources) {
-  const Found found = registers_of(launches, row.registered.op, resources);
-  if (!found.fault.empty()) return {"-", "a kernel is not in " + resources.path};
-  double seconds = 0, longest = 0;
-  std::string limiter;
-  try {
-    for (const cost::ModelledLaunch& one : cost::modelled(launches, row.work, gpu, found.taken)) {
-      if (!one.fits) return {"-", one.kernel + " does not fit"};
-      seconds += one.modelled.seconds;
-      if (one.modelled.seconds <= longest) continue;
-      longest = one.modelled.seconds;
-      limiter = model::name(one.modelled.limiter);
-    }
-  } catch (const Error&) { // of the model, whose only complaint can be this
-    return {"-", "its matrix units lack the type"};
-  }
-  return {fmt::format("{:.3g} us", 1e6 * seconds), limiter};
+// Whose registers the bound on this GPU counts with.
+const char* resources_of(const model::Gpu& gpu) {
+  return std::stod(gpu.compute_capability) < 9 ? kOlderResources : kBoundResources;
 }
 
 } // namespace
 
 CostFigures::CostFigures(const Options& options, const World& world)
-    : gpu_(model::part_of(modelled_gpu(world, ""), device_properties().sm_count)),
-      resources_(blessed(options, kBoundResources)) {}
+    : CostFigures(options, world, "") {}
+
+CostFigures::CostFigures(const Options& options, const World& world, const std::string& gpu)
+    : gpu_(model::part_of(modelled_gpu(world, gpu), device_properties().sm_count)),
+      resources_(blessed(options, resources_of(gpu_))) {}
 
 std::vector<cost::Metric> CostFigures::of(const Row& row,
                                           const std::vector<count::Launch>& launches) const {
@@ -109,23 +92,20 @@ std::vector<cost::Metric> CostFigures::of(const Row& row,
   return all;
 }
 
-DeviceBounds::DeviceBounds(const Options& options, const World& world)
-    : gpus_(model::load_gpus(world.source / "perf" / "model" / "gpus.json")),
-      resources_(blessed(options, kBoundResources)), older_(blessed(options, kOlderResources)) {}
-
-std::string DeviceBounds::text(const Row& row, const std::vector<count::Launch>& launches) const {
-  const double sms = device_properties().sm_count;
-  judge::TextTable table({"GPU", "at the least", "limited by", "registers of"});
-  for (const model::Gpu& gpu : gpus_) {
-    const bool older = is_older(gpu);
-    const auto [time, limiter] =
-        bound_of(row, launches, model::part_of(gpu, sms), older ? older_ : resources_);
-    table.add({gpu.name, time, limiter, older ? kOlderResources : kBoundResources});
+std::string CostFigures::bound_text(const Row& row,
+                                    const std::vector<count::Launch>& launches) const {
+  const Found found = registers_of(launches, row.registered.op, resources_);
+  std::string text =
+      fmt::format("lower bound on the time, modelled, not measured: {} multiprocessors of {} with "
+                  "their share of "
+                  "its memory; registers of {}\n",
+                  gpu_.sms, gpu_.name, std::filesystem::path(resources_.path).stem().string());
+  try {
+    text += cost::modelled_text(launches, row.work, gpu_, found.taken);
+  } catch (const Error& lacking) { // the GPU lacks matrix units for the type
+    return text + fmt::format("none: {}\n", lacking.what());
   }
-  return fmt::format(
-      "bounds, not measured: {} multiprocessors of each GPU, with their share of its "
-      "memory\n{}",
-      sms, table.plain());
+  return found.fault.empty() ? text : text + found.fault + "\n";
 }
 
 } // namespace kg::cli

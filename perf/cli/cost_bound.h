@@ -20,28 +20,20 @@ inline constexpr const char* kBoundResources = "sm_90a-cuda13.0";
 
 class CostFigures {
  public:
-  // Throws Error where the GPU's figures cannot be read.
+  // Of kModelledGpu, or of `gpu` as for modelled_gpu. Throws Error where its figures cannot be
+  // read.
   CostFigures(const Options& options, const World& world);
+  CostFigures(const Options& options, const World& world, const std::string& gpu);
 
   // Of one execution of the row.
   std::vector<cost::Metric> of(const Row& row, const std::vector<count::Launch>& launches) const;
 
+  // The bound of each launch, for people; they add up to the metric bound_ns.
+  std::string bound_text(const Row& row, const std::vector<count::Launch>& launches) const;
+
  private:
-  model::Gpu gpu_;
+  model::Gpu gpu_; // as many of its multiprocessors as the executor has
   judge::ExactFile resources_;
-};
-
-// The bound on every GPU of perf/model/gpus.json, for people.
-class DeviceBounds {
- public:
-  DeviceBounds(const Options& options, const World& world);
-
-  // A table with a line per GPU, of one execution of the row.
-  std::string text(const Row& row, const std::vector<count::Launch>& launches) const;
-
- private:
-  std::vector<model::Gpu> gpus_;
-  judge::ExactFile resources_, older_; // of GPUs from 9.0 on, and before
 };
 
 } // namespace kg::cli

@@ -75,10 +75,6 @@ cost::TakenByKernel CostModel::taken(const Row& row,
   return found;
 }
 
-std::string CostModel::text(const Row& row, const std::vector<count::Launch>& launches) const {
-  return cost::modelled_text(launches, row.work, gpu_, taken(row, launches));
-}
-
 std::optional<double> CostModel::seconds(const Row& row,
                                          const std::vector<count::Launch>& launches) const {
   double sum = 0;

@@ -36,9 +36,6 @@ class CostModel {
   // `gpu` as for modelled_gpu.
   CostModel(const World& world, const std::string& gpu);
 
-  // A table of the row's launches, under a heading that says what it is.
-  std::string text(const Row& row, const std::vector<count::Launch>& launches) const;
-
   // Of all launches, one after the other; nothing where one does not fit the GPU.
   std::optional<double> seconds(const Row& row, const std::vector<count::Launch>& launches) const;
 

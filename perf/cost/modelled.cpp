@@ -38,6 +38,8 @@ double passes(const count::Site& site, const model::Gpu& gpu) {
   return std::max(made, clocks * static_cast<double>(site.requests));
 }
 
+std::string time(double seconds) { return fmt::format("{:.3g} us", 1e6 * seconds); }
+
 } // namespace
 
 model::Costs costs_of(const count::Launch& launch, double resident_blocks, double issue_slots,
@@ -106,21 +108,25 @@ std::vector<ModelledLaunch> modelled(const std::vector<count::Launch>& launches,
 
 std::string modelled_text(const std::vector<count::Launch>& launches, const Work& work,
                           const model::Gpu& gpu, const TakenByKernel& taken) {
-  judge::TextTable table(
-      {"kernel", "modelled time", "bound by", "share of roof", "occupancy from"});
+  judge::TextTable table({"kernel", "at least", "limited by", "share of roof", "occupancy from"});
+  double seconds = 0;
+  bool fit = true;
   for (const ModelledLaunch& one : modelled(launches, work, gpu, taken)) {
     const char* from = one.compiled ? "registers, threads and shared memory"
                                     : "threads and dynamic shared memory alone";
+    seconds += one.modelled.seconds;
+    fit = fit && one.fits;
     if (one.fits)
-      table.add({one.kernel, fmt::format("{:.3g} us", 1e6 * one.modelled.seconds),
-                 std::string(model::name(one.modelled.bound)),
+      table.add({one.kernel, time(one.modelled.seconds),
+                 std::string(model::name(one.modelled.limiter)),
                  fmt::format("{:.0f} %", 100 * one.modelled.share_of_roof), from});
     else
       table.add({one.kernel, "-", "does not fit", "-", from});
   }
-  std::string text = fmt::format("model, not measured: {}\n{}", gpu.name, table.plain());
-  if (launches.size() > 1 && work.flops > 0)
-    text += "arithmetic is left out: how the launches share it is not known\n";
+  std::string text = table.plain();
+  if (launches.size() < 2) return text;
+  if (fit) text += fmt::format("{} launches: at least {}\n", launches.size(), time(seconds));
+  if (work.flops > 0) text += "arithmetic is left out: how the launches share it is not known\n";
   return text;
 }
 

@@ -48,7 +48,7 @@ model::Costs costs_of(const count::Launch& launch, double resident_blocks, doubl
 std::vector<ModelledLaunch> modelled(const std::vector<count::Launch>& launches, const Work& work,
                                      const model::Gpu& gpu, const TakenByKernel& taken);
 
-// A table under a heading that says what it is, and what was not known.
+// A table of the launches' times and their sum, and what was not known.
 std::string modelled_text(const std::vector<count::Launch>& launches, const Work& work,
                           const model::Gpu& gpu, const TakenByKernel& taken);
 

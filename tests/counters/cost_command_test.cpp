@@ -169,7 +169,7 @@ TEST_F(CostCommands, Profile) {
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("copy.f32.n64 plain"), HasSubstr("kernel copy"),
                                  HasSubstr("copy.cu:12"), Not(HasSubstr("slow"))));
-  EXPECT_THAT(outcome.out, HasSubstr("model, not measured: nvidia-h200"));
+  EXPECT_THAT(outcome.out, HasSubstr("16 multiprocessors of nvidia-h200"));
   EXPECT_EQ((*this)({"profile"}).exit_code, 77);                      // times need a device
   EXPECT_EQ((*this)({"profile", "--gpu", "nvidia-t4"}).exit_code, 2); // no cost, no model
   EXPECT_EQ((*this)({"profile", "--cost", "--variant", "lib"}).exit_code, 1);
@@ -177,7 +177,7 @@ TEST_F(CostCommands, Profile) {
 
 TEST_F(CostCommands, ProfileOfAnotherGpu) {
   EXPECT_THAT((*this)({"profile", "--cost", "--gpu", "nvidia-t4"}).out,
-              HasSubstr("model, not measured: nvidia-t4"));
+              HasSubstr("16 multiprocessors of nvidia-t4"));
   const Outcome unknown = (*this)({"profile", "--cost", "--gpu", "nvidia-t5"});
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_THAT(unknown.err, AllOf(HasSubstr("no GPU 'nvidia-t5'"), HasSubstr(" nvidia-t4")));
