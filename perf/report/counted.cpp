@@ -202,8 +202,10 @@ std::vector<std::map<std::string, std::string>> csv_records(const CountedSection
   const ExactTable& table = *section.table;
   std::vector<std::map<std::string, std::string>> records;
   for (const std::size_t i : worst_first(section)) {
+    if (is_unchanged(section, i)) continue; // its baseline says the same
     const ExactMeasured& measured = section.measured[i];
     const ExactVerdict& verdict = section.result.rows[i];
+    const bool as_blessed = urgency(verdict) == 3; // nothing is to be said of it
     for (std::size_t q = 0; q < table.quantities.size(); ++q) {
       if (q == table.minimum || std::isnan(measured.row.values[q])) continue;
       std::map<std::string, std::string> record = {
@@ -211,12 +213,12 @@ std::vector<std::map<std::string, std::string>> csv_records(const CountedSection
           {"variant", judge::for_csv(variant(section, measured.row))},
           {"kind", "ours"},
           {"verdict", word(section, i)},
-          {"message", judge::for_csv(verdict.message)},
+          {"message", as_blessed ? "" : judge::for_csv(verdict.message)},
           {"metric", measured.row.key.size() > 2 ? judge::for_csv(measured.row.key[2])
                                                  : std::string(table.quantities[q].name)},
           {"measured", judge::exact_number(measured.row.values[q])},
           {"site", judge::for_csv(measured.site)},
-          {"hint", judge::for_csv(hint(section, i))}};
+          {"hint", as_blessed ? "" : judge::for_csv(hint(section, i))}};
       if (verdict.ratio) record["ratio"] = judge::csv_number(*verdict.ratio);
       if (verdict.grade) record["grade"] = std::string(judge::name(*verdict.grade));
       if (!verdict.baseline.empty()) record["baseline"] = judge::exact_number(verdict.baseline[q]);

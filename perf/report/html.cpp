@@ -4,7 +4,13 @@
 
 #include "perf/report/page_parts.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace kg::report {
 namespace {
@@ -27,12 +33,49 @@ std::string for_script(const std::string& json) {
   return result;
 }
 
+// A long list of objects as columns, {"packed": rows, "columns": {member: [values, places]}}: the
+// different values of a member, and for each row the place of its own or -1. unpacked() in
+// page/format.js reverses it.
+nlohmann::json columns_of(const nlohmann::json& rows) {
+  struct Column {
+    nlohmann::json values = nlohmann::json::array();
+    std::vector<std::ptrdiff_t> places;
+    std::map<std::string, std::ptrdiff_t> known;
+  };
+  std::map<std::string, Column> columns;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (const auto& [name, value] : rows[i].items()) {
+      Column& column = columns[name];
+      if (column.places.empty()) column.places.resize(rows.size(), -1);
+      const auto next = static_cast<std::ptrdiff_t>(column.values.size());
+      const auto [at, is_new] = column.known.emplace(value.dump(), next);
+      if (is_new) column.values.push_back(value);
+      column.places[i] = at->second;
+    }
+  nlohmann::json packed = nlohmann::json::object();
+  for (auto& [name, column] : columns)
+    packed[name] = nlohmann::json::array({std::move(column.values), std::move(column.places)});
+  return {{"packed", rows.size()}, {"columns", packed}};
+}
+
+// A report has tens of thousands of counts that name the same cases, variants and verdicts.
+nlohmann::json packed(nlohmann::json value) {
+  constexpr std::size_t kLong = 50;
+  const bool is_list = value.is_array() && value.size() >= kLong;
+  if (is_list &&
+      std::all_of(value.begin(), value.end(), [](const auto& each) { return each.is_object(); }))
+    return columns_of(value);
+  if (value.is_structured())
+    for (auto& each : value) each = packed(std::move(each));
+  return value;
+}
+
 } // namespace
 
 // The report last: its text may hold anything.
 std::string html(const std::string& report) {
   return with(with(with(page::html, "STYLE", page::style), "SCRIPTS", page::scripts), "REPORT",
-              for_script(report));
+              for_script(packed(nlohmann::json::parse(report)).dump()));
 }
 
 } // namespace kg::report

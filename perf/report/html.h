@@ -9,7 +9,8 @@
 
 namespace kg::report {
 
-// `report` is the text of report.json.
+// `report` is the text of report.json. The page holds its long lists as columns, which take a
+// tenth.
 std::string html(const std::string& report);
 
 } // namespace kg::report

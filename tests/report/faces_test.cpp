@@ -11,6 +11,7 @@
 #include "tests/report/supplements.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -173,6 +174,32 @@ TEST(Html, HoldsTheReportAndNothingThatEndsItsScript) {
                           Not(HasSubstr("@SCRIPTS@")), Not(HasSubstr("src=")),
                           Not(HasSubstr("href=\"http"))))
       << "one file, without a network";
+}
+
+// Its browser makes rows of them again: Page.ThousandsOfRowsAreShownInParts.
+TEST(Html, HoldsLongListsAsColumns) {
+  const std::string report = R"({"rows": [)" + [] {
+    std::string rows;
+    for (int i = 0; i < 1000; ++i)
+      rows += fmt::format(R"({}{{"case": "softmax.f32.n{}", "verdict": "pass"{}}})", i ? "," : "",
+                          i % 10, i == 7 ? R"(, "hint": "<why>")" : "");
+    return rows;
+  }() + "]}";
+  const std::string page = html(report);
+  const std::string begin = "id=\"report\">";
+  const std::size_t from = page.find(begin) + begin.size();
+  const auto packed = nlohmann::json::parse(page.substr(from, page.find("</script>", from) - from));
+  const nlohmann::json& rows = packed["rows"];
+  EXPECT_EQ(rows["packed"], 1000);
+  EXPECT_EQ(rows["columns"]["verdict"][0], nlohmann::json({"pass"}));
+  const auto of_row = [&](const char* column, std::size_t row) {
+    return rows["columns"][column][1].at(row).get<int>();
+  };
+  EXPECT_EQ(rows["columns"]["case"][0].at(static_cast<std::size_t>(of_row("case", 999))),
+            "softmax.f32.n9");
+  EXPECT_EQ(of_row("hint", 7), 0);
+  EXPECT_EQ(of_row("hint", 8), -1) << "it has none";
+  EXPECT_LT(packed.dump().size(), report.size() / 5);
 }
 
 // A second function of a name would silently stand for the first.

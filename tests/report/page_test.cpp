@@ -1,97 +1,23 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// report.html in a real browser: Chromium without a window, which prints the page as its scripts
-// leave it.
-#include "perf/report/html.h"
-#include "perf/report/report.h"
 #include "tests/report/counted.h"
+#include "tests/report/page.h"
 #include "tests/report/row_histories.h"
-#include "tests/report/run.h"
 #include "tests/report/studies.h"
 #include "tests/report/supplements.h"
 #include "tests/report/sweep.h"
-
-#include <algorithm>
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <regex>
 
 namespace kg::report {
 namespace {
 
 using test::JudgedRun;
+using test::known_gpu;
 using test::many;
 using test::mixed;
+using test::Page;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-
-// The output of a shell command, standard error included.
-std::string output_of(const std::string& command) {
-  std::string text;
-  FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
-  std::array<char, 4096> part;
-  while (const std::size_t bytes = fread(part.data(), 1, part.size(), pipe))
-    text.append(part.data(), bytes);
-  pclose(pipe);
-  return text;
-}
-
-class Page : public testing::Test {
- protected:
-  void SetUp() override {
-    for (const char* name : {"chromium", "chromium-browser", "google-chrome"})
-      if (std::system(("command -v " + std::string(name) + " >/dev/null").c_str()) == 0)
-        browser_ = name;
-    if (browser_.empty()) GTEST_SKIP() << "no Chromium is on PATH; apt install chromium";
-    folder_ =
-        std::filesystem::temp_directory_path() / ("kernelgrade-page-" + std::to_string(getpid()));
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override {
-    if (!folder_.empty()) std::filesystem::remove_all(folder_);
-  }
-
-  // The page of `run` at the address #view; a fault of a script fails the test. `script` runs
-  // behind its own.
-  std::string shown(const JudgedRun& run, const std::string& view,
-                    const CountedSections& counted = {}, const Supplements& supplements = {},
-                    const std::string& script = "", const judge::Ceilings& ceilings = {}) {
-    std::ofstream(folder_ / "report.html")
-        << html(json(run.measured, run.judged, ceilings, counted, supplements)) << "<script>"
-        << script << "</script>";
-    const std::string text =
-        output_of(browser_ + " --headless --no-sandbox --disable-gpu --enable-logging=stderr" +
-                  " --user-data-dir='" + (folder_ / "profile").string() + "' --dump-dom 'file://" +
-                  (folder_ / "report.html").string() + "#" + view + "'");
-    EXPECT_THAT(text, AllOf(Not(HasSubstr("CONSOLE")), HasSubstr("</html>")));
-    const std::string begin_of_title = "<title>";
-    const std::size_t title = text.find(begin_of_title) + begin_of_title.size();
-    title_ = text.substr(title, text.find("</title>", title) - title);
-    // What the scripts made, not their text.
-    const std::size_t begin = text.find("<body>");
-    const std::string page = text.substr(begin, text.find("id=\"report\"", begin) - begin);
-    return std::regex_replace(page, std::regex("<wbr>"), ""); // where names may be broken
-  }
-
-  static std::vector<std::string> cases(const std::string& page) {
-    std::vector<std::string> found;
-    const std::regex cell("<td[^>]*><a href=\"[^\"]*\">([^<]*)</a></td>");
-    for (std::sregex_iterator at(page.begin(), page.end(), cell), end; at != end; ++at)
-      found.push_back((*at)[1]);
-    return found;
-  }
-
-  std::string browser_;
-  std::string title_; // of the page last shown
-  std::filesystem::path folder_;
-};
 
 TEST_F(Page, TheOverviewGivesOneVerdictAndWhatToDo) {
   const std::string page = shown(mixed(), "");
@@ -164,17 +90,6 @@ TEST_F(Page, RooflineDrawsEveryMeasuredRow) {
                     Not(HasSubstr("scan.f32.n64 broken real: ")), HasSubstr("No ceiling")));
 }
 
-// `mixed` on a GPU of which clocks and memory are known.
-JudgedRun known_gpu() {
-  JudgedRun run = mixed();
-  run.measured.environment.insert({{"compute_capability", "8.0"},
-                                   {"sm_count", "100"},
-                                   {"sm_max_mhz", "1000"},
-                                   {"memory_max_mhz", "1000"},
-                                   {"memory_bus_bits", "5120"}});
-  return run;
-}
-
 TEST_F(Page, LimitsByDesignStandBesideMeasuredOnes) {
   const judge::Ceilings measured = {{"dram_bytes_per_s", 1e12}, {"empty_launch_ns", 2500}};
   const std::string page = shown(known_gpu(), "page=environment", {}, {}, "", measured);
@@ -187,40 +102,6 @@ TEST_F(Page, LimitsByDesignStandBesideMeasuredOnes) {
                     HasSubstr("f32, by design: 12800 GFLOP/s"), HasSubstr("stroke-dasharray")));
   EXPECT_THAT(shown(mixed(), "page=environment"), HasSubstr("Not known"));
   EXPECT_THAT(shown(many(3), "page=environment"), HasSubstr("run on an executor"));
-}
-
-TEST_F(Page, RecommendationsAreOrderedByTheirGain) {
-  JudgedRun run = mixed(); // copy.f32.n64 takes 1.25 times as long as the vendor's
-  run.add("scan.f32.n32", "naive", judge::Verdict::pass, 900, 1.0);
-  run.add("scan.f32.n32", "ours", judge::Verdict::improved, 300, 1.5);
-  run.add("scan.f32.n32", "library", judge::Verdict::pass, 100, 1.0, judge::Kind::vendor);
-  const std::string page = shown(run, "page=advice");
-  std::vector<std::size_t> places;
-  for (const char* piece :
-       {"Fix first (2)", "gave a wrong or no result", "3.333 times as slow as blessed",
-        "Make faster (2)", "<strong>up to 3 times as fast: </strong>",
-        "takes 300 ns, the vendor 100 ns", "<strong>up to 1.25 times as fast: </strong>",
-        "takes 100 ns, the vendor 80 ns", "Keep what was won (2)", "1.5 times as fast as blessed",
-        "have no baseline"}) {
-    EXPECT_THAT(page, HasSubstr(piece));
-    places.push_back(page.find(piece));
-  }
-  EXPECT_TRUE(std::is_sorted(places.begin(), places.end()));
-  EXPECT_THAT(page, Not(HasSubstr("up to 9 times"))) << "a faster variant stands beside it";
-  EXPECT_THAT(shown(many(3), "page=advice"), HasSubstr("Nothing: no row fails"));
-}
-
-TEST_F(Page, OfWhatNoVendorHasTheRoofSaysWhatIsToGain) {
-  JudgedRun run = known_gpu();
-  run.add("fill.f32.n64", "ours", judge::Verdict::pass, 100, 1.0);
-  for (judge::Measured& row : run.measured.rows) row.key.mode = judge::Mode::cold;
-  for (judge::RowResult& row : run.judged.rows) row.key.mode = judge::Mode::cold;
-  EXPECT_THAT(shown(run, "page=advice", {}, {}, "", {{"dram_bytes_per_s", 2e12}}),
-              AllOf(HasSubstr("up to 2 times as fast: </strong><a href=\"#page=row&amp;row=fill"),
-                    HasSubstr("reaches 50.0 % of what this device")));
-  EXPECT_THAT(shown(run, "page=row&row=fill.f32.n64%20ours%20cold", {}, {}, "",
-                    {{"dram_bytes_per_s", 2e12}}),
-              HasSubstr(">50.0 %<"));
 }
 
 TEST_F(Page, StudiesAreShownOneAtATime) {
@@ -278,20 +159,6 @@ TEST_F(Page, CountsStandOnTheOtherPagesToo) {
                     HasSubstr("value 4 -&gt; 4.1")));
   EXPECT_THAT(shown(mixed(), "page=failures", test::counted()), HasSubstr("Failures (5)"));
   EXPECT_THAT(shown(mixed(), ""), Not(HasSubstr(">Costs</a>")));
-}
-
-TEST_F(Page, WhatEvenTheBestVariantWastesIsAdvised) {
-  CountedSections counted = test::counted();
-  judge::ExactMeasured other = counted[0].measured[3]; // sectors_per_request, 4 at least
-  counted[0].measured[3].row.values = {10, 4};
-  other.row.key[1] = "better";
-  other.row.values = {6, 4};
-  counted[0].measured.push_back(other);
-  counted[0].result.rows.push_back(counted[0].result.rows[3]);
-  EXPECT_THAT(shown(mixed(), "", counted),
-              AllOf(HasSubstr("copy.f32.n64 better</a>: 1.5 times the sectors that its requests "
-                              "need, most of it at copy.cu:12: misaligned read"),
-                    Not(HasSubstr("2.5 times the sectors"))));
 }
 
 TEST_F(Page, BuildsSideBySideAreDrawnAndListedWorstFirst) {

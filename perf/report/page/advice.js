@@ -35,6 +35,9 @@ function aboutCount(row) {
           words: `${row.count > 1 ? ` (and ${row.count - 1} more like it)` : ''}: ${message}`};
 }
 
+// A naive variant is what the others are compared with: making it faster is no one's work.
+function isNaive(row) { return row.variant.startsWith('naive'); }
+
 // Of each operation and type the fastest of ours in each case and mode: a variant that is slow on purpose needs no advice.
 function fastestOfOurs(report) {
   const fastest = new Map();
@@ -42,7 +45,7 @@ function fastestOfOurs(report) {
     const key = `${row.case} ${row.mode}`;
     if (!fastest.has(key) || row.median_ns < fastest.get(key).median_ns) fastest.set(key, row);
   }
-  return [...fastest.values()];
+  return [...fastest.values()].filter(row => !isNaive(row));
 }
 
 // Of each operation and type the row with the greatest gain, and in how many cases and modes there is one.
@@ -59,7 +62,7 @@ function elsewhere(count) { return count > 1 ? `; so it is, by less, in ${count 
 // A vendor shows what can be reached; of what is slower than none the roof says what might be, at the largest size. Only rows
 // timed cold are compared with the roof of the memory (judge/roof.h).
 function toSpeedUp(report) {
-  const best = fastestOfOurs(report);
+  const best = isEmulated(report) ? [] : fastestOfOurs(report); // a CPU's times say nothing about a GPU
   const beside = greatestOfEach(best, row => row.standing ? 1 / row.standing : 0);
   const named = new Set(beside.map(({row}) => `${row.op}.${row.dtype}`));
   const largest = new Map();
@@ -86,7 +89,7 @@ function aboutWaste(row) {
 
 // What was won can be lost again unseen, and what was never blessed is not watched at all.
 function toBless(report) {
-  const ours = report.rows.filter(row => row.kind === 'ours');
+  const ours = isEmulated(report) ? [] : report.rows.filter(row => row.kind === 'ours');
   const entries = ours.filter(row => row.verdict === 'improved').sort(downBy(row => row.ratio)).map(row =>
     ({...aboutRow(row, ` is ${digits(row.ratio)} times as fast as blessed: bless it, or the gain can be lost again unseen`),
       command: `${row.reproduce.replace('kernelgrade gate', 'kernelgrade bless')} --why "..."`}));

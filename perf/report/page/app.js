@@ -1,6 +1,11 @@
 // Shows the page that the address names.
 
-const kPages = [['overview', 'Overview', overviewPage], ['advice', 'Recommendations', advicePage], ['rows', 'Rows', rowsPage], ['roofline', 'Roofline', rooflinePage],
+const kReport = JSON.parse(document.getElementById('report').textContent, (key, value) => unpacked(value));
+
+// The times of the emulator come late, and no roof of a GPU is over them.
+const kEmulated = isEmulated(kReport);
+const kPages = [['overview', 'Overview', overviewPage], ['advice', 'Recommendations', advicePage],
+                ...(kEmulated ? [] : [['rows', 'Rows', rowsPage], ['roofline', 'Roofline', rooflinePage]]),
                 ['costs', 'Costs', costsPage, report => sectionsOf(report, 'cost').length > 0],
                 ['resources', 'Resources', resourcesPage, report => sectionsOf(report, 'resource').length > 0],
                 ['compare', 'A/B comparison', comparePage, report => comparedRows(report).some(row => row.ratio !== undefined)],
@@ -8,9 +13,9 @@ const kPages = [['overview', 'Overview', overviewPage], ['advice', 'Recommendati
                 ['mutants', 'Mutants', mutantsPage, report => report.mutants.length > 0],
                 ['studies', 'Studies', studiesPage, report => report.studies.length > 0],
                 ['history', 'History', historyPage, report => report.history.rows.length > 0],
-                ['failures', 'Failures and skips', failuresPage], ['environment', 'Environment', environmentPage]];
-
-const kReport = JSON.parse(document.getElementById('report').textContent);
+                ['failures', 'Failures and skips', failuresPage],
+                ...(kEmulated ? [['rows', 'Times of the emulator', rowsPage, report => report.rows.length > 0]] : []),
+                ['environment', 'Environment', environmentPage]];
 
 const kOutcome = {0: ['pass', '✓'], 77: ['skipped', '–']}[kReport.exit_code] || ['regressed', '✗'];
 

@@ -63,7 +63,7 @@ function waste(report) {
   const best = new Map(), worst = new Map();
   for (const row of costRows(report).filter(each => kWaste[each.metric] && each.minimum > 0 && each.verdict !== 'invalid'))
     keep(best, `${row.case} ${row.metric}`, {...row, times: row.value / row.minimum}, (a, b) => a.times < b.times);
-  for (const row of best.values()) keep(worst, `${row.op} ${row.metric}`, row, (a, b) => a.times > b.times);
+  for (const row of [...best.values()].filter(each => !isNaive(each))) keep(worst, `${row.op} ${row.metric}`, row, (a, b) => a.times > b.times);
   return [...worst.values()].filter(row => row.times >= kLeastWaste);
 }
 

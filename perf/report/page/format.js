@@ -18,6 +18,15 @@ function rateText(row) {
   return memory ? (row.gb_per_s > 0 ? `${digits(row.gb_per_s)} GB/s` : '-') : `${digits(row.gflop_per_s)} GFLOP/s`;
 }
 
+// What html.cpp packed as columns is a list of objects again; other values stay as they are.
+function unpacked(value) {
+  if (value === null || value.packed === undefined) return value;
+  const rows = Array.from({length: value.packed}, () => ({}));
+  for (const [name, [values, places]] of Object.entries(value.columns))
+    places.forEach((place, row) => { if (place >= 0) rows[row][name] = values[place]; });
+  return rows;
+}
+
 // An element: element('td', {class: 'number'}, 'text', child...). Text is never taken for markup.
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);

@@ -2,21 +2,30 @@
 
 function overviewPage(report) {
   const parts = faultList([...brokenTests(report).map(({name, state, message, again}) => `${name}: ${state}${message ? `: ${message}` : ''}; again: ${again}`), ...report.faults, ...(report.counted || []).flatMap(section => section.faults)]);
-  parts.push(cards(report), ...successParts(report));
+  const emulated = isEmulated(report);
+  const ofTimes = each => each.what === 'timings of ours';
+  if (emulated) parts.push(element('h2', {}, 'What holds on a GPU, too'));
+  parts.push(cards([...(emulated ? [] : timingCards(report)), ...testCards(report), ...countCards(report), ...studyCards(report)]),
+    ...successTable(report, emulated ? report.success.filter(each => !ofTimes(each)) : report.success));
+  if (!emulated) parts.push(...speedUps(report));
   parts.push(element('h2', {}, 'What to do'), ...adviceInShort(report));
   if (!report.rows.length) return parts;
-  if (isEmulated(report)) parts.push(element('h2', {}, 'Timings of the executor'),
-    element('p', {}, 'Taken on this CPU: they exercise the gate, and say nothing of a GPU.'));
-  parts.push(element('h2', {}, 'Categories'), categoryTable(report), gradeBars(gradeGroups(report)),
-    element('p', {}, 'Rows of ours by grade: ', gradeCounts(report)));
-  const ratios = report.rows.filter(row => row.kind === 'ours' && row.ratio !== undefined).map(row => row.ratio);
-  if (ratios.length > 1) parts.push(element('h2', {}, 'Ratios of our rows'), ratioCurve(ratios));
-  parts.push(element('h2', {}, 'Can this run be trusted?'), factTable(report.trust), element('p', {class: 'none'}, report.scale));
-  return parts;
+  const times = timingParts(report);
+  if (!emulated) return [...parts, ...times];
+  return [...parts, element('details', {}, element('summary', {}, 'Times of the emulator on this CPU: they test the timing gate and say nothing about a GPU'),
+    cards(timingCards(report)), ...successTable(report, report.success.filter(ofTimes)), ...speedUps(report), ...times)];
 }
 
-// Whether the times are those of the executor on a CPU.
-function isEmulated(report) { return report.environment.device === 'host'; }
+// Whether the times are those of the emulator on a CPU.
+function isEmulated(report) { return (report.environment.device || 'host') === 'host'; }
+
+function timingParts(report) {
+  const parts = [element('h2', {}, 'Categories'), categoryTable(report), gradeBars(gradeGroups(report)),
+    element('p', {}, 'Rows of ours by grade: ', gradeCounts(report))];
+  const ratios = report.rows.filter(row => row.kind === 'ours' && row.ratio !== undefined).map(row => row.ratio);
+  if (ratios.length > 1) parts.push(element('h2', {}, 'Ratios of our rows'), ratioCurve(ratios));
+  return [...parts, element('h2', {}, 'Can this run be trusted?'), factTable(report.trust), element('p', {class: 'none'}, report.scale)];
+}
 
 // The first few, the others where they are asked for.
 function faultList(faults) {
@@ -26,23 +35,27 @@ function faultList(faults) {
     ? element('details', {}, element('summary', {}, `${faults.length - shown} more`), list(faults.slice(shown))) : ''] : [];
 }
 
-function cards(report) {
+function cards(entries) {
+  return element('dl', {class: 'cards'}, entries.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))));
+}
+
+function timingCards(report) {
   const order = ([verdict]) => kVerdictOrder.indexOf(verdict);
-  const times = isEmulated(report) ? 'executor: ' : '';
-  const timings = Object.entries(report.verdicts || {}).sort((a, b) => order(a) - order(b)).map(([verdict, count]) =>
-    [element('a', {href: pageLink('rows', {verdict})}, times, word(verdict)), String(count)]);
-  const entries = testCards(report);
-  for (const [table, page] of [['cost', 'costs'], ['resource', 'resources']]) {
+  return Object.entries(report.verdicts || {}).sort((a, b) => order(a) - order(b)).map(([verdict, count]) =>
+    [element('a', {href: pageLink('rows', {verdict})}, word(verdict)), String(count)]);
+}
+
+function countCards(report) {
+  return [['cost', 'costs'], ['resource', 'resources']].flatMap(([table, page]) => {
     const counts = {};
     for (const section of sectionsOf(report, table))
       for (const [verdict, count] of Object.entries(section.verdicts)) counts[verdict] = (counts[verdict] || 0) + count;
-    for (const [verdict, count] of Object.entries(counts))
-      entries.push([element('a', {href: pageLink(page, {verdict})}, `${page}: `, word(verdict)), String(count)]);
-  }
-  if (isEmulated(report)) entries.push(...timings); // last: they say least
-  else entries.unshift(...timings);
-  for (const study of report.studies) entries.push([element('a', {href: studyLink(study)}, `study ${study.name}`), word(studyState(study))]);
-  return element('dl', {class: 'cards'}, entries.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))));
+    return Object.entries(counts).map(([verdict, count]) => [element('a', {href: pageLink(page, {verdict})}, `${page}: `, word(verdict)), String(count)]);
+  });
+}
+
+function studyCards(report) {
+  return report.studies.map(study => [element('a', {href: studyLink(study)}, `study ${study.name}`), word(studyState(study))]);
 }
 
 function brokenTests(report) { return report.tests.filter(test => !['passed', 'skipped'].includes(test.state)); }
@@ -57,20 +70,24 @@ function testCards(report) {
   return [...counts].map(([name, count]) => [name.startsWith('tests ') ? element('span', {class: 'failed'}, name) : name, String(count)]);
 }
 
-// How much succeeds, and how fast our rows are; as in summary.md.
-function successParts(report) {
+// How much succeeds; as in summary.md.
+function successTable(report, kinds) {
   const pages = {'timings of ours': 'rows', 'correctness tests': 'correctness', mutants: 'mutants', costs: 'costs'};
   const page = what => pages[what] || (what.startsWith('beside ') ? 'compare' : 'resources');
   const failed = count => count ? element('span', {class: 'failed'}, `✗ ${count}`) : '0';
-  const success = report.success.map(each => [element('a', {href: pageLink(page(each.what))}, each.what), String(each.passed), failed(each.failed), String(each.skipped), rateOf(each)]);
+  const lines = kinds.map(each => [element('a', {href: pageLink(page(each.what))}, each.what), String(each.passed), failed(each.failed), String(each.skipped), rateOf(each)]);
+  return lines.length ? [plainTable(['of', 'passed', 'failed', 'skipped', 'success rate'], lines, [1, 2, 3, 4])] : [];
+}
+
+// How fast our rows are; as in summary.md.
+function speedUps(report) {
   const {all, vendor} = report;
   const speed = (over, rows, of, found) => [over, ratioText(found.geomean), ratioText(found.median), ratioText(found.worst), ratioText(found.best), `${rows} of ${of}`];
   const speeds = [...(all.rows ? [speed('the baselines', all.graded, all.rows, all)] : []),
                   ...(vendor.rows ? [speed('the fastest vendor', vendor.rows, vendor.of, vendor)] : [])];
   const reached = vendor.rows ? [element('p', {}, `At least as fast as the fastest vendor: ${vendor.faster} of ${vendor.rows} rows.`)] : [];
-  return [...(success.length ? [plainTable(['of', 'passed', 'failed', 'skipped', 'success rate'], success, [1, 2, 3, 4])] : []),
-          ...(speeds.length ? [plainTable(['speed-up over', 'mean', 'median', 'min', 'max', 'of our rows'], speeds, [1, 2, 3, 4, 5]),
-            ...reached, element('p', {class: 'none'}, 'Speed-up: the other’s time / ours, above 1 where ours is faster; the mean is geometric. Rows that are wrong, crashed or were not measured have none.')] : [])];
+  return speeds.length ? [plainTable(['speed-up over', 'mean', 'median', 'min', 'max', 'of our rows'], speeds, [1, 2, 3, 4, 5]),
+    ...reached, element('p', {class: 'none'}, 'Speed-up: the other’s time / ours, above 1 where ours is faster; the mean is geometric. Rows that are wrong, crashed or were not measured have none.')] : [];
 }
 
 // Of what was judged, rounded down: 100 % is all of it; see aggregates.cpp.
