@@ -1,8 +1,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# docs/reference/diagnostics.md in SOURCE explains every finding of the emulator, every verdict and every state of a test that the code
-# can print, and no finding that it cannot.
+# What the code names, the reference in docs of SOURCE explains: every finding of the emulator, and none that there is not, every verdict
+# and state of a test, every metric that is gated, and every conformance test.
 cmake_minimum_required(VERSION 3.25)
 file(READ ${SOURCE}/docs/reference/diagnostics.md page)
 
@@ -45,3 +45,22 @@ foreach(name IN LISTS verdicts states)
     message(SEND_ERROR "docs/reference/diagnostics.md has no row for `${name}`")
   endif()
 endforeach()
+
+# explained(PAGE NAME...): PAGE has each NAME in backticks, with others beside it or a mark behind it.
+function(explained file)
+  file(READ ${SOURCE}/${file} page)
+  foreach(name IN LISTS ARGN)
+    if(NOT page MATCHES "`${name}`")
+      message(SEND_ERROR "${file} does not explain `${name}`")
+    endif()
+  endforeach()
+endfunction()
+
+file(STRINGS ${SOURCE}/baselines/simt/gemm.csv metrics REGEX "^[0-9]+,") # an operation with all of them
+list(TRANSFORM metrics REPLACE "^[0-9]+,[^,]+,[^,]+,([^,]+),.*" "\\1")
+list(REMOVE_DUPLICATES metrics)
+names(columns perf/judge/exact_table.cpp "{\"([a-z_]+)\", Better::[a-z]+")
+list(REMOVE_ITEM columns value minimum)
+explained(docs/reference/metrics.md ${metrics} ${columns})
+names(tests tests/contract/contract.cpp "contract\\(\"([A-Za-z0-9]+)\"")
+explained(docs/explanation/correctness.md ${tests})
