@@ -62,14 +62,13 @@ class Facts:
             return list(pool.map(lambda each: count(*each), self.dtypes().items()))
 
     @cache
-    def public_programs(self) -> list[list[str]]:
-        """Of each public CUDA program that was tried: its name, whether it compiles, its own verdict, and how it was run."""
-        (page,) = (self.source / "docs").rglob("public_programs.md")
-        rows = [line.strip("|").split("|") for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
-        return [cells for row in rows if len(cells := [cell.strip() for cell in row]) == 4 and cells[1] in ("yes", "no")]
+    def public_programs(self) -> list[dict[str, str]]:
+        """The public CUDA programs that were tried."""
+        with open(self.source / "docs/results/public_programs.csv", encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
 
-    def public(self, column: int, pattern: str) -> int:
-        return sum(1 for row in self.public_programs() if re.match(pattern, row[column]))
+    def public(self, **wanted: str) -> int:
+        return sum(1 for program in self.public_programs() if wanted.items() <= program.items())
 
     @cache
     def calibration(self) -> dict[str, dict[str, str]]:
@@ -88,9 +87,9 @@ class Facts:
             "conformance_tests_least": lambda: min(self.conformance_tests()),
             "conformance_tests_most": lambda: max(self.conformance_tests()),
             "public_programs": lambda: len(self.public_programs()),
-            "public_programs_compiled": lambda: self.public(1, "yes"),
-            "public_programs_correct": lambda: self.public(2, "(?:right|correct)$"),
-            "public_programs_reduced": lambda: sum(1 for row in self.public_programs() if re.match("(?:right|correct)$", row[2]) and "cut in the source" in row[3]),
+            "public_programs_compiled": lambda: self.public(compiled="yes"),
+            "public_programs_correct": lambda: self.public(own_check="passed"),
+            "public_programs_reduced": lambda: self.public(own_check="passed") - self.public(own_check="passed", reduced_in_source=""),
             "gate_unchanged_checks": calibrated("aa", "rows_checked"),
             "gate_false_alarms": calibrated("aa", "flagged"),
             "gate_slowed_5_checks": calibrated("inject_5", "rows_checked"),

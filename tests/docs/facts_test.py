@@ -43,8 +43,8 @@ class Counted(unittest.TestCase):
         self.assertEqual(self.count("conformance_tests_least", "conformance_tests_most"), [1, 2])
 
     def test_public_programs(self):
-        rows = "| a | yes | correct | cut in the source: `n` |\n| b | yes | wrong | |\n| c | no | | why |\n| d | yes | right | |\n"
-        self.write("docs/results/public_programs.md", "| programs | 99 |\n\n| program | compiled | check | |\n|---|---|---|---|\n" + rows)
+        rows = "a,yes,passed,n = 8\nb,yes,failed,\nc,no,,\nd,yes,passed,\n"
+        self.write("docs/results/public_programs.csv", "program,compiled,own_check,reduced_in_source\n" + rows)
         names = ("public_programs", "public_programs_compiled", "public_programs_correct", "public_programs_reduced")
         self.assertEqual(self.count(*names), [4, 3, 2, 1])
 
