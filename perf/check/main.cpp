@@ -23,9 +23,9 @@ constexpr int kExitFail = 1, kExitUsage = 2;
 constexpr const char* kNoMain =
     "kernelgrade check: none of the sources has a main(), and a program is checked as it runs.\n"
     "  A kernel for an operation of the suite: kernelgrade try OP FILE.cu "
-    "(docs/judge_a_kernel.md)\n"
+    "(docs/how-to/judge_a_kernel.md)\n"
     "  A kernel with a test of your own: kernelgrade_add_kernel_test() in CMake "
-    "(docs/own_kernels.md)\n";
+    "(docs/how-to/test_in_your_project.md)\n";
 
 // The folder from which a repository's files are named, or the current one.
 fs::path root_of_sources() {
