@@ -23,7 +23,7 @@ function(kernelgrade_add_check)
   if(KERNELGRADE_FIBER_BOOST OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     list(APPEND system Boost::context)
   endif()
-  add_custom_target(check DEPENDS kernelgrade-check kernelgrade_rewrite ${checkers} ${libraries})
+  add_custom_target(check DEPENDS kernelgrade-check kernelgrade-guard kernelgrade_rewrite ${checkers} ${libraries})
   add_custom_target(check_costs DEPENDS check ${counts} ${counters})
 
   set(compiler ${CMAKE_CXX_COMPILER})

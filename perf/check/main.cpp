@@ -58,14 +58,14 @@ int check(const Options& options) {
   if (!compiled.errors.empty()) return kExitUsage;
   verdict.compile_seconds = std::chrono::duration<double>(steady_clock::now() - begin).count();
   for (const std::string& order : options.orders) {
-    verdict.runs.push_back(run(options, compiled.program, order, folder.path()));
+    verdict.runs.push_back(run(options, tools, compiled.program, order, folder.path()));
     if (!verdict.passed()) break;
   }
   if (options.costs) {
     const Compiled counted = compile_or_say(options, Kind::counted, tools, folder.path());
     if (!counted.errors.empty()) return kExitUsage;
     if (verdict.failure().empty())
-      verdict.costs = count_launches(options, counted.program, folder.path());
+      verdict.costs = count_launches(options, tools, counted.program, folder.path());
   }
   std::cout << text_of(verdict, options) << std::flush;
   if (!options.json.empty()) write_file(options.json, json_of(verdict, options));

@@ -22,7 +22,9 @@ const char* name(Kind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
-constexpr int kTimedOut = 124; // as timeout(1) says
+constexpr int kTimedOut = 124; // as kernelgrade-guard says
+
+fs::path guard(const fs::path& tools) { return tools / "kernelgrade-guard"; }
 
 // A variable of the programs that are started while it lives.
 class Variable {
@@ -45,9 +47,16 @@ class Variable {
   std::string before_;
 };
 
-std::vector<std::string> limited(const Options& options, const fs::path& program) {
-  std::vector<std::string> command = {
-      "timeout", "--foreground", "-k", "5", std::to_string(options.timeout_s), program.string()};
+// Below kernelgrade-guard: no process of the program outlives it.
+std::vector<std::string> limited(const Options& options, const fs::path& tools,
+                                 const fs::path& program) {
+  std::vector<std::string> command = {guard(tools).string(),
+                                      "--with-parent",
+                                      "1",
+                                      "--seconds",
+                                      std::to_string(options.timeout_s),
+                                      "--",
+                                      program.string()};
   command.insert(command.end(), options.arguments.begin(), options.arguments.end());
   return command;
 }
@@ -56,14 +65,14 @@ std::vector<std::string> limited(const Options& options, const fs::path& program
 
 void need_parts(Kind kind, const fs::path& tools) {
   const std::vector<std::string> list = {(tools / "compile-cuda").string(), "missing", name(kind)};
-  if (candidate::run_whole(list).output.empty()) return;
+  const auto missing = [&] { return perf::run_process(list, perf::Output::capture).output; };
+  if (missing().empty()) return;
   if (build::is_in_build_tree(tools, KERNELGRADE_BUILD_DIR))
     build::make(KERNELGRADE_BUILD_DIR, kind == Kind::counted ? "check_costs" : "check", std::cerr);
-  const std::string missing = candidate::run_whole(list).output;
-  if (!missing.empty())
+  if (const std::string still = missing(); !still.empty())
     throw Error(fmt::format("{}is missing; install Kernelgrade again, with the target installable "
                             "built",
-                            missing));
+                            still));
 }
 
 Compiled compile(const Options& options, Kind kind, const fs::path& tools, const fs::path& folder) {
@@ -73,7 +82,8 @@ Compiled compile(const Options& options, Kind kind, const fs::path& tools, const
                                       compiled.program.string(), (folder / "work").string()};
   for (const fs::path& source : options.sources) command.push_back(fs::absolute(source).string());
   command.insert(command.end(), options.compile.begin(), options.compile.end());
-  const perf::Finished finished = candidate::run_whole(command);
+  const perf::Finished finished =
+      candidate::run_guarded(guard(tools), command, candidate::kCompileSeconds);
   if (finished.exit_code == 0) return compiled;
   compiled.errors = finished.output;
   compiled.lacks_main = finished.output.find("undefined reference to `main'") != std::string::npos;
@@ -88,8 +98,8 @@ std::string Run::failure() const {
   return "";
 }
 
-Run run(const Options& options, const fs::path& program, const std::string& order,
-        const fs::path& folder) {
+Run run(const Options& options, const fs::path& tools, const fs::path& program,
+        const std::string& order, const fs::path& folder) {
   using std::chrono::steady_clock;
   const fs::path file = folder / "events";
   fs::remove(file);
@@ -97,19 +107,19 @@ Run run(const Options& options, const fs::path& program, const std::string& orde
   const Variable threads("KERNELGRADE_THREAD_ORDER", order);
   const steady_clock::time_point begin = steady_clock::now();
   Run run{.order = order, .finished = {}, .events = {}};
-  run.finished = perf::wait_process(perf::start_process(limited(options, program)));
+  run.finished = perf::wait_process(perf::start_process(limited(options, tools, program)));
   run.seconds = std::chrono::duration<double>(steady_clock::now() - begin).count();
   run.timed_out = run.finished.exit_code == kTimedOut && run.seconds >= options.timeout_s;
   run.events = read_events(read_file(file).value_or(""), fs::current_path().string());
   return run;
 }
 
-std::vector<count::Launch> count_launches(const Options& options, const fs::path& program,
-                                          const fs::path& folder) {
+std::vector<count::Launch> count_launches(const Options& options, const fs::path& tools,
+                                          const fs::path& program, const fs::path& folder) {
   const fs::path file = folder / "counts.json";
   const Variable counts("KERNELGRADE_COUNTS", file.string());
   const perf::Finished finished =
-      perf::run_process(limited(options, program), perf::Output::capture);
+      perf::run_process(limited(options, tools, program), perf::Output::capture);
   if (finished.exit_code != 0 || !fs::exists(file))
     throw Error("costs: the program that is counted ended " + perf::ending(finished));
   return cost::load_counts(file);

@@ -41,13 +41,16 @@ struct Run {
   // Why it did not pass, findings apart; empty where it did.
   std::string failure() const;
 };
-// With the caller's input and outputs. `folder` takes what the program leaves.
-Run run(const Options& options, const std::filesystem::path& program, const std::string& order,
+// With the caller's input and outputs. `tools`: the folder of kernelgrade-guard. `folder` takes
+// what the program leaves.
+Run run(const Options& options, const std::filesystem::path& tools,
+        const std::filesystem::path& program, const std::string& order,
         const std::filesystem::path& folder);
 
 // The launches of a run whose output nobody sees; `program` is counted. Throws Error where it
 // fails.
 std::vector<count::Launch> count_launches(const Options& options,
+                                          const std::filesystem::path& tools,
                                           const std::filesystem::path& program,
                                           const std::filesystem::path& folder);
 

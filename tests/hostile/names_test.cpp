@@ -102,7 +102,9 @@ TEST(Names, OfEveryPath) {
          exchange::Given given;
          given.row.key.case_id = "case";
          given.exchange.inputs = {{name, Dtype::i8, {0}, false}};
-         given.exchange.bytes_of = [](std::string_view) { return std::vector<std::byte>(); };
+         given.exchange.make_inputs = [] {
+           return [](std::string_view) { return std::vector<std::byte>(); };
+         };
          exchange::write_cases(options.baselines, {}, {given});
        }},
       {"case that comes back",
@@ -133,7 +135,7 @@ TEST(Names, OfEveryPath) {
                              {"expected", 0}};
          judge::write_file(options.baselines / "models.json",
                            json{{"models", json::array({model})}}.dump());
-         exchange::exported_models(options.baselines).at(0).exchange.bytes_of(name);
+         exchange::exported_models(options.baselines).at(0).exchange.make_inputs()(name);
        }}};
   for (const auto& [what, make] : makers) {
     const std::set<std::string> before = files_below(folder.path());

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a part of the tests labelled mutants or nightly, as long as the clock allows.
+
+The tests are dealt to four slices of about equal duration. A commit runs the slice that follows
+from its number in the history, after the tests of the operations that it changed. Tests that share
+a fixture (a program that is built for them) are one unit. What the time did not allow is named.
+"""
+import argparse
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+SLICES = 4
+TIERS = {'mutants', 'nightly'}
+# Seconds on two fast cores, by the first word of a test's name (tests/ci/durations.csv has those that were measured).
+DURATIONS = 'tests/ci/durations.csv'
+UNKNOWN_SECONDS = 10.0
+
+
+class Unit:
+    """Tests that run together: one, or all that need the same fixture."""
+
+    def __init__(self, key):
+        self.key, self.names, self.numbers, self.ops, self.seconds = key, [], [], set(), 0.0
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def recorded_durations():
+    with open(DURATIONS, encoding='utf-8') as file:
+        lines = [line.split(',') for line in file.read().splitlines()[1:]]
+    return {family: float(seconds) for family, seconds in lines}
+
+
+def all_units(build):
+    """The units of the build tree, by key."""
+    durations = recorded_durations()
+    units = {}
+    listed = json.loads(output('ctest', '--test-dir', build, '--show-only=json-v1'))
+    for number, test in enumerate(listed['tests'], 1):
+        values = {each['name']: each['value'] for each in test.get('properties', [])}
+        labels = set(values.get('LABELS', []))
+        if not labels & TIERS or values.get('FIXTURES_SETUP'):
+            continue
+        name = test['name']
+        key = ' '.join(values.get('FIXTURES_REQUIRED', [])) or name
+        unit = units.setdefault(key, Unit(key))
+        unit.names.append(name)
+        unit.numbers.append(number)
+        unit.ops |= {label[3:] for label in labels if label.startswith('op_')}
+        unit.seconds += durations.get(name.split('.')[0], UNKNOWN_SECONDS)
+    if not units:
+        sys.exit(f'slice: {build} has no test of the labels mutants and nightly; build it first')
+    return units
+
+
+def dealt(units):
+    """The keys of each slice: the longest unit first, each to the slice with the least so far."""
+    slices = [[] for _ in range(SLICES)]
+    loads = [0.0] * SLICES
+    for unit in sorted(units.values(), key=lambda each: (-each.seconds, each.key)):
+        least = loads.index(min(loads))
+        slices[least].append(unit.key)
+        loads[least] += unit.seconds
+    return slices, loads
+
+
+def default_number():
+    """The commit's number in the history; of its hash in a shallow clone, where nobody knows it."""
+    git = ('git', '-c', f'safe.directory={os.getcwd()}')
+    if output(*git, 'rev-parse', '--is-shallow-repository').strip() == 'true':
+        return int(output(*git, 'rev-parse', 'HEAD')[:8], 16) % SLICES
+    return int(output(*git, 'rev-list', '--count', 'HEAD')) % SLICES
+
+
+def changed_operations(base, ops):
+    """Operations whose name is a folder or a file of the change, and why none is known."""
+    git = ('git', '-c', f'safe.directory={os.getcwd()}')
+    try:
+        paths = output(*git, 'diff', '--name-only', base, 'HEAD').splitlines()
+    except subprocess.CalledProcessError:
+        return set(), f'{base} is not in this clone'
+    words = {re.sub(r'\.\w+$', '', part) for path in paths for part in path.split('/')}
+    return ops & words, ''
+
+
+def run_batch(build, units, log):
+    """Runs the units' tests; what CTest printed goes to the log, too."""
+    numbers = ','.join(str(number) for unit in units for number in sorted(unit.numbers))
+    command = ['ctest', '--test-dir', build, '--output-on-failure', '--no-tests=error', '-j', str(os.cpu_count()),
+               '-I', f'0,0,0,{numbers}']
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace') as ctest:
+        for line in ctest.stdout:
+            log.write(line)
+            print(line, end='', flush=True)
+    return ctest.returncode
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--build', default='build/host', help='build tree (default: %(default)s)')
+    parser.add_argument('--number', type=int, choices=range(SLICES), help='slice (default: follows from the commit)')
+    parser.add_argument('--base', default='HEAD~1', help='what changed since this commit runs first (default: %(default)s)')
+    parser.add_argument('--seconds', type=int, required=True, help='begin nothing that would end later')
+    parser.add_argument('--log', default='build/slice.log', help="CTest's output (default: %(default)s)")
+    parser.add_argument('--list', action='store_true', help='print the units and their estimated seconds, and run nothing')
+    options = parser.parse_args()
+
+    units = all_units(options.build)
+    slices, loads = dealt(units)
+    number = default_number() if options.number is None else options.number
+    changed, why = changed_operations(options.base, {op for unit in units.values() for op in unit.ops})
+    keys = slices[number]
+    first = sorted(key for key, unit in units.items() if unit.ops & changed and len(unit.names) == 1)
+    plan = first + [key for key in keys if key not in set(first)]
+    print(f'slice {number} of {SLICES}: {len(keys)} units, {sum(len(units[key].names) for key in keys)} tests, '
+          f'estimated {loads[number] / 60:.0f} CPU minutes on a fast core')
+    print(f'changed since {options.base}: {", ".join(sorted(changed)) or why or "no operation"}')
+    if options.list:
+        for key in plan:
+            print(f'{units[key].seconds:8.1f} s  {" ".join(units[key].names)}')
+        return 0
+
+    cores = os.cpu_count()
+    begin, estimated, failed = time.monotonic(), 0.0, False
+    waiting = collections.deque(plan)
+    with open(options.log, 'w', encoding='utf-8') as log:
+        while waiting:
+            batch = [units[waiting.popleft()]]
+            while waiting and sum(unit.seconds for unit in batch) + units[waiting[0]].seconds < 60 * cores:
+                batch.append(units[waiting.popleft()])
+            expected = sum(unit.seconds for unit in batch) / cores
+            spent = time.monotonic() - begin
+            # Estimates are of another machine; a quarter of a minute of them has to be seen first.
+            slowness = spent / estimated if estimated > 15 else 3.0
+            if spent + expected * slowness > options.seconds:
+                waiting.extendleft(unit.key for unit in reversed(batch))
+                break
+            failed |= run_batch(options.build, batch, log) != 0
+            estimated += expected
+    left_out = [name for key in waiting for name in units[key].names]
+    print(f'\nslice {number}: ran {len(plan) - len(waiting)} of {len(plan)} units in {time.monotonic() - begin:.0f} s')
+    if left_out:
+        print(f'left out by the clock ({options.seconds} s): {len(left_out)} tests: {" ".join(left_out)}')
+    if failed:
+        print(f'again: .ci/slice.py --number {number} --seconds 3600')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
