@@ -38,8 +38,8 @@ std::vector<Sample> exact_samples(Dtype dtype) {
 
 std::vector<Sample> special_samples(Dtype dtype) {
   const test::BitPairs pairs = test::special_pairs(dtype);
-  const std::string shape = "n" + std::to_string(pairs.a.size());
-  return {{"special", shape, {{"x", bits(dtype, pairs.a)}}}};
+  const std::string shape = "n" + std::to_string(pairs.b.size());
+  return {{"special", shape, {{"x", bits(dtype, pairs.b)}}}};
 }
 
 } // namespace
