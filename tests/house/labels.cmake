@@ -4,7 +4,7 @@
 # Every registered test of BUILD has exactly one tier among its labels, and no label contains another's name: `ctest -L` takes a
 # regular expression, so `-L perf` would also choose a label `perf_fast`. Only an operation's label may begin with another one's.
 cmake_minimum_required(VERSION 3.25)
-set(tiers correctness checked ptx mutants unit perf sanitize model nightly)
+set(tiers correctness checked ptx mutants unit perf sanitize model fuzz nightly)
 
 include(${CMAKE_CURRENT_LIST_DIR}/listed_tests.cmake)
 listed_tests(${BUILD})
