@@ -83,7 +83,7 @@ Compiled compile(const Options& options, Kind kind, const fs::path& tools, const
   for (const fs::path& source : options.sources) command.push_back(fs::absolute(source).string());
   command.insert(command.end(), options.compile.begin(), options.compile.end());
   const perf::Finished finished =
-      candidate::run_guarded(guard(tools), command, candidate::kCompileSeconds);
+      candidate::run_guarded(guard(tools), command, candidate::kCompileSeconds, folder);
   if (finished.exit_code == 0) return compiled;
   compiled.errors = finished.output;
   compiled.lacks_main = finished.output.find("undefined reference to `main'") != std::string::npos;
