@@ -11,56 +11,9 @@
 # Host backend with g++, after the last op.
 set(KERNELGRADE_OPS_BY_OTHER_COMPILERS elementwise gemm reduction softmax transpose)
 set(KERNELGRADE_OP_BY_DAY bias_gelu)
-# At -O1 a loop whose rounds some lanes skip stays rolled, and lanes in different rounds are taken together (docs/costs.md). In
+# At -O1 a loop whose rounds some lanes skip stays rolled, and lanes in different rounds are taken together (docs/explanation/how_it_works.md). In
 # batchnorm_backward the parameters of a channel are read in every round, one sector a request, which lowers the mean.
-set(KERNELGRADE_KNOWN_WITHOUT_INLINING
-  "gemm.f16.m250_n270_k230_nt mma sectors_per_request"
-  "gemm.bf16.m250_n270_k230_nt mma sectors_per_request"
-  "pooling.f32.avg_nchw_n1_c8_h32_w32_k3_s1_p1 vectorized sectors_per_request"
-  "pooling.f16.avg_nchw_n1_c8_h32_w32_k3_s1_p1 vectorized sectors_per_request"
-  "pooling.f16.max_nhwc_n1_c32_h32_w32_k3_s2_p1 vectorized sectors_per_request"
-  "pooling.bf16.avg_nchw_n1_c8_h32_w32_k3_s1_p1 vectorized sectors_per_request"
-  "pooling.bf16.max_nhwc_n1_c32_h32_w32_k3_s2_p1 vectorized sectors_per_request"
-  "conv2d.bf16.nchw_n2_c4_h32_w32_o8_k3_s1_p1_g1 implicit_gemm sectors_per_request"
-  "conv2d.bf16.nchw_n2_c4_h32_w32_o8_k5_s1_p2_g1 implicit_gemm sectors_per_request"
-  "conv2d.f16.nchw_n2_c4_h32_w32_o8_k3_s1_p1_g1 implicit_gemm sectors_per_request"
-  "conv2d.f16.nchw_n2_c4_h32_w32_o8_k5_s1_p2_g1 implicit_gemm sectors_per_request"
-  "conv2d.f32.nchw_n2_c4_h32_w32_o8_k3_s1_p1_g1 implicit_gemm sectors_per_request"
-  "conv2d.f32.nchw_n2_c4_h32_w32_o8_k5_s1_p2_g1 implicit_gemm sectors_per_request"
-  "conv2d_backward.bf16.input_nchw_n1_c16_h16_w16_o8_k3_s2_p1_g1 implicit_gemm sectors_per_request"
-  "conv2d_backward.bf16.weights_nchw_n2_c4_h16_w16_o32_k3_s1_p1_g1 implicit_gemm sectors_per_request"
-  "conv2d_backward.f16.input_nchw_n1_c16_h16_w16_o8_k3_s2_p1_g1 implicit_gemm sectors_per_request"
-  "conv2d_backward.f16.weights_nchw_n2_c4_h16_w16_o32_k3_s1_p1_g1 implicit_gemm sectors_per_request"
-  "conv2d_backward.f32.input_nchw_n1_c16_h16_w16_o8_k3_s2_p1_g1 implicit_gemm sectors_per_request"
-  "conv2d_backward.f32.weights_nchw_n2_c4_h16_w16_o32_k3_s1_p1_g1 implicit_gemm sectors_per_request"
-  "conv2d_backward.f32.weights_nhwc_n1_c16_h16_w16_o32_k3_s1_p1_g1 implicit_gemm sectors_per_request"
-  "conv2d.bf16.nhwc_n1_c3_h32_w32_o32_k3_s2_p1_g1 implicit_gemm sectors_per_request"
-  "conv2d.bf16.separable_nchw_n1_c32_h28_w28_o64_k3_s2_p1 depthwise_im2col sectors_per_request"
-  "conv2d.bf16.separable_nchw_n1_c32_h28_w28_o64_k3_s2_p1 depthwise_implicit_gemm sectors_per_request"
-  "conv2d.f16.nhwc_n1_c3_h32_w32_o32_k3_s2_p1_g1 implicit_gemm sectors_per_request"
-  "conv2d.f16.separable_nchw_n1_c32_h28_w28_o64_k3_s2_p1 depthwise_im2col sectors_per_request"
-  "conv2d.f16.separable_nchw_n1_c32_h28_w28_o64_k3_s2_p1 depthwise_implicit_gemm sectors_per_request"
-  "conv2d.f32.nhwc_n1_c12_h16_w16_o32_k3_s1_p1_g1 im2col sectors_per_request"
-  "conv2d.f32.nhwc_n1_c12_h16_w16_o32_k3_s1_p1_g1 implicit_gemm sectors_per_request"
-  "conv2d.f32.nhwc_n1_c3_h32_w32_o32_k3_s2_p1_g1 im2col sectors_per_request"
-  "conv2d.f32.nhwc_n1_c3_h32_w32_o32_k3_s2_p1_g1 implicit_gemm sectors_per_request"
-  "conv2d.f32.separable_nchw_n1_c32_h28_w28_o64_k3_s2_p1 depthwise_im2col sectors_per_request"
-  "conv2d.f32.separable_nchw_n1_c32_h28_w28_o64_k3_s2_p1 depthwise_implicit_gemm sectors_per_request"
-  "conv2d_backward.bf16.weights_nhwc_n1_c3_h32_w32_o32_k3_s2_p1_g1 implicit_gemm sectors_per_request"
-  "conv2d_backward.f16.weights_nhwc_n1_c3_h32_w32_o32_k3_s2_p1_g1 implicit_gemm sectors_per_request"
-  "conv2d_backward.f32.weights_nhwc_n1_c12_h16_w16_o32_k3_s1_p1_g1 implicit_gemm sectors_per_request"
-  "conv2d_backward.f32.weights_nhwc_n1_c3_h32_w32_o32_k3_s2_p1_g1 implicit_gemm sectors_per_request"
-  "batchnorm_backward.bf16.nchw_n32_c16_s49 naive sectors_per_request"
-  "batchnorm_backward.bf16.nchw_n4_c8_s196 naive sectors_per_request"
-  "batchnorm_backward.bf16.nchw_n4_c8_s49 naive sectors_per_request"
-  "batchnorm_backward.bf16.nhwc_n2_c64_s196 naive sectors_per_request"
-  "batchnorm_backward.f16.nchw_n32_c16_s49 naive sectors_per_request"
-  "batchnorm_backward.f16.nchw_n4_c8_s196 naive sectors_per_request"
-  "batchnorm_backward.f16.nchw_n4_c8_s49 naive sectors_per_request"
-  "batchnorm_backward.f16.nhwc_n2_c64_s196 naive sectors_per_request"
-  "batchnorm_backward.f32.nchw_n32_c16_s49 naive sectors_per_request"
-  "batchnorm_backward.f32.nchw_n4_c8_s196 naive sectors_per_request"
-  "batchnorm_backward.f32.nchw_n4_c8_s49 naive sectors_per_request")
+set(KERNELGRADE_KNOWN_WITHOUT_INLINING ${PROJECT_SOURCE_DIR}/tests/counters/known_without_inlining.csv)
 
 set(KERNELGRADE_OTHER_GXX "") # versions
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -83,9 +36,9 @@ function(kernelgrade_compile_by_other_gxx target version)
   set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER ${launcher})
 endfunction()
 
-# kernelgrade_add_recount(<name> [BY_DAY] [GXX <version>] OPS <op>... OPTIONS <flag>... KNOWN <row>...)
+# kernelgrade_add_recount(<name> [BY_DAY] [GXX <version>] OPS <op>... OPTIONS <flag>... [KNOWN <file>])
 function(kernelgrade_add_recount name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "BY_DAY" "GXX" "OPS;OPTIONS;KNOWN")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "BY_DAY" "GXX;KNOWN" "OPS;OPTIONS")
   set(program kernelgrade-cost-${name})
   kernelgrade_cost_program(${program} ${name})
   kernelgrade_list_operations(${PROJECT_BINARY_DIR}/recounts/${name}.cpp ${arg_OPS})

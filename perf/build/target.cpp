@@ -4,8 +4,11 @@
 
 #include "perf/measure/child_process.h"
 #include "runtime/error.h"
+#include "runtime/temporary_folder.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <deque>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,6 +17,7 @@
 #include <ostream>
 #include <regex>
 #include <sys/file.h>
+#include <thread>
 #include <unistd.h>
 
 namespace kg::build {
@@ -80,6 +84,21 @@ class Progress {
   Clock::time_point begin_ = Clock::now(), shown_;
 };
 
+// Of the steps that the tree has logged: .ninja_log has a line each, begin and end first, in ms.
+double mean_step_seconds(const fs::path& folder) {
+  std::ifstream log(folder / ".ninja_log");
+  double total = 0, steps = 0;
+  std::string line;
+  std::getline(log, line); // "# ninja log v5"
+  while (std::getline(log, line)) {
+    double begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%lf %lf", &begin, &end) != 2) continue;
+    total += (end - begin) / 1000;
+    ++steps;
+  }
+  return steps > 0 ? total / steps : 0;
+}
+
 } // namespace
 
 bool is_in_build_tree(const fs::path& program, const fs::path& folder) {
@@ -106,6 +125,29 @@ void configure(const fs::path& folder, const std::string& name, const std::strin
   if (finished.exit_code != 0)
     throw Error(fmt::format("{}{} was not configured; again: {}", said, folder.string(),
                             fmt::join(command, " ")));
+}
+
+Outstanding outstanding(const fs::path& folder, const std::string& target) {
+  // Ninja's dry run ends where CMake might have to run again; a file that includes the build's is
+  // no product of CMake.
+  const TemporaryFolder own;
+  const fs::path file = own.path() / "build.ninja";
+  std::ofstream(file) << "include build.ninja\n";
+  const std::vector<std::string> command = {"ninja", "-n",          "-C",  folder.string(),
+                                            "-f",    file.string(), target};
+  Outstanding result;
+  std::string said;
+  const perf::Finished finished = perf::run_lines(command, [&](const std::string& line) {
+    said += line + "\n";
+    int step = 0, steps = 0;
+    if (std::sscanf(line.c_str(), "[%d/%d]", &step, &steps) == 2)
+      result.steps = std::max(result.steps, steps);
+  });
+  if (finished.exit_code != 0)
+    throw Error(fmt::format("{}{} failed", said, fmt::join(command, " ")));
+  result.seconds =
+      result.steps * mean_step_seconds(folder) / std::max(1u, std::thread::hardware_concurrency());
+  return result;
 }
 
 void make(const fs::path& folder, const std::string& target, std::ostream& console) {

@@ -25,4 +25,12 @@ void configure(const std::filesystem::path& folder, const std::string& name,
 // Error with the end of what the build said, and the command that repeats it.
 void make(const std::filesystem::path& folder, const std::string& target, std::ostream& console);
 
+// What make() would do now, by a build tree of Ninja.
+struct Outstanding {
+  int steps = 0;      // of the build; 0: nothing
+  double seconds = 0; // at the mean duration of this tree's steps so far, over all processors
+};
+// Throws Error where the tree has no such target, or no Ninja.
+Outstanding outstanding(const std::filesystem::path& folder, const std::string& target);
+
 } // namespace kg::build

@@ -3,6 +3,7 @@
 //
 // kernelgrade-check, which `kernelgrade check` starts: a program of its own, since it needs none of
 // the operations, and nothing else is built for a first verdict.
+#include "perf/candidate/sandbox.h"
 #include "perf/check/report.h"
 #include "perf/judge/sinks.h"
 #include "runtime/atomic_file.h"
@@ -51,6 +52,8 @@ int check(const Options& options) {
   using std::chrono::steady_clock;
   const fs::path tools = perf::this_executable().parent_path();
   const TemporaryFolder folder;
+  if (const candidate::Sandbox sandbox = candidate::sandbox(); sandbox.on)
+    std::cerr << sandbox.words << "\n";
   Verdict verdict;
   const steady_clock::time_point begin = steady_clock::now();
   const Compiled compiled =

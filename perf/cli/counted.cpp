@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/counted.h"
 
+#include "perf/judge/command.h"
 #include "perf/judge/named_path.h"
 #include "perf/judge/row.h"
 
@@ -34,9 +35,11 @@ std::vector<std::string> without_costs(const Selection& selection, const ExactRo
     const judge::Registered& about = row.registered;
     if (!about.selected || about.kind != judge::Kind::ours) continue;
     if (!seen.emplace(about.key.case_id, about.key.variant).second) continue; // one mode says it
-    faults.push_back(fmt::format("{} {}: its costs are in none of the files; again: kernelgrade "
-                                 "gate --cost --op {} --dtype {} --json FILE",
-                                 about.key.case_id, about.key.variant, about.op, about.dtype));
+    faults.push_back(
+        fmt::format("{} {}: its costs are in none of the files; again: {}", about.key.case_id,
+                    about.key.variant,
+                    judge::command(fmt::format("gate --cost --op {} --dtype {} --json FILE",
+                                               about.op, about.dtype))));
   }
   return faults;
 }
@@ -48,9 +51,9 @@ std::vector<std::string> without_resources(const std::set<std::string>& ops,
   std::vector<std::string> faults;
   for (const std::string& op : ops)
     if (!seen.contains(op))
-      faults.push_back(fmt::format("{}: its resources are in none of the files; again: kernelgrade "
-                                   "resources --op {} --json FILE",
-                                   op, op));
+      faults.push_back(
+          fmt::format("{}: its resources are in none of the files; again: {}", op,
+                      judge::command(fmt::format("resources --op {} --json FILE", op))));
   return faults;
 }
 
@@ -119,7 +122,7 @@ ExactResult judge_costs(const Options& options, const std::string& op, const Exa
   return judge::judge_exact(
       judge::cost_table(), costs, judge::load_exact(judge::cost_table(), cost_file(options, op)),
       cost_covers(costs, partial),
-      {options.strict, "kernelgrade gate --cost", "kernelgrade bless --cost"});
+      {options.strict, judge::command("gate --cost"), judge::command("bless --cost")});
 }
 
 ExactResult judge_resources(const Options& options, const std::string& name, const ExactRows& rows,
@@ -128,7 +131,7 @@ ExactResult judge_resources(const Options& options, const std::string& name, con
       judge::resource_table(), rows,
       judge::load_exact(judge::resource_table(), resource_file(options, name)),
       resource_covers(ops),
-      {options.strict, "kernelgrade resources", "kernelgrade resources --bless",
+      {options.strict, judge::command("resources"), judge::command("resources --bless"),
        only_others_are_blessed(resource_file(options, name))});
 }
 

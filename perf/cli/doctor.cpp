@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // kernelgrade doctor: what is here, what is wrong with it for measuring, and the fix.
+#include "perf/build/target.h"
+#include "perf/candidate/sandbox.h"
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/measure_rows.h"
+#include "perf/judge/command.h"
 #include "perf/judge/device_file.h"
 #include "perf/judge/limits.h"
 #include "perf/judge/named_path.h"
@@ -34,6 +37,37 @@ void show_environment(const perf::Environment& environment, std::ostream& out) {
   judge::TextTable table({"environment", ""});
   for (const auto& [key, value] : environment) table.add({key, value});
   out << table.plain() << "\n";
+}
+
+// What a build tree can do already, and what the rest takes: a command builds what it lacks.
+void show_commands(const World& world) {
+  struct Part {
+    const char* commands;
+    const char* target;
+  };
+  constexpr Part kParts[] = {{"run, gate, bless, list, report, ...", "kernelgrade"},
+                             {"check", "check"},
+                             {"check --costs", "check_costs"},
+                             {"try", "try"},
+                             {"emulate", "emulate"},
+                             {"profile --cost, gate --cost", "kernelgrade-cost"},
+                             {"model", "kernelgrade-model"},
+                             {"study, peers, choose, selftest, ...", "kernelgrade-lab"}};
+  if (!build::is_in_build_tree(world.executable, world.build)) return;
+  judge::TextTable table({"commands", "target", "state"});
+  for (const Part& part : kParts) {
+    std::string state;
+    try {
+      const build::Outstanding left = build::outstanding(world.build, part.target);
+      state = left.steps == 0
+                  ? "built"
+                  : fmt::format("{} steps to build, about {:.0f} s", left.steps, left.seconds);
+    } catch (const Error&) {
+      state = "this tree has no such target";
+    }
+    table.add({part.commands, part.target, state});
+  }
+  world.out << table.plain() << "\n";
 }
 
 void check_load(Findings& findings) {
@@ -66,21 +100,24 @@ void check_device_file(const std::filesystem::path& folder, const perf::Environm
 void check_baselines(const Options& options, const World& world, const std::string& device,
                      const std::optional<judge::DeviceFile>& blessed, Findings& findings) {
   const Selection all = select(world, {Filter{}});
-  judge::TextTable table({"baselines", "rows", ""});
+  judge::TextTable table({"baselines", "rows"});
+  std::size_t not_blessed = 0;
   for (const auto& [op, file] : load_baselines(options.baselines, device, all)) {
     const bool named = blessed && blessed->not_blessed.contains(op);
-    table.add({file.path, std::to_string(file.rows.size()),
-               file.exists ? ""
-               : named     ? "no file, as device.json says"
-                           : "no file"});
+    if (file.exists)
+      table.add({file.path, std::to_string(file.rows.size())});
+    else
+      ++not_blessed;
     if (!file.exists && !named)
       findings.push_back({fmt::format("{} has no baseline for {}", op, device),
-                          fmt::format("kernelgrade bless --op {}", op)});
+                          judge::command("bless --op " + op)});
     for (const judge::Problem& problem : file.problems)
       findings.push_back(
           {fmt::format("{}:{}: {}", problem.file, problem.line, problem.what), problem.fix});
   }
-  world.out << table.plain() << "\n";
+  world.out << table.plain();
+  world.out << fmt::format("operations without timing baselines for {}: {}\n\n", device,
+                           not_blessed);
 }
 
 void check_canaries(const World& world, perf::Apparatus& apparatus,
@@ -129,6 +166,8 @@ int doctor(const Options& options, World& world) {
                              name(backend), no_device);
     return options.strict || options.require_gpu ? judge::kExitFail : judge::kExitSkip;
   }
+  show_commands(world);
+  world.out << candidate::sandbox().words << "\n\n";
   Findings findings;
   const std::string device = world.device();
   const perf::Environment environment = perf::environment(source_of(options, world));

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/program.h"
 
+#include "perf/build/target.h"
+#include "perf/judge/command.h"
 #include "perf/judge/gate.h"
 #include "perf/measure/child_process.h"
 #include "perf/measure/source_folder.h"
 #include "runtime/device.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <unistd.h>
@@ -33,9 +36,21 @@ World world_of(std::vector<perf::Operation> operations, const std::filesystem::p
   };
 }
 
+namespace {
+
+std::string path_variable() {
+  const char* const path = std::getenv("PATH");
+  return path ? path : "";
+}
+
+} // namespace
+
 int run_program(const char* program, int argc, char** argv, const std::function<World()>& world) {
   try {
     World made = world();
+    judge::set_commands(judge::commands_for(
+        std::filesystem::current_path(), made.executable,
+        build::is_in_build_tree(made.executable, made.build) ? made.build : "", path_variable()));
     return kernelgrade({argv + 1, argv + argc}, made);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", program, error.what());

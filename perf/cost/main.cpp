@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
     world.no_device = [] { return "kernelgrade-cost times nothing; use kernelgrade"; };
     world.take_launches = kg::count::take_launches;
     world.untimed = true;
+    world.build = KERNELGRADE_BUILD_DIR;
     world.counter_id = KERNELGRADE_COUNTER_ID;
 #ifdef KERNELGRADE_COUNTED_BY
     world.counted_by = {KERNELGRADE_COUNTED_BY};

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -17,46 +18,75 @@ namespace {
 
 constexpr std::string_view kNoWorse = "no worse";
 
-using Rows = std::map<std::vector<std::string>, ExactRow>;
+using Key = std::vector<std::string>;
+using Rows = std::map<Key, ExactRow>;
 
-// Decides about one row and, if it is blessed, puts it among `rows`.
-ExactBlessEntry bless_row(const ExactTable& table, Rows& rows, const ExactMeasured& measured,
-                          const std::string& why) {
+// A row as it is to be written, if its line is.
+struct Proposal {
+  ExactBlessEntry entry;
+  ExactRow row;
+
+  bool writes() const {
+    return entry.action == BlessAction::added || entry.action == BlessAction::changed;
+  }
+};
+
+Proposal propose(const ExactTable& table, const Rows& blessed, const ExactMeasured& measured,
+                 bool has_reason) {
   ExactRow row = measured.row;
-  ExactBlessEntry entry{row.key, BlessAction::refused, "", measured.fault};
-  if (!entry.reason.empty()) return entry;
+  ExactBlessEntry entry{row.key, BlessAction::refused, "", ""};
+  const auto proposed = [&](BlessAction action, std::string reason = "") {
+    entry.action = action;
+    entry.reason = std::move(reason);
+    return Proposal{entry, row};
+  };
+  if (!measured.fault.empty()) return proposed(BlessAction::refused, measured.fault);
   if (std::any_of(row.values.begin(), row.values.end(),
                   [](double value) { return std::isnan(value); }) ||
-      !are_numbers(table, row)) {
-    entry.reason = "it holds a value that is no number >= 0";
-    return entry;
-  }
-  entry.reason = below_minimum(table, row);
-  if (!entry.reason.empty()) return entry;
+      !are_numbers(table, row))
+    return proposed(BlessAction::refused, "it holds a value that is no number >= 0");
+  if (std::string below = below_minimum(table, row); !below.empty())
+    return proposed(BlessAction::refused, std::move(below));
   row.line = 0;
   for (double& value : row.values) value = as_written(value);
-  const auto at = rows.find(row.key);
-  if (at == rows.end()) {
-    row.why = why.empty() ? kFirstWhy : why;
-    rows.emplace(row.key, std::move(row));
-    entry.action = BlessAction::added;
-    return entry;
-  }
+  const auto at = blessed.find(row.key);
+  if (at == blessed.end()) return proposed(BlessAction::added);
   const ExactRow& old = at->second;
   const ExactComparison found = compare_exact(table, old, row);
   entry.changes = found.changes;
-  if (found.changes.empty() && old.counter_id == row.counter_id) {
-    entry.action = BlessAction::unchanged;
-    return entry;
+  if (found.changes.empty() && old.counter_id == row.counter_id)
+    return proposed(BlessAction::unchanged);
+  if (found.worse && measured.gating != Gating::never && !has_reason)
+    return proposed(BlessAction::refused, "it has become worse; say --why");
+  return proposed(BlessAction::changed);
+}
+
+// Puts a line's rows among `rows`, all or none: a line has one counter_id and one reason.
+void bless_line(const ExactTable& table, const Key& line, std::vector<Proposal>& proposals,
+                Rows& rows, const std::string& why) {
+  const auto refused =
+      std::find_if(proposals.begin(), proposals.end(), [](const Proposal& proposal) {
+        return proposal.entry.action == BlessAction::refused;
+      });
+  if (refused != proposals.end()) {
+    for (Proposal& proposal : proposals)
+      if (proposal.writes()) {
+        proposal.entry.action = BlessAction::refused;
+        proposal.entry.reason = fmt::format("{} of its line is", refused->entry.key.back());
+      }
+    return;
   }
-  if (found.worse && measured.gating != Gating::never && why.empty()) {
-    entry.reason = "it has become worse; say --why";
-    return entry;
-  }
-  row.why = why.empty() ? kNoWorse : why;
-  at->second = std::move(row);
-  entry.action = BlessAction::changed;
-  return entry;
+  if (std::none_of(proposals.begin(), proposals.end(), std::mem_fn(&Proposal::writes))) return;
+  // The keys of its rows begin with the line's, so that they follow it in the map.
+  const auto is_of_line = [&](auto at) {
+    return at != rows.end() && table.line_key(at->first) == line;
+  };
+  const std::string reason(!why.empty()                         ? std::string_view(why)
+                           : is_of_line(rows.lower_bound(line)) ? kNoWorse
+                                                                : kFirstWhy);
+  for (Proposal& proposal : proposals)
+    if (proposal.writes()) rows[proposal.row.key] = std::move(proposal.row);
+  for (auto at = rows.lower_bound(line); is_of_line(at); ++at) at->second.why = reason;
 }
 
 } // namespace
@@ -79,12 +109,17 @@ ExactBlessPlan plan_exact_bless(const ExactTable& table, const std::vector<Exact
 
   Rows rows;
   for (const ExactRow& row : baseline.rows) rows.emplace(row.key, row);
-  std::set<std::vector<std::string>> seen;
+  std::set<Key> seen;
+  std::map<Key, std::vector<Proposal>> lines;
   for (const ExactMeasured& row : measured) {
     if (seen.insert(row.row.key).second)
-      plan.entries.push_back(bless_row(table, rows, row, options.why));
+      lines[table.line_key(row.row.key)].push_back(propose(table, rows, row, !options.why.empty()));
     else
       plan.faults.push_back(key_text(row.row) + ": measured twice");
+  }
+  for (auto& [line, proposals] : lines) {
+    bless_line(table, line, proposals, rows, options.why);
+    for (Proposal& proposal : proposals) plan.entries.push_back(std::move(proposal.entry));
   }
   if (options.remove_orphans)
     for (const ExactRow& row : baseline.rows)

@@ -21,8 +21,8 @@ using nlohmann::json;
 json to_json(const ExactTable& table, const ExactMeasured& measured) {
   json result = {
       {"gating", name(measured.gating)}, {"site", measured.site}, {"hint", measured.hint}};
-  for (std::size_t i = 0; i < table.keys; ++i)
-    result[std::string(table.schema.columns[i].name)] = measured.row.key.at(i);
+  for (std::size_t i = 0; i < table.keys.size(); ++i)
+    result[std::string(table.keys[i])] = measured.row.key.at(i);
   for (std::size_t i = 0; i < table.quantities.size(); ++i)
     if (const double value = measured.row.values.at(i); !std::isnan(value))
       result[std::string(table.quantities[i].name)] = value;
@@ -39,8 +39,8 @@ ExactMeasured to_measured(const ExactTable& table, JsonObject object) {
                                  "always, same_counter or never");
   measured.site = object.text("site");
   measured.hint = object.text("hint");
-  for (std::size_t i = 0; i < table.keys; ++i)
-    measured.row.key.push_back(object.text(std::string(table.schema.columns[i].name)));
+  for (const std::string_view key : table.keys)
+    measured.row.key.push_back(object.text(std::string(key)));
   for (const Quantity& quantity : table.quantities) {
     const std::string name(quantity.name);
     const bool was_read = !quantity.optional || object.has(name);

@@ -3,6 +3,7 @@
 #include "perf/judge/exact_table.h"
 
 #include "perf/judge/atomic_file.h"
+#include "perf/judge/exact_lines.h"
 #include "perf/judge/row.h"
 #include "runtime/error.h"
 
@@ -11,12 +12,13 @@
 #include <cstdint>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <iterator>
 #include <utility>
 
 namespace kg::judge {
 namespace {
 
-constexpr int kCostSchema = 1;
+constexpr int kCostSchema = 2;
 constexpr int kResourceSchema = 3;
 
 // A kernel's name may hold template arguments, so it is no id; but it begins with its op.
@@ -26,20 +28,44 @@ std::optional<Complaint> a_kernel(std::string_view field) {
   return Complaint{fmt::format("'{}' is no kernel", field), "write <op>.<name>"};
 }
 
-// The order of the columns is the order in to_row and to_fields.
+std::optional<Complaint> a_number_from_zero_or_nothing(std::string_view field) {
+  return field.empty() ? std::nullopt : a_number_from_zero(field);
+}
+
+std::string op_of_file(const std::string& path) {
+  return std::filesystem::path(path).stem().string();
+}
+
 ExactTable make_cost_table() {
   ExactTable table;
-  table.schema = {"cost",
-                  kCostSchema,
-                  {{"case", an_id, true},
-                   {"variant", an_id, true},
-                   {"metric", an_id, true},
-                   {"value", a_number_from_zero},
-                   {"minimum", a_number_from_zero},
-                   {"counter_id", any_text},
-                   {"why", any_text}}};
-  table.keys = 3;
+  table.keys = {"case", "variant", "metric"};
   table.quantities = {{"value", Better::lower}, {"minimum", Better::neither}};
+  table.metrics = {{"sectors_per_request", "sectors_per_request_minimum"},
+                   {"unique_sectors", "unique_sectors_minimum"},
+                   {"bank_conflict_degree", "", 1},
+                   {"barriers"},
+                   {"barrier_phases"},
+                   {"collectives"},
+                   {"matrix_instructions", "matrix_instructions_minimum"},
+                   {"atomics"},
+                   {"atomic_contention", "", 1},
+                   {"global_requests", "", 0, true},
+                   {"sectors", "sectors_minimum", 0, true},
+                   {"shared_wavefronts", "shared_wavefronts_minimum", 0, true},
+                   {"idle_lanes_pct", "", 0, true},
+                   {"serial_round_trips", "", 0, true},
+                   {"bound_ns.h200", "bound_ns.h200_minimum", 0, true},
+                   {"waves"},
+                   {"resident_blocks"}};
+  table.schema = {"cost", kCostSchema, {{"case", an_id, true}, {"variant", an_id, true}}};
+  for (const MetricColumns& metric : table.metrics)
+    for (const std::string_view column : {metric.name, metric.minimum_column})
+      if (!column.empty()) table.schema.columns.push_back({column, a_number_from_zero_or_nothing});
+  table.schema.columns.push_back({"counter_id", any_text});
+  table.schema.columns.push_back({"why", any_text});
+  table.schema.renew = [](const std::string& file) {
+    return fmt::format("rm {} && kernelgrade bless --cost --op {}", file, op_of_file(file));
+  };
   table.counted = true;
   table.minimum = 1;
   table.file_is_op = true;
@@ -51,6 +77,7 @@ ExactTable make_cost_table() {
 
 ExactTable make_resource_table() {
   ExactTable table;
+  table.keys = {"kernel"};
   table.quantities = {
       {"registers", Better::neither},
       {"spill_bytes", Better::lower,
@@ -76,34 +103,13 @@ ExactTable make_resource_table() {
   for (const Quantity& quantity : table.quantities)
     table.schema.columns.push_back({quantity.name, a_number_from_zero});
   table.schema.columns.push_back({"why", any_text});
+  table.schema.renew = [](const std::string& file) {
+    return fmt::format("rm {} && kernelgrade resources --bless", file);
+  };
   table.filter = [](const std::vector<std::string>& key) {
     return fmt::format("--op {}", op_of(key[0]));
   };
   return table;
-}
-
-ExactRow to_row(const ExactTable& table, const TableRow& checked) {
-  ExactRow row;
-  row.line = checked.line;
-  auto field = checked.fields.begin();
-  for (std::size_t i = 0; i < table.keys; ++i) row.key.push_back(*field++);
-  for (std::size_t i = 0; i < table.quantities.size(); ++i)
-    row.values.push_back(parse_number(*field++).value());
-  if (table.counted) row.counter_id = *field++;
-  row.why = *field;
-  return row;
-}
-
-std::vector<std::string> to_fields(const ExactTable& table, const ExactRow& row) {
-  require(row.key.size() == table.keys && row.values.size() == table.quantities.size(),
-          fmt::format("row '{}' has {} values under {} keys; a {} row has {} and {}", key_text(row),
-                      row.values.size(), row.key.size(), table.schema.name, table.quantities.size(),
-                      table.keys));
-  std::vector<std::string> fields = row.key;
-  for (const double value : row.values) fields.push_back(exact_number(value));
-  if (table.counted) fields.push_back(row.counter_id);
-  fields.push_back(row.why);
-  return fields;
 }
 
 } // namespace
@@ -116,6 +122,11 @@ const ExactTable& cost_table() {
 const ExactTable& resource_table() {
   static const ExactTable table = make_resource_table();
   return table;
+}
+
+std::vector<std::string> ExactTable::line_key(std::vector<std::string> key) const {
+  if (!metrics.empty()) key.pop_back();
+  return key;
 }
 
 std::string key_text(const ExactRow& row) { return fmt::format("{}", fmt::join(row.key, " ")); }
@@ -153,15 +164,19 @@ ExactFile parse_exact(const ExactTable& table, std::string_view contents, const 
   ExactFile file{path, true, {}, {}};
   Table read = read_table(table.schema, contents, path);
   file.problems = std::move(read.problems);
-  const std::string op = std::filesystem::path(path).stem().string();
-  for (const TableRow& checked : read.rows) {
-    ExactRow row = to_row(table, checked);
-    if (table.file_is_op && op_of(row.key.front()) != op)
+  const std::string op = op_of_file(path);
+  for (const TableRow& line : read.rows) {
+    std::vector<Complaint> complaints;
+    std::vector<ExactRow> rows = rows_of(table, line, complaints);
+    if (const std::string& id = line.fields.front(); table.file_is_op && op_of(id) != op)
+      complaints.push_back({fmt::format("case '{}' does not belong to op '{}'", id, op),
+                            "move the row to its op's file"});
+    for (Complaint& complaint : complaints)
       file.problems.push_back(
-          {path, row.line, fmt::format("case '{}' does not belong to op '{}'", row.key.front(), op),
-           "move the row to its op's file"});
-    else
-      file.rows.push_back(std::move(row));
+          {path, line.line, std::move(complaint.what), std::move(complaint.fix)});
+    if (complaints.empty())
+      file.rows.insert(file.rows.end(), std::make_move_iterator(rows.begin()),
+                       std::make_move_iterator(rows.end()));
   }
   std::stable_sort(file.problems.begin(), file.problems.end(),
                    [](const Problem& a, const Problem& b) { return a.line < b.line; });
@@ -181,9 +196,7 @@ ExactFile load_exact(const ExactTable& table, const std::filesystem::path& path)
 }
 
 std::string format_exact(const ExactTable& table, const std::vector<ExactRow>& rows) {
-  std::vector<std::vector<std::string>> fields;
-  for (const ExactRow& row : rows) fields.push_back(to_fields(table, row));
-  return write_table(table.schema, std::move(fields));
+  return write_table(table.schema, lines_of(table, rows));
 }
 
 void save_exact(const ExactTable& table, const std::filesystem::path& path,

@@ -30,11 +30,24 @@ struct Quantity {
   bool optional = false;
 };
 
-// A kind of table. Its columns: the key, the quantities, `counter_id` if `counted`, and `why`.
+// A metric's columns in a file that has several rows in a line: the metric is the row's last key,
+// and the row's quantities are a value and its minimum.
+struct MetricColumns {
+  std::string_view name;                // of the metric, and of the column of its value
+  std::string_view minimum_column = {}; // empty: every minimum is `minimum`
+  double minimum = 0;
+  bool of_compiler = false; // its row has the line's counter_id, the others have none
+};
+
+// A kind of table. The columns of its file: the key, the quantities, `counter_id` if `counted`, and
+// `why`.
 struct ExactTable {
-  Schema schema;
-  std::size_t keys = 1; // so many key columns
+  Schema schema; // of the file
+  std::vector<std::string_view> keys;
   std::vector<Quantity> quantities;
+  // Where there are any, a line of the file holds all rows that differ in their last key alone: the
+  // metrics' columns stand for that key and the quantities, and an empty field for no row.
+  std::vector<MetricColumns> metrics = {};
   bool counted = false; // rows name the compiler and flags whose counts they are
   // The place of the quantity that is the least the first quantity can be; 0 in it: nothing is
   // known.
@@ -43,10 +56,13 @@ struct ExactTable {
   bool file_is_op = false; // the file's name is the op that the first key column must belong to
   // The options that choose a row on the command line, from its key.
   std::string (*filter)(const std::vector<std::string>& key) = nullptr;
+
+  // What the rows of one line of the file have in common.
+  std::vector<std::string> line_key(std::vector<std::string> key) const;
 };
 
-// Key: case, variant, metric. Quantities: value, and minimum, the least that the problem itself
-// needs (0 where nothing is known).
+// Key: case, variant, metric (perf/cost/metrics.h). Quantities: value, and minimum, the least that
+// the problem itself needs (0 where nothing is known).
 const ExactTable& cost_table();
 
 // Key: kernel, "<op>.<name>". Quantities, in this order: registers, spill_bytes, local_bytes,
@@ -59,7 +75,7 @@ struct ExactRow {
   std::vector<std::string> key;
   std::vector<double> values; // in the order of ExactTable::quantities, >= 0
   std::string counter_id;     // empty where the table is not counted
-  std::string why;            // the reason given when the row was blessed
+  std::string why;            // the reason given when the row's line last changed
   std::size_t line = 0;       // where it was read; 0 for one that was not
 
   friend bool operator==(const ExactRow&, const ExactRow&) = default;

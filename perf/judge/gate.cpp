@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/gate.h"
 
+#include "perf/judge/command.h"
 #include "perf/judge/compare_rows.h"
 #include "perf/judge/message.h"
 #include "perf/judge/roof.h"
@@ -229,8 +230,8 @@ int usual_exit(Verdict verdict) {
 
 std::string row_command(std::string_view command, std::string_view op, std::string_view dtype,
                         const RowKey& key) {
-  return fmt::format("kernelgrade {} --op {} --dtype {} --case {} --variant {} --mode {}", command,
-                     op, dtype, key.case_id, key.variant, name(key.mode));
+  return judge::command(fmt::format("{} --op {} --dtype {} --case {} --variant {} --mode {}",
+                                    command, op, dtype, key.case_id, key.variant, name(key.mode)));
 }
 
 std::string grade_text(Grade shown, Interval ratio_interval) {

@@ -5,6 +5,7 @@
 // beside ours all the same.
 #pragma once
 
+#include "perf/judge/command.h"
 #include "perf/judge/gate.h"
 #include "perf/judge/result.h"
 
@@ -29,8 +30,8 @@ inline bool is_library(const Measured& row) {
 inline std::string again(const Measured& row) {
   const auto peer = row.tags.find(kPeerTag);
   if (peer == row.tags.end()) return row_command("run", row.op, row.dtype, row.key);
-  return fmt::format("kernelgrade peers --op {} --dtype {} --shape {} --peer {}", row.op, row.dtype,
-                     shape_of(row.key.case_id), peer->second);
+  return command(fmt::format("peers --op {} --dtype {} --shape {} --peer {}", row.op, row.dtype,
+                             shape_of(row.key.case_id), peer->second));
 }
 
 // Adds the frameworks' rows among those that were measured.

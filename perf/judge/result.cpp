@@ -175,7 +175,7 @@ Measured to_measured(JsonObject object) {
     row.canary = {
         canary.known("kind", canary_named(canary.text("kind")), "memory, compute, sync or launch"),
         canary.positive("median_ns"), canary.from_zero("half_width")};
-    constexpr double kWidest = 1; // as wide as its median it says nothing
+    constexpr double kWidest = 10; // busy machines were seen at 1.1: such a row is `env`
     if (row.canary->half_width > kWidest)
       canary.fail("half_width",
                   fmt::format("is {:g} of its median; at most {:g} is a measurement",

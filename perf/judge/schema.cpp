@@ -42,6 +42,7 @@ class TableReader {
     if (csv.records.empty() || csv.records.front().line != 1) // no sound header: reported already
       return std::move(table_);
     const std::optional<Layout> layout = read_header(csv.records.front());
+    if (!layout) tell_version(csv);
     if (layout)
       for (std::size_t i = 1; i < csv.records.size(); ++i) read_row(*layout, csv.records[i]);
     std::stable_sort(table_.problems.begin(), table_.problems.end(),
@@ -92,6 +93,24 @@ class TableReader {
     return layout;
   }
 
+  // Of a file of another version, one line says what a line for each column would hide.
+  void tell_version(const Csv& csv) {
+    const std::vector<std::string>& header = csv.records.front().fields;
+    const auto at = std::find(header.begin(), header.end(), kVersionColumn);
+    if (at == header.end() || csv.records.size() < 2) return;
+    const auto place = static_cast<std::size_t>(at - header.begin());
+    const std::vector<std::string>& first = csv.records[1].fields;
+    if (place >= first.size() || first[place] == std::to_string(schema_.version)) return;
+    std::erase_if(table_.problems, [](const Problem& problem) { return problem.line == 1; });
+    report(1, other_version(first[place]),
+           schema_.renew ? "write it anew: " + schema_.renew(file_)
+                         : "delete it and bless its rows anew");
+  }
+
+  std::string other_version(const std::string& version) const {
+    return fmt::format("schema version '{}', but this program reads {}", version, schema_.version);
+  }
+
   void read_row(const Layout& layout, const CsvRecord& record) {
     const std::size_t before = table_.problems.size();
     if (record.fields.size() == 1 && record.fields.front().empty())
@@ -104,8 +123,7 @@ class TableReader {
     if (const std::string& version = record.fields[layout.version];
         version != std::to_string(schema_.version))
       return report(
-          record.line,
-          fmt::format("schema version '{}', but this program reads {}", version, schema_.version),
+          record.line, other_version(version),
           "delete the rows of that version and bless them again, or use the program that wrote "
           "them");
     TableRow row{record.line, {}};

@@ -45,6 +45,8 @@ struct Schema {
   std::string_view name; // "timing"
   int version;
   std::vector<Column> columns;
+  // The command that writes `file` anew, where there is one: for a file of another version.
+  std::string (*renew)(const std::string& file) = nullptr;
 };
 
 struct TableRow {

@@ -28,7 +28,7 @@ constexpr const char* kWhole = "whole";
 
 judge::ExactTable make_memory_table() {
   judge::ExactTable table;
-  table.keys = 2;
+  table.keys = {"case", "phase"};
   table.quantities = {
       {"peak_bytes", judge::Better::lower, "something lives longer, or an operation asks for more"},
       {"calls", judge::Better::lower, "operations that were one are several"},

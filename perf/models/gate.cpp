@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/models/gate.h"
 
+#include "perf/judge/command.h"
 #include "perf/judge/device_file.h"
 #include "perf/judge/exact_bless.h"
 #include "perf/judge/gate.h"
@@ -150,8 +151,8 @@ int gate(const GateCall& call, std::ostream& out) {
   const bool strict = is_set("KERNELGRADE_STRICT");
   judge::ExactOptions how;
   how.strict = strict;
-  how.again = "kernelgrade model gate";
-  how.bless = "kernelgrade model gate --bless";
+  how.again = judge::command("model gate");
+  how.bless = judge::command("model gate --bless");
   how.unknown_compiler = backend == Backend::cuda && !std::filesystem::exists(folder);
   const judge::ExactResult result = judge::judge_exact(
       memory_table(), measured.memory, judge::load_exact(memory_table(), folder / "memory.csv"),

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/correctness.h"
 
+#include "perf/judge/command.h"
 #include "perf/judge/gate.h"
 #include "runtime/error.h"
 
@@ -129,7 +130,7 @@ int exit_code(const CorrectnessRun& run) {
 }
 
 std::string test_command(const std::string& op, const std::string& dtype) {
-  return fmt::format("ctest -R '^correctness[.]{}[.]{}$'", op, dtype);
+  return judge::ctest_command(fmt::format("-R '^correctness[.]{}[.]{}$'", op, dtype));
 }
 
 nlohmann::json to_json(const CorrectnessRun& run) {

@@ -102,8 +102,8 @@ nlohmann::json row_json(const CountedSection& section, std::size_t i) {
   const ExactMeasured& measured = section.measured[i];
   const ExactVerdict& verdict = section.result.rows[i];
   nlohmann::json row = {{"verdict", word(section, i)}, {"exit_code", verdict.exit_code}};
-  for (std::size_t k = 0; k < table.keys; ++k)
-    row[std::string(table.schema.columns[k].name)] = measured.row.key[k];
+  for (std::size_t k = 0; k < table.keys.size(); ++k)
+    row[std::string(table.keys[k])] = measured.row.key[k];
   for (std::size_t q = 0; q < table.quantities.size(); ++q)
     if (!std::isnan(measured.row.values[q]))
       row[std::string(table.quantities[q].name)] = judge::as_written(measured.row.values[q]);
@@ -149,8 +149,7 @@ std::string line(const CountedSection& section) {
 nlohmann::json json(const CountedSection& section) {
   nlohmann::json keys = nlohmann::json::array(), quantities = nlohmann::json::array(),
                  rows = nlohmann::json::array(), verdicts = nlohmann::json::object();
-  for (std::size_t k = 0; k < section.table->keys; ++k)
-    keys.push_back(section.table->schema.columns[k].name);
+  for (const std::string_view key : section.table->keys) keys.push_back(key);
   for (const judge::Quantity& quantity : section.table->quantities)
     quantities.push_back(quantity.name);
   for (const std::size_t i : worst_first(section)) rows.push_back(row_json(section, i));

@@ -42,9 +42,9 @@ nlohmann::json json(const CountedSection& section);
 // A heading, the counts, faults, and of the rows that are not as blessed the worst `most`.
 std::string markdown(const CountedSection& section, std::size_t most);
 
-// Records of rows.csv by column, one per quantity of each row that was counted or compiled. A kernel
-// stands in the column `case`, what it was compiled for in `variant`. What is as blessed has neither
-// a message nor a hint.
+// Records of rows.csv by column, one per quantity of each row that was counted or compiled. A
+// kernel stands in the column `case`, what it was compiled for in `variant`. What is as blessed has
+// neither a message nor a hint.
 inline constexpr const char* kCountedColumns[] = {"metric",  "baseline", "measured",
                                                   "minimum", "site",     "hint"};
 std::vector<std::map<std::string, std::string>> csv_records(const CountedSection& section);

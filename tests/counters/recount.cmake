@@ -3,8 +3,12 @@
 #
 # Gates the costs of the op OP by PROGRAM, whose kernels are compiled otherwise than the blessed ones. What does not depend on the
 # compiler must be as blessed: to the gate less is an improvement, here it is a difference, too. What may depend on it the gate prints
-# in parentheses. KNOWN lists rows, "<case> <variant> <metric>", that may differ.
+# in parentheses. KNOWN: a CSV file of the rows that may differ; empty: none may.
 cmake_minimum_required(VERSION 3.25)
+set(known_rows "")
+if(KNOWN)
+  file(STRINGS ${KNOWN} known_rows)
+endif()
 execute_process(COMMAND ${PROGRAM} gate --cost --op ${OP} OUTPUT_VARIABLE output ERROR_VARIABLE error RESULT_VARIABLE code)
 string(REGEX REPLACE "[][;]" "," output "${output}${error}") # which would join or split the elements of a list
 string(REPLACE "\n" ";" lines "${output}")
@@ -19,7 +23,8 @@ foreach(line IN LISTS lines)
     continue()
   endif()
   string(REGEX MATCH "^[^:]*" row "${line}")
-  if(row IN_LIST KNOWN)
+  string(REPLACE " " "," row "${row}")
+  if(row IN_LIST known_rows)
     math(EXPR known "${known} + 1")
   else()
     math(EXPR differ "${differ} + 1")

@@ -59,30 +59,52 @@ TEST(ExactBless, FewerThanTheMinimumIsRefused) {
 }
 
 TEST(ExactBless, ChangesOnlyWhatChanged) {
-  const ExactFile file = file_of({cost(8, "a"), cost(8, "b"), cost(8, "c")});
+  const ExactRow a = cost(8, "sectors", "a"), c = cost(8, "sectors", "c");
+  const ExactFile file = file_of({a, cost(8, "sectors", "b"), c});
   const ExactBlessPlan some =
-      plan({measured(cost(8, "a")), measured(cost(4, "b"))}, file, {"better", false, false});
+      plan({measured(a), measured(cost(4, "sectors", "b"))}, file, {"better", false, false});
   EXPECT_EQ(some.entries.at(0).action, BlessAction::unchanged);
-  EXPECT_EQ(some.rows.at(0), cost(8, "a")) << "its reason stays";
+  EXPECT_EQ(some.rows.at(0), a) << "its reason stays";
   EXPECT_EQ(some.rows.at(1).values[0], 4);
-  EXPECT_EQ(some.rows.at(2), cost(8, "c"));
-  ExactMeasured other = measured(cost(8, "a"));
+  EXPECT_EQ(some.rows.at(1).why, "better");
+  EXPECT_EQ(some.rows.at(2), c);
+  ExactMeasured other = measured(a);
   other.row.counter_id = "clang14";
   EXPECT_EQ(plan({other}, file).rows.at(0).counter_id, "clang14");
-  EXPECT_FALSE(plan({measured(cost(8, "a"))}, file).changes());
+  EXPECT_FALSE(plan({measured(a)}, file).changes());
+}
+
+// Its rows share one counter_id and one reason.
+TEST(ExactBless, ALineIsBlessedAsAWhole) {
+  const ExactFile file = file_of({cost(8, "sectors"), cost(8, "shared_wavefronts")});
+  const std::vector<ExactMeasured> mixed = {measured(cost(7, "sectors")),
+                                            measured(cost(9, "shared_wavefronts"))};
+  const ExactBlessPlan refused = plan(mixed, file);
+  EXPECT_EQ(refused.entries.at(0).action, BlessAction::refused);
+  EXPECT_EQ(refused.entries.at(0).reason, "shared_wavefronts of its line is");
+  EXPECT_FALSE(refused.changes());
+  EXPECT_EQ(refused.rows, file.rows);
+
+  const ExactBlessPlan told = plan(mixed, file, {"a wider tile", false, false});
+  EXPECT_EQ(told.rows.at(0).values[0], 7);
+  EXPECT_EQ(told.rows.at(1).values[0], 9);
+  const ExactBlessPlan one = plan({measured(cost(7, "sectors"))}, file, {"a wider tile"});
+  EXPECT_EQ(one.rows.at(0).why, "a wider tile");
+  EXPECT_EQ(one.rows.at(1).why, "a wider tile") << "the reason is the line's";
+  EXPECT_EQ(one.rows.at(1).values[0], 8);
 }
 
 TEST(ExactBless, OrphansGoOnRequest) {
-  const ExactFile file = file_of({cost(8, "a"), cost(8, "b")});
-  EXPECT_EQ(plan({measured(cost(8, "a"))}, file).rows.size(), 2u);
-  const ExactBlessPlan removed = plan({measured(cost(8, "a"))}, file, {"", false, true});
+  const ExactRow kept = cost(8, "sectors"), orphan = cost(8, "shared_wavefronts");
+  const ExactFile file = file_of({kept, orphan});
+  EXPECT_EQ(plan({measured(kept)}, file).rows.size(), 2u);
+  const ExactBlessPlan removed = plan({measured(kept)}, file, {"", false, true});
   EXPECT_EQ(removed.rows.size(), 1u);
   EXPECT_EQ(removed.entries.at(1).action, BlessAction::removed);
   const Covers nothing = [](const ExactRow&) { return false; };
-  EXPECT_EQ(
-      plan_exact_bless(cost_table(), {measured(cost(8, "a"))}, file, nothing, {"", false, true})
-          .rows.size(),
-      2u);
+  EXPECT_EQ(plan_exact_bless(cost_table(), {measured(kept)}, file, nothing, {"", false, true})
+                .rows.size(),
+            2u);
 }
 
 TEST(ExactBless, RefusesADirtyTreeAMalformedFileAndNothing) {
@@ -108,9 +130,9 @@ TEST(ExactBless, WhatIsBlessedPasses) {
 }
 
 TEST(ExactBless, TheTextShowsOldAndNew) {
-  const std::string shown = text(plan({measured(cost(8, "a")), measured(cost(9, "b"))},
-                                      file_of({cost(8, "a"), cost(8, "b")}), {"", true, false}));
-  EXPECT_NE(shown.find("gemm.f32.m64 tiled b  refused  value 8 -> 9  it has become worse"),
+  const std::string shown = text(plan({measured(cost(8)), measured(cost(9, "waves"))},
+                                      file_of({cost(8), cost(8, "waves")}), {"", true, false}));
+  EXPECT_NE(shown.find("gemm.f32.m64 tiled waves  refused  value 8 -> 9  it has become worse"),
             std::string::npos)
       << shown;
   EXPECT_NE(shown.find("1 rows unchanged\nnothing is written: the source tree"), std::string::npos)

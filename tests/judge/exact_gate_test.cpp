@@ -83,7 +83,7 @@ TEST(ExactGate, TheMessageOfARegressionSaysAll) {
   now.site = "kernels/gemm/gemm_tiled.cu:160";
   now.hint = "one barrier per slice is enough with two buffers";
   EXPECT_EQ(judge_costs({now}, file_of({cost(8)})).rows[0].message,
-            "gemm.f32.m64 tiled barriers: regressed: value 8 -> 16 (minimum 4); most of it at "
+            "gemm.f32.m64 tiled sectors: regressed: value 8 -> 16 (minimum 4); most of it at "
             "kernels/gemm/gemm_tiled.cu:160; one barrier per slice is enough with two buffers; "
             "again: kernelgrade cost --case gemm.f32.m64 --variant tiled; if it must be: "
             "kernelgrade cost --bless --case gemm.f32.m64 --variant tiled --why \"...\"");
@@ -226,12 +226,12 @@ TEST(ExactGate, TheTextNamesWhatIsNotAsBlessed) {
   const ExactResult result =
       judge_costs({measured(cost(8)), measured(cost(9, "b"))}, file_of({cost(8), cost(8, "b")}));
   const std::string text = plain_text(result);
-  EXPECT_FALSE(holds(text, "gemm.f32.m64 tiled barriers"));
+  EXPECT_FALSE(holds(text, "gemm.f32.m64 tiled sectors"));
   EXPECT_TRUE(holds(text, "gemm.f32.m64 tiled b: regressed"));
   EXPECT_TRUE(holds(text, "1 pass, 1 regressed (exit 1)\n")) << text;
   const std::string unblessed =
       plain_text(judge_costs({measured(cost(8)), measured(cost(9, "b"))}, kNoFile));
-  EXPECT_TRUE(holds(unblessed, "barriers: unblessed")) << "the first";
+  EXPECT_TRUE(holds(unblessed, "sectors: unblessed")) << "the first";
   EXPECT_FALSE(holds(unblessed, " b: unblessed"));
   EXPECT_TRUE(holds(unblessed, "2 unblessed (exit 1)\n"));
   ExactMeasured never = measured(cost(9, "b"));

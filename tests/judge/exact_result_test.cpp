@@ -28,7 +28,7 @@ ExactMeasured counted(ExactRow row, Gating gating = Gating::always) {
 Results all_kinds() {
   Results run;
   run.environment = {{"source", "abc"}};
-  run.costs = {counted(cost(8)), counted(cost(1.0 / 3, "sectors"), Gating::same_counter)};
+  run.costs = {counted(cost(8)), counted(cost(1.0 / 3, "shared_wavefronts"), Gating::same_counter)};
   run.costs.push_back(counted(cost(0, "waves")));
   run.costs.back().fault = "it does not fit";
   ExactMeasured row = counted(kernel());
@@ -89,7 +89,7 @@ TEST(ExactResult, WhatIsWrongIsNamed) {
 TEST(ExactResult, MergeJoinsAndRefusesContradictions) {
   Results costs, more, kernels;
   costs.costs = {counted(cost(8))};
-  more.costs = {counted(cost(8)), counted(cost(9, "sectors"))};
+  more.costs = {counted(cost(8)), counted(cost(9, "shared_wavefronts"))};
   kernels.resources = {{"sm_80-cuda13.0", {counted(kernel())}}};
   const std::vector<Results> runs = {costs, more, kernels};
   const Results merged = merge(runs);

@@ -12,8 +12,9 @@
 
 namespace kg::judge::test {
 
-inline ExactRow cost(double value, const std::string& metric = "barriers") {
-  return {{"gemm.f32.m64", "tiled", metric}, {value, 4}, "g++12", "first measurement", 2};
+inline ExactRow cost(double value, const std::string& metric = "sectors",
+                     const std::string& variant = "tiled") {
+  return {{"gemm.f32.m64", variant, metric}, {value, 4}, "g++12", "first measurement", 2};
 }
 
 // A kernel of 64 registers, 2 KiB of static shared memory, 256 threads, half the warps and a split

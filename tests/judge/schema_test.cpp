@@ -55,6 +55,15 @@ TEST(Schema, HeaderProblems) {
             "its rows anew\n");
 }
 
+TEST(Schema, OfAnotherVersionsColumnsTheVersionIsSaid) {
+  EXPECT_EQ(problems_of("schema,case,value\n2,c,1\n2,d,1\n"),
+            "cost.csv:1: schema version '2', but this program reads 3; delete it and bless its "
+            "rows anew\n");
+  EXPECT_NE(problems_of("schema,case,value\n3,c,1\n").find("column 'metric' is missing"),
+            std::string::npos)
+      << "of this version it is the column";
+}
+
 TEST(Schema, RowProblems) {
   EXPECT_EQ(problems_of(kHeader + "3,c,m,1\n"),
             "cost.csv:2: 4 fields under 5 columns; add the missing or remove the surplus fields; "

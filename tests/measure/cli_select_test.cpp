@@ -92,7 +92,7 @@ TEST_P(CliMistake, IsNamedWithWhatThereIs) {
 INSTANTIATE_TEST_SUITE_P(
     Words, CliMistake,
     testing::Values(
-        Mistake{{}, 2, "name a command; the commands are try, emulate, list, run, "},
+        Mistake{{}, 2, "name a command; the commands are check, try, emulate, list, run, "},
         Mistake{{"frobnicate"}, 2, "--help"}, Mistake{{"run", "--speed", "9"}, 2, "--speed"},
         Mistake{{"gate", "--op", "gemmm"}, 2, "no such operation; there are: copy, fill"},
         Mistake{{"gate", "--dtype", "f99"}, 2, "no such type; there are: f16, f32"},
@@ -119,9 +119,9 @@ INSTANTIATE_TEST_SUITE_P(
         // A list is one word: what stands behind it is no part of it. (The source is taken, and
         // only then is the program that compiles it missed.)
         Mistake{{"run", "--op", "copy", "fill"}, 2, "fill"},
-        Mistake{{"try", "--without", "InPlace", "copy", "my.cu"}, 1, "compile-candidate"},
-        Mistake{{"try", "copy", "--dtype", "f32", "my.cu"}, 1, "compile-candidate"},
-        Mistake{{"try", "copy", "--compile", "-DX=1", "my.cu"}, 1, "compile-candidate"}));
+        Mistake{{"try", "--without", "InPlace", "copy", "my.cu"}, 1, "with the target try built"},
+        Mistake{{"try", "copy", "--dtype", "f32", "my.cu"}, 1, "with the target try built"},
+        Mistake{{"try", "copy", "--compile", "-DX=1", "my.cu"}, 1, "with the target try built"}));
 
 // Words that exist, but not together: nothing to do, which is a failure and no mistake.
 class CliSelectsNothing : public testing::TestWithParam<std::vector<std::string>> {};
@@ -195,9 +195,10 @@ TEST(CliHelp, IsInShortLinesAndNamesTheProgram) {
       commands.push_back(line.substr(2, line.find(' ', 2) - 2));
   }
   EXPECT_GE(commands.size(), 19u);
-  EXPECT_EQ(commands.front(), "try");
+  EXPECT_EQ(commands.front(), "check");
   for (const std::string& command : commands) {
-    if (command == "model") continue; // another program's
+    if (command == "check" || command == "model")
+      continue; // other programs' (tests/check, tests/models)
     const std::string help = cli({command, "--help"}).out;
     EXPECT_THAT(help, HasSubstr("Usage: kernelgrade " + command));
     std::istringstream text(help + whole);

@@ -276,7 +276,7 @@ TEST_F(CliStudy, WithoutTheLabSaysWhatToBuild) {
                                                 {"merge", record, "--json", "-"}}) {
     const Outcome outcome = cli(words);
     EXPECT_EQ(outcome.exit_code, 1) << words.front();
-    EXPECT_THAT(outcome.err, HasSubstr("kernelgrade-lab; build the target commands"));
+    EXPECT_THAT(outcome.err, HasSubstr("with the target kernelgrade-lab built"));
   }
 }
 
