@@ -4,7 +4,7 @@
 """The style of the documentation, as rules that a program can check: python3 tests/docs/prose.py [PAGE...]
 
 Of all pages without an argument. A finding is a line FILE:LINE: what is wrong; how to mend it. The exit code is 1 if there is one.
-words.txt holds the words that have a replacement, exempt.txt the pages that are not held to the style yet; links are checked on all.
+words.txt holds the words that have a replacement, exempt.txt the pages that are not checked yet.
 """
 
 import argparse
@@ -152,13 +152,13 @@ def check_links(page: Page, name: str, source: Path, read: dict[Path, Page]) -> 
 
 
 def read_exempt(path: Path) -> dict[str, int]:
-    """The pages that are not held to the style, with their lines in `path`."""
+    """The pages that are not checked, with their lines in `path`."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return {line.strip(): number for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")}
 
 
 def check(source: Path, lists: Path, only: list[Path]) -> list[str]:
-    """The findings on all pages, or on `only` those, which are then held to the style even if they are exempt."""
+    """The findings on all pages, or on `only` those, which are then checked even if they are exempt."""
     forbidden = read_words(lists / "words.txt")
     exempt = {} if only else read_exempt(lists / "exempt.txt")
     found: list[str] = []
@@ -171,12 +171,11 @@ def check(source: Path, lists: Path, only: list[Path]) -> list[str]:
         except (OSError, ValueError) as error:
             found.append(str(error))
             continue
-        found += check_links(page, name, source, read)
-        style = check_style(page, name, forbidden)
-        if style:
+        here = check_links(page, name, source, read) + check_style(page, name, forbidden)
+        if here:
             failing.add(name)
         if name not in exempt:
-            found += style
+            found += here
     for name, line in exempt.items():
         if name not in failing:
             why = "passes" if (source / name).exists() else "does not exist"
