@@ -26,6 +26,7 @@ models_known() {
 queue() {
   local file own
   own=$(record_file)
+  [[ -r .ci/gpu.d/first.txt && -r .ci/gpu.d/ops.txt ]] || { echo '.ci/gpu.d/first.txt or ops.txt is missing' >&2; return 1; }
   programs_known >"$work/programs.txt"
   for file in baselines/*/done.csv; do [[ ! -e $file || $file -ef baselines/$(device_slug)/done.csv ]] || cat "$file"; done >"$work/others.csv"
   # shellcheck disable=SC2094 # the words are names
