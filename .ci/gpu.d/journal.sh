@@ -28,10 +28,10 @@ outcomes() {
   } END { for (i = 1; i <= n; i++) print line[order[i]] }' "$results/done.tsv"
 }
 
-# left VISIT: those of its units that are not done.
+# left VISIT: those of its units that are not done; of a group of `next` its own.
 left() {
   local visit=$1
-  awk -F'\t' 'NR == FNR { done[$1] = 1; next } !($1 in done)' <(outcomes "$visit" | awk -F'\t' '$2 != "pending"'; echo ' ') <("units_$visit")
+  awk -F'\t' 'NR == FNR { done[$1] = 1; next } !($1 in done)' <(outcomes "$visit" | awk -F'\t' '$2 != "pending"'; echo ' ') <(if [[ -n ${group:-} && " $group_stages " == *" $visit "* ]]; then echo "$group"; else "units_$visit"; fi)
 }
 
 # count VISIT OUTCOME

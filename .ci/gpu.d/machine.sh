@@ -116,6 +116,12 @@ require_clean() {
   [[ $1 != *-dirty ]] || { echo "the source $1 has changes that are not committed, so its rows could not be gone on with or blessed: commit or stash them, or name it by --source-id"; return 1; }
 }
 
+# whole_bundle: every file of the manifest is there and as it was packed.
+whole_bundle() {
+  [[ ! -e manifest.txt ]] || ! grep -q '^file ' manifest.txt || sed -n 's/^file //p' manifest.txt | sha256sum --quiet -c - ||
+    { echo 'the bundle is not whole: unpack it again, or make it again by .ci/gpu-bundle --prebuilt'; return 1; }
+}
+
 # Programs built against a toolkit name its libraries, not their folders, and Python's packages hold libraries, too.
 find_libraries() {
   local folder found='' nvcc
@@ -177,7 +183,7 @@ list_tests() {
 # list_models TREE: "<case> [large]" of the models that the gate looks at; a build of some operations has none.
 list_models() { [[ ! -x $1/perf/kernelgrade-model ]] || "$1/perf/kernelgrade-model" list; }
 
-# hash_of_kernels OP: of its files and all of ours that they include.
+# hash_of_kernels OP: of its files and all of ours that they include, without their comments.
 hash_of_kernels() {
   local files='' more
   more=$(find "kernels/$1" -type f)
@@ -186,5 +192,5 @@ hash_of_kernels() {
     more=$(xargs -d '\n' sed -nE 's,^#include "([^"]+)".*,kernels/\1,p' <<<"$more" | LC_ALL=C sort -u | LC_ALL=C comm -13 <(echo "$files") - |
       while read -r file; do [[ ! -f $file ]] || echo "$file"; done)
   done
-  [[ -z $files ]] || xargs -d '\n' sha256sum <<<"$files" | sha256sum | cut -c1-12
+  [[ -z $files ]] || xargs -d '\n' awk 'FNR == 1 { print FILENAME } { sub(/\/\/.*/, ""); sub(/[ \t]+$/, "") } NF' <<<"$files" | sha256sum | cut -c1-12
 }

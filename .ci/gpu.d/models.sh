@@ -23,11 +23,27 @@ models() { each models models_unit; }
 models_unit() {
   local code=0 begin=$SECONDS
   rm -f "$work/model.json"
+  [[ $1 != layers.* ]] || { layers_unit "$1"; return; }
   limited 180 "$tree/perf/kernelgrade-model" gate --case "$1" --runs 10 --baselines "$work/rounds/baselines" --json "$work/model.json" \
     "${source[@]}" >"$work/models.log" 2>&1 || code=$?
   ((dry_run)) && { cat "$work/models.log"; return 0; }
   ! cut_off $code || return $code
   keep_rows models "$1" "$work/model.json" $code $((SECONDS - begin))
+}
+
+# layers.<configuration>_<batch>x<sequence>
+layers_unit() {
+  local code=0 begin=$SECONDS outcome=passed
+  [[ $1 =~ ^layers\.(.*)_([0-9]+)x([0-9]+)$ ]]
+  limited 180 "$tree/perf/kernelgrade-model" run transformer --config "kernels/models/configs/${BASH_REMATCH[1]}.json" \
+    --batch "${BASH_REMATCH[2]}" --sequence "${BASH_REMATCH[3]}" --steps 1 --json "$work/model.json" >"$work/models.log" 2>&1 || code=$?
+  ((dry_run)) && { cat "$work/models.log"; return 0; }
+  ! cut_off $code || return $code
+  ((code == 0)) && [[ -s $work/model.json ]] || outcome=failed
+  [[ ! -s $work/model.json ]] || keep logs "$work/model.json" "$1.json"
+  keep logs "$work/models.log" "$1.log"
+  done_unit logs models "$1" $outcome $((SECONDS - begin)) "exit code $code"
+  [[ $outcome == passed ]]
 }
 
 # How an mlp's training time grows with its steps, layers, batch and width; exit code 77: the times scatter too much to tell.

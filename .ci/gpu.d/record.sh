@@ -3,21 +3,32 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # variables of .ci/gpu
 #
-# Sourced by .ci/gpu and run_unit: which test programs have passed on this kind of GPU, whenever that was. It lies beside the GPU's baselines,
-# which a visit brings and leaves: baselines/<gpu>/correctness.csv, a line per program with its commit and a hash of its kernels.
+# Sourced by .ci/gpu and run_unit: what was done on this kind of GPU, whenever that was. It lies beside the GPU's baselines, which a visit
+# brings and leaves: baselines/<gpu>/done.csv has a line per unit of work with its newest outcome, seconds, commit and a hash of its kernels
+# (`timed` and `blessed`: <op>.<dtype>.<mode>, one process and ten); visits.csv has each commit that ran there, the newest last.
 
-readonly kRecordHeader=program,commit,kernels
+readonly kRecordHeader=visit,unit,outcome,seconds,commit,kernels kVisitsHeader=commit,date,driver
 
-# The name of the GPU as the folder of its baselines has it (kernels/runtime/device_slug.cpp).
-device_slug() { outcomes device | cut -f1 | LC_ALL=C tr '[:upper:]' '[:lower:]' | LC_ALL=C sed -E 's/[^a-z0-9]+/-/g; s/^-|-$//g'; }
-record_file() { echo "$work/rounds/baselines/$(device_slug)/correctness.csv"; }
+# The name of the GPU as the folder of its baselines has it (kernels/runtime/device_slug.cpp); of a plan for another one, that one's.
+device_slug() {
+  [[ -z ${gpu:-} ]] || { echo "$gpu"; return; }
+  outcomes device | cut -f1 | slug
+}
+slug() { LC_ALL=C tr '[:upper:]' '[:lower:]' | LC_ALL=C sed -E 's/[^a-z0-9]+/-/g; s/^-|-$//g'; }
+# folder_of WORD: of the baselines of that kind of GPU, as h200; new, where there are none.
+folder_of() {
+  local folder
+  for folder in baselines/*"$1"*; do [[ ! -d $folder ]] || { basename "$folder"; return; }; done
+  echo "nvidia-${1#nvidia-}"
+}
+record_file() { echo "$work/rounds/baselines/$(device_slug)/done.csv"; }
 
-# recorded: the lines that can be read; of any other its program has never run.
+# recorded: the lines that can be read; of any other its unit has never run.
 recorded() {
   local file
   file=$(record_file)
   [[ -f $file && $(sed -n 1p "$file") == "$kRecordHeader" ]] || return 0
-  grep -E '^[a-z0-9_]+\.[a-z0-9]+,[0-9a-z-]+,[0-9a-f]{12}$' "$file" || true
+  grep -E '^[a-z]+,[A-Za-z0-9_.-]+,(passed|failed|hung),[0-9]*,[0-9a-z-]+,([0-9a-f]{12})?$' "$file" || true
 }
 
 # known_programs: "<program> <n>" of all, most worth first: 0 where it has never passed on this kind of GPU, 1 where its kernels were other ones
@@ -25,7 +36,7 @@ recorded() {
 known_programs() {
   [[ -e $tree/tests.txt ]] || return 0
   awk -F'[ ,]' '
-    of == "record" { has_passed[$1] = 1; kernels[$1] = $3; next }
+    of == "record" { if ($1 == "correctness" && $3 == "passed") { has_passed[$2] = 1; kernels[$2] = $6 } next }
     of == "tests" { types[$1] = types[$1] " " $2; now[$1] = $3; next }
     { n = split(types[$1], dtypes, " ")
       for (i = 1; i <= n; i++) {
@@ -43,20 +54,30 @@ never_passed() {
     END { printf "%d of %d test programs have never passed on %s%s\n", never, NR, gpu == "" ? "this GPU" : gpu, never ? ":" names : "" }' <<<"$programs"
 }
 
-# record_passed: what has passed in these results goes into the record.
-record_passed() {
-  local file
-  file=$(record_file)
-  [[ -n $(device_slug) && -e $tree/tests.txt ]] || return 0
-  mkdir -p "$(dirname "$file")"
+# record_done: what has ended in these results goes into the record.
+record_done() {
+  local file source visits
+  file=$(record_file) source=$(outcomes source | cut -f1) visits=${file%/*}/visits.csv
+  [[ -n $(device_slug) && -e $tree/tests.txt && -e $results/done.tsv ]] || return 0
+  mkdir -p "${file%/*}"
   {
     echo "$kRecordHeader"
-    awk -F'[ ,\t]' -v commit="$(outcomes source | cut -f1)" '
-      of == "record" { line[$1] = $0; next }
-      of == "tests" { if ($3 != "") kernels[$1 "." $2] = $3; next }
-      $2 == "passed" && $1 in kernels { line[$1] = $1 "," commit "," kernels[$1] }
-      END { for (program in line) print line[program] }' of=record <(recorded) of=tests "$tree/tests.txt" of=outcomes <(outcomes correctness) |
+    awk -v commit="$source" '
+      BEGIN { split("correctness timed blessed models scaling peers gate calibrate sanitize ceilings instructions profile", names, " ")
+        for (i in names) kept[names[i]] = 1 }
+      of == "record" { split($0, field, ","); line[field[1] "," field[2]] = $0; next }
+      of == "tests" { kernels[$1] = $3; next }
+      split($0, field, "\t") >= 4 && field[1] in kept && field[3] ~ /^(passed|failed|hung)$/ {
+        op = field[2]
+        if (field[1] == "sanitize") sub(/^[^.]*[.]/, "", op)
+        sub(/[.].*/, "", op)
+        line[field[1] "," field[2]] = field[1] "," field[2] "," field[3] "," field[4] "," commit "," kernels[op]
+      }
+      END { for (unit in line) print line[unit] }' of=record <(recorded) of=tests "$tree/tests.txt" of=outcomes "$results/done.tsv" |
       LC_ALL=C sort
   } >"$file.new"
   mv "$file.new" "$file"
+  [[ -e $visits ]] || echo "$kVisitsHeader" >"$visits"
+  grep -q "^$source," "$visits" || printf '%s,%s,%s\n' "$source" "$(date -u +%F)" \
+    "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | sed -n 1p)" >>"$visits"
 }

@@ -76,8 +76,11 @@ ceilings() {
 # journal beside it grow in $results row by row; what is there already is not measured again.
 take_pass() {
   local visit=$1 unit=$2 pack=$3 dtype mode part live wanted rows limit code=0 begin=$SECONDS outcome=passed
+  local row_timeout=30 given=("${subset[@]}") subset
   shift 3
   IFS=. read -r dtype mode part <<<"$unit"
+  [[ $part == *-all ]] && subset=() || subset=("${given[@]}")
+  [[ $part != *-alone ]] || row_timeout=120
   live=$results/$visit.$unit.json
   wanted=$(list_rows --op "$(ops_of "$part" | tr ' ' ',')" --dtype "$dtype" --mode "$mode" 2>"$work/list.log") || code=$?
   rows=$(awk 'NF { n += NF - 1 } END { print n + 0 }' <<<"$wanted")
@@ -89,10 +92,10 @@ take_pass() {
   fi
   code=0
   ((dry_run)) || begun "$pack" "$visit.$unit"
-  limit=$((60 + 20 * rows)) # no row takes longer than --row-timeout says, and few come near
+  limit=$((30 + row_timeout + 20 * rows)) # no row takes longer than --row-timeout says, and few come near
   [[ $visit != rounds ]] || limit=$((limit * rounds))
   limited $limit "$kernelgrade" run "${subset[@]}" --op "$(ops_of "$part" | tr ' ' ',')" --dtype "$dtype" --mode "$mode" \
-    --variant "$(variants_of <<<"$wanted")" --json "$live" --resume --row-timeout 30 \
+    --variant "$(variants_of <<<"$wanted")" --json "$live" --resume --row-timeout $row_timeout \
     "$@" "${source[@]}" >"$work/pass.log" 2>&1 || code=$?
   ((dry_run)) && { cat "$work/pass.log"; return 0; }
   ! cut_off $code || { echo "$unit: the time was over; the rows in $live are kept"; return $code; }
@@ -105,9 +108,25 @@ take_pass() {
   ((code == 0 || code == 77)) || outcome=failed
   keep "$pack" "$work/pass.log" "$visit.$unit.log"
   put_aside "$pack" "$live" "$visit.$unit"
+  record_rows "$visit" "$unit" $((SECONDS - begin)) "$wanted"
   done_unit "$pack" "$visit" "$unit" $outcome $((SECONDS - begin)) "$rows rows, exit code $code$([[ $outcome == passed ]] || echo ": $(tail -n 1 "$work/pass.log" | tr '\t' ' ' | cut -c1-300)")"
   rm -f "$live" "$live.journal"
   return $code
+}
+
+# record_rows VISIT UNIT SECONDS WANTED: the outcome of each operation of a pass, as $work/pass.log says it, and its part of the time.
+record_rows() {
+  local stage=timed dtype mode part op outcome rows total
+  [[ $1 != rounds ]] || { ((rounds >= 10)) && stage=blessed; }
+  IFS=. read -r dtype mode part <<<"$2"
+  [[ $part != *-all ]] || mode+=-all
+  total=$(wc -w <<<"$4")
+  while read -r op rows; do
+    outcome=passed
+    ! grep -Eq "^$op\\.$dtype\\..*: INVALID: " "$work/pass.log" || outcome=failed
+    ! grep -Eq "^$op\\.$dtype\\..*: INVALID: it was not done after" "$work/pass.log" || outcome=hung
+    record "$stage" "$op.$dtype.$mode" $outcome $((($3 * rows + total / 2) / total))
+  done < <(awk '{ split($1, word, "."); n[word[1]] += NF } END { for (op in n) print op, n[op] }' <<<"$4")
 }
 
 # begun PACK PASS: of other passes, what the time cut off goes into its pack, since few files come back from a borrowed machine; of this

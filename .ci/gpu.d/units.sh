@@ -16,7 +16,14 @@ parts() {
     .ci/gpu.d/ops.txt
 }
 
-ops_of() { parts | awk -v part="$1" '$1 == part { $1 = ""; print substr($0, 2) }'; }
+# ops_of PART: a part of ops.txt, or operations joined by +, which `next` makes; "-all" says all shapes, "-alone" what hung before.
+ops_of() {
+  if [[ $1 =~ ^(first|second|others)(-all)?$ ]]; then
+    parts | awk -v part="${1%-all}" '{ sub(/-all$/, "", $1) } $1 == part { $1 = ""; print substr($0, 2) }'
+  else
+    tr '+' ' ' <<<"${1%-*}"
+  fi
+}
 by_worth() { parts | cut -d' ' -f2- | tr ' ' '\n'; }
 
 units_smoke() { echo "$machine"; }
@@ -55,13 +62,15 @@ units_sanitize() {
 }
 
 # Small networks first: their ids are short runs, too.
-units_models() { [[ ! -e $tree/models.txt ]] || awk '$2 == "large" { print $1 }' "$tree/models.txt" | tac; }
+units_models() { [[ ! -s $tree/models.txt ]] || { awk '$2 == "large" { print $1 }' "$tree/models.txt" | tac; units_layers; }; }
+# Each layer's time in a training step: which of them makes f32's backward pass slow.
+units_layers() { echo layers.qwen2.5-0.5b_4x512; }
 
 # "<what>.<framework>": types of the pre-merge list, and models.
 units_peers() {
   local what peer
-  for what in f32 model.networks model.transformer_1x128 model.transformer_4x512 bf16 f16; do
-    for peer in torch torch_compile jax; do echo "$what.$peer"; done
+  for peer in torch torch_compile jax; do
+    for what in f32 model.networks model.transformer_1x128 model.transformer_4x512 bf16 f16; do echo "$what.$peer"; done
   done
 }
 
@@ -116,6 +125,7 @@ summary() {
   find "$results" -type f -size "+${kMostBytes}c" -printf 'TOO LARGE to be brought back: %f, %s bytes\n'
   [[ ! -e $work/logs/ceilings.txt ]] || { echo; cat "$work/logs/ceilings.txt"; }
   mapfile -t unfinished < <(printf '%s\n' "${unfinished[@]}" | uniq)
+  [[ -z ${unfinished[0]} || " ${visits[*]:-} " != *' next '* ]] || unfinished=(next)
   if [[ -z ${unfinished[0]} ]]; then
     printf '\nnothing is left to do\n'
   else

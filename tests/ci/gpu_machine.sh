@@ -15,6 +15,7 @@ check() {
   if "$@" >/dev/null 2>&1; then echo "ok: $what"; else echo "FAILED: $what"; failed=1; fi
 }
 
+add_tools() { ln -s "$root"/tests/ci/stand_in/{nvidia-smi,ncu,compute-sanitizer,python3} "$work/machine/bin/"; }
 # A machine with the tree of a bundle and an empty folder for results.
 unset KERNELGRADE_REQUIRE_GPU KERNELGRADE_STRICT LD_LIBRARY_PATH
 export STAND_IN_TRUTH=$work/truth STAND_IN_FAULTS=$work/faults STAND_IN_SCALE=0
@@ -25,6 +26,7 @@ new_machine() {
   cp -r "$root/.ci" "$work/machine/"
   cp -r "$root/baselines" "$work/machine/"
   cp "$root/tests/sanitize.sh" "$work/machine/tests/"
+  (cd "$root" && cp -r --parents kernels/models/configs perf/peers/kernelgrade_peers "$work/machine/")
   for op in "${ops[@]}"; do
     mkdir -p "$work/machine/kernels/$op"
     ln -s "$root/tests/ci/stand_in/test_program" "$work/machine/build/cuda/${op}_test"
@@ -32,9 +34,9 @@ new_machine() {
   done >"$work/machine/build/cuda/tests.txt"
   ln -s "$root/tests/ci/stand_in/kernelgrade" "$work/machine/build/cuda/perf/kernelgrade"
   ln -s "$root/tests/ci/stand_in/kernelgrade-model" "$work/machine/build/cuda/perf/kernelgrade-model"
-  printf 'model.f32.small\nmodel.f32.whole  large\n' >"$work/machine/build/cuda/models.txt"
+  "$root/tests/ci/stand_in/kernelgrade-model" list >"$work/machine/build/cuda/models.txt"
   ln -s "$root/tests/ci/stand_in/instructions" "$work/machine/build/cuda/instructions_test"
-  ln -s "$root"/tests/ci/stand_in/{nvidia-smi,ncu,compute-sanitizer,python3} "$work/machine/bin/"
+  add_tools
   printf 'source rehearsal\n' >"$work/machine/manifest.txt"
 }
 fresh() {

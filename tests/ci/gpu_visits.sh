@@ -92,21 +92,26 @@ visit correctness
 check 'results of two sources are not mixed' said 'results of the source rehearsal, and this is another'
 
 # What has never passed on this kind of GPU comes first, then what has other kernels since. A line that cannot be read is none.
-record=baselines/a-stand-in-no-gpu/correctness.csv
+record=baselines/a-stand-in-no-gpu/done.csv
 fresh
 mkdir "$work/machine/baselines/a-stand-in-no-gpu"
-printf '%s\n' program,commit,kernels gemm.f32,older,0123456789ab gemm.f16,older,ba9876543210 softmax.f32,older softmax.f16,older,0123456789ab axpy.f16,older,ba9876543210 >"$work/machine/$record"
+{
+  echo visit,unit,outcome,seconds,commit,kernels
+  printf 'correctness,%s\n' gemm.f32,passed,1,older,0123456789ab gemm.f16,passed,,older,ba9876543210 softmax.f32,passed,1,older \
+    softmax.f16,passed,1,older,0123456789ab axpy.f32,failed,1,older,0123456789ab axpy.f16,passed,1,older,ba9876543210
+} >"$work/machine/$record"
 visit correctness --jobs 1
 check 'what has never passed comes first, then what has other kernels' test \
   "$(grep '^test ' "$work/truth" | cut -d' ' -f2 | paste -sd' ')" = 'softmax.f32 axpy.f32 gemm.f16 axpy.f16 gemm.f32 softmax.f16'
 check 'then all have passed' said '^0 of 6 test programs have never passed on a-stand-in-no-gpu$'
-check 'and the record says so' test "$(tar -xOf "$work/results/rounds.tar" "rounds/$record" | grep -c ',rehearsal,0123456789ab$')" = 6
+check 'and the record says so' test "$(tar -xOf "$work/results/rounds.tar" "rounds/$record" | grep -c '^correctness,.*,passed,[0-9]*,rehearsal,0123456789ab$')" = 6
+check 'and which commit ran when' tar -xOf "$work/results/rounds.tar" "rounds/${record%/*}/visits.csv"
 fresh
 echo 'gemm.f32:Lengths wrong' >"$work/faults"
 mkdir "$work/machine/baselines/a-stand-in-no-gpu"
-printf '%s\n' program,commit,what gemm.f32,older,0123456789ab >"$work/machine/$record"
+printf '%s\n' visit,unit,outcome,seconds,commit,what correctness,gemm.f32,passed,1,older,0123456789ab >"$work/machine/$record"
 visit correctness --ops gemm
-check 'a record that is none counts for nothing, and a failure is not recorded' said '^1 of 2 test programs have never passed on a-stand-in-no-gpu: gemm.f32$'
+check 'a record that is none counts for nothing, and a failure has not passed' said '^1 of 2 test programs have never passed on a-stand-in-no-gpu: gemm.f32$'
 
 # A bundle needs no CMake.
 mkdir "$work/tools"

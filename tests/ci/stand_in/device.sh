@@ -9,7 +9,7 @@
 #
 # The model's seconds are the estimates of an audit, not measurements: a process that uses CUDA starts in 2.5 s, a row takes 0.4 s, a test
 # program as many seconds as `test_ms` says, which adds up to 8 minutes for all of them one after another. With STAND_IN_MEASURED=1 they are
-# what an H200 took (docs/h200.md), of test programs eight at a time, or of those that never ran as much as of others like them; and of rows
+# what an H200 took, of test programs eight at a time, or of those that never ran as much as of others like them; and of rows
 # what it took besides their verification, and for that what it takes on a CPU.
 
 exec {never}<> <(:)
