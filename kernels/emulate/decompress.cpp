@@ -13,6 +13,9 @@ namespace kg::emulate {
 namespace {
 
 std::string from_zstd(std::string_view data, std::size_t bytes) {
+  // Before memory of a size that is damaged is asked for.
+  require(ZSTD_getFrameContentSize(data.data(), data.size()) == bytes,
+          "its PTX: the frame's size is not the header's");
   std::string text(bytes, '\0');
   // Zeros fill the entry up behind the frame.
   const std::size_t frame = ZSTD_findFrameCompressedSize(data.data(), data.size());
@@ -30,6 +33,8 @@ class Lz4Block {
   Lz4Block(std::string_view data, std::size_t bytes) : data_(data), bytes_(bytes) {}
 
   std::string text() {
+    constexpr std::size_t kMost = 255; // bytes that one byte stands for
+    demand(bytes_ / kMost <= data_.size());
     std::string text;
     while (text.size() < bytes_) {
       const std::uint8_t token = next();

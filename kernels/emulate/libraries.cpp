@@ -27,8 +27,8 @@ cudaError_t load(Program** library, const void* code) {
   return kg::foreign::call("cudaLibraryLoadData", [&] {
     try {
       *library = kg::emulate::register_image(code);
-    } catch (const kg::Error& error) {
-      throw kg::foreign::Refusal(cudaErrorNoKernelImageForDevice, error.what());
+    } catch (const kg::emulate::BadImage& bad) {
+      throw kg::foreign::Refusal(static_cast<cudaError_t>(bad.code), bad.what());
     }
   });
 }

@@ -7,8 +7,11 @@
 
 #include "runtime/ptx/library.h"
 
+#include "runtime/error.h"
+
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace kg::emulate {
 
@@ -17,8 +20,16 @@ struct Program;
 
 // Of `wrapper`, which nvcc writes (magic number, version, the fat binary's address).
 Program* register_program(const void* wrapper);
-// Of PTX as text. Throws Error where the image is something else.
+// An image that is not loaded. The code is CUDA's, the same in both APIs: 200 an invalid image, 209
+// no PTX for this device, 218 PTX that is broken or for a newer device.
+struct BadImage : Error {
+  BadImage(int code, const std::string& why) : Error(why), code(code) {}
+  int code;
+};
+// Of PTX as text that ends with a zero, of a fat binary, or of nvcc's wrapper of one. Throws
+// BadImage. Never looks behind the memory that is readable.
 Program* register_image(const void* image);
+std::vector<std::string> kernel_names(const Program* program);
 // Whether the program has a kernel of this name; then `address` is what it is launched by.
 bool register_kernel_if_there(Program* program, const void* address, const char* mangled);
 void unregister_program(Program* program);
@@ -43,5 +54,7 @@ struct Variable {
 // The device's copy of a __device__ or __constant__ variable. Throws Error where the address is
 // none's.
 Variable variable_at(const void* address);
+// The program's variable of this name. Throws Error where there is none.
+Variable variable_in(const Program* program, const std::string& name);
 
 } // namespace kg::emulate

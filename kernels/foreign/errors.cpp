@@ -83,6 +83,12 @@ constexpr std::array kWords = std::to_array<Words>({
      "the graph update was not performed because it included changes which violated constraints "
      "specific to instantiated graph update"},
     {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
+    // Of the driver API alone (emulate/driver).
+    {static_cast<cudaError>(200), "cudaErrorInvalidKernelImage", "device kernel image is invalid"},
+    {static_cast<cudaError>(201), "cudaErrorDeviceUninitialized", "invalid device context"},
+    {static_cast<cudaError>(217), "cudaErrorPeerAccessUnsupported",
+     "peer access is not supported between these two devices"},
+    {static_cast<cudaError>(301), "cudaErrorFileNotFound", "file not found"},
 });
 
 const Words* words_for(cudaError_t code) {

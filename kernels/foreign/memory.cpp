@@ -14,12 +14,6 @@ struct Memory {
   cudaMemoryType type;
 };
 
-struct Region {
-  std::uintptr_t begin = 0;
-  std::size_t bytes = 0;
-  cudaMemoryType type = cudaMemoryTypeUnregistered;
-};
-
 // By address. Never destroyed: what a program did not free is a leak, not to be tidied up.
 struct Memories {
   std::mutex mutex;
@@ -35,27 +29,7 @@ Memories& memories() {
 
 std::uintptr_t number(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
-// The allocation or symbol that `pointer` points into; unregistered if none.
-Region region_of(const void* pointer) {
-  std::lock_guard lock(memories().mutex);
-  const std::uintptr_t address = number(pointer);
-  auto& allocated = memories().allocated;
-  if (auto i = allocated.upper_bound(address); i != allocated.begin()) {
-    --i;
-    if (address <= i->first + i->second.allocation.bytes())
-      return {i->first, i->second.allocation.bytes(), i->second.type};
-  }
-  const auto inside = [&](const std::map<std::uintptr_t, std::size_t>& ranges,
-                          cudaMemoryType type) -> Region {
-    auto i = ranges.upper_bound(address);
-    if (i == ranges.begin() || address > (--i)->first + i->second) return {};
-    return {i->first, i->second, type};
-  };
-  const Region symbol = inside(memories().symbols, cudaMemoryTypeDevice);
-  return symbol.bytes != 0 ? symbol : inside(memories().registered, cudaMemoryTypeHost);
-}
-
-bool on_device(const Region& region) {
+bool on_device(const Range& region) {
   return region.type == cudaMemoryTypeDevice || region.type == cudaMemoryTypeManaged;
 }
 
@@ -65,8 +39,7 @@ std::string words(const char* which, const void* pointer) {
   return text;
 }
 
-void demand_inside(const Region& region, const char* which, const void* pointer,
-                   std::size_t bytes) {
+void demand_inside(const Range& region, const char* which, const void* pointer, std::size_t bytes) {
   if (region.type == cudaMemoryTypeUnregistered) return;
   const std::size_t left = region.begin + region.bytes - number(pointer);
   demand(bytes <= left, cudaErrorInvalidValue,
@@ -74,12 +47,12 @@ void demand_inside(const Region& region, const char* which, const void* pointer,
              std::to_string(region.bytes) + ", and " + std::to_string(bytes) + " are asked for");
 }
 
-void demand_device(const Region& region, const char* which, const void* pointer) {
+void demand_device(const Range& region, const char* which, const void* pointer) {
   demand(on_device(region) || region.type == cudaMemoryTypeHost, cudaErrorInvalidValue,
          words(which, pointer) + " is not memory of the device: it does not come from cudaMalloc");
 }
 
-void demand_host(const Region& region, const char* which, const void* pointer) {
+void demand_host(const Range& region, const char* which, const void* pointer) {
   demand(region.type != cudaMemoryTypeDevice, cudaErrorInvalidValue,
          words(which, pointer) + " is memory of the device; the copy's direction says host");
 }
@@ -87,8 +60,8 @@ void demand_host(const Region& region, const char* which, const void* pointer) {
 void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, Stream& stream) {
   if (bytes == 0) return;
   demand(to && from, cudaErrorInvalidValue, "a pointer is null");
-  const Region target = region_of(to);
-  const Region source = region_of(from);
+  const Range target = range_of(to);
+  const Range source = range_of(from);
   bool to_device = on_device(target);
   bool from_device = on_device(source);
   switch (kind) {
@@ -141,7 +114,7 @@ void on_queue(Stream& stream, std::function<void(Stream&)> work) {
 
 void set(void* to, int value, std::size_t bytes, Stream& stream) {
   if (bytes == 0) return;
-  const Region region = region_of(to);
+  const Range region = range_of(to);
   demand_device(region, "the target", to);
   demand_inside(region, "the target", to, bytes);
   fill_bytes(to, static_cast<unsigned char>(value), bytes, stream);
@@ -181,13 +154,31 @@ void release(void* pointer, bool host) {
   memories().allocated.erase(i);
 }
 
-void demand_in_symbol(std::size_t size, std::size_t bytes, std::size_t offset) {
-  demand(offset <= size && bytes <= size - offset, cudaErrorInvalidValue,
-         std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
-             " do not fit the symbol of " + std::to_string(size) + " bytes");
+} // namespace
+
+Range range_of(const void* pointer) {
+  std::lock_guard lock(memories().mutex);
+  const std::uintptr_t address = number(pointer);
+  auto& allocated = memories().allocated;
+  if (auto i = allocated.upper_bound(address); i != allocated.begin()) {
+    --i;
+    if (address <= i->first + i->second.allocation.bytes())
+      return {i->first, i->second.allocation.bytes(), i->second.type};
+  }
+  const auto inside = [&](const std::map<std::uintptr_t, std::size_t>& ranges,
+                          cudaMemoryType type) -> Range {
+    auto i = ranges.upper_bound(address);
+    if (i == ranges.begin() || address > (--i)->first + i->second) return {};
+    return {i->first, i->second, type};
+  };
+  const Range symbol = inside(memories().symbols, cudaMemoryTypeDevice);
+  return symbol.bytes != 0 ? symbol : inside(memories().registered, cudaMemoryTypeHost);
 }
 
-} // namespace
+void note_symbol(const void* symbol, std::size_t bytes) {
+  std::lock_guard lock(memories().mutex);
+  memories().symbols[number(symbol)] = bytes;
+}
 
 void free_all_memory() {
   std::lock_guard lock(memories().mutex);
@@ -200,48 +191,16 @@ void note_written(const void* data, std::size_t bytes) {
 }
 
 void demand_on_device(const void* pointer, std::size_t bytes, const char* which) {
-  const Region region = region_of(pointer);
+  const Range region = range_of(pointer);
   demand_device(region, which, pointer);
   demand_inside(region, which, pointer, bytes);
 }
 
 void demand_managed(const void* pointer, std::size_t bytes) {
-  const Region region = region_of(pointer);
+  const Range region = range_of(pointer);
   demand(region.type == cudaMemoryTypeManaged, cudaErrorInvalidValue,
          words("the pointer", pointer) + " does not come from cudaMallocManaged");
   demand_inside(region, "the pointer", pointer, bytes);
-}
-
-cudaError_t copy_to_symbol(const void* symbol, std::size_t size, const void* from,
-                           std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
-  return call("cudaMemcpyToSymbol", [&] {
-    demand(kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice ||
-               kind == cudaMemcpyDefault,
-           cudaErrorInvalidMemcpyDirection, "the target is on the device");
-    demand_in_symbol(size, bytes, offset);
-    // const: the kernel's view of constant memory.
-    std::memcpy(static_cast<char*>(const_cast<void*>(symbol)) + offset, from, bytes);
-  });
-}
-
-cudaError_t copy_from_symbol(void* to, const void* symbol, std::size_t size, std::size_t bytes,
-                             std::size_t offset, cudaMemcpyKind kind) {
-  return call("cudaMemcpyFromSymbol", [&] {
-    demand(kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice ||
-               kind == cudaMemcpyDefault,
-           cudaErrorInvalidMemcpyDirection, "the source is on the device");
-    demand_in_symbol(size, bytes, offset);
-    std::memcpy(to, static_cast<const char*>(symbol) + offset, bytes);
-  });
-}
-
-cudaError_t symbol_address(void** address, const void* symbol, std::size_t bytes) {
-  return call("cudaGetSymbolAddress", [&] {
-    demand(address != nullptr, cudaErrorInvalidValue, "the pointer to the pointer is null");
-    *address = const_cast<void*>(symbol);
-    std::lock_guard lock(memories().mutex);
-    memories().symbols[number(symbol)] = bytes;
-  });
 }
 
 } // namespace kg::foreign
@@ -291,7 +250,7 @@ cudaError_t cudaFreeHost(void* pointer) {
 
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
   return call("cudaHostGetDevicePointer", [&] {
-    demand(region_of(host).type == cudaMemoryTypeHost, cudaErrorInvalidValue,
+    demand(range_of(host).type == cudaMemoryTypeHost, cudaErrorInvalidValue,
            words("the pointer", host) + " does not come from cudaMallocHost or cudaHostAlloc");
     *device = host;
   });
@@ -299,7 +258,7 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
 
 cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
   return call("cudaHostGetFlags", [&] {
-    demand(region_of(host).type == cudaMemoryTypeHost, cudaErrorInvalidValue,
+    demand(range_of(host).type == cudaMemoryTypeHost, cudaErrorInvalidValue,
            words("the pointer", host) + " does not come from cudaMallocHost or cudaHostAlloc");
     *flags = cudaHostAllocMapped; // as all of it is
   });
@@ -310,7 +269,7 @@ cudaError_t cudaHostRegister(void* host, std::size_t bytes, unsigned) {
     demand(
         !kg::host::observer, cudaErrorNotSupported,
         "the checkers and counters do not see memory that is the host's own; use cudaMallocHost");
-    demand(region_of(host).type == cudaMemoryTypeUnregistered, cudaErrorHostMemoryAlreadyRegistered,
+    demand(range_of(host).type == cudaMemoryTypeUnregistered, cudaErrorHostMemoryAlreadyRegistered,
            words("the pointer", host));
     std::lock_guard lock(memories().mutex);
     memories().registered[number(host)] = bytes;
@@ -326,7 +285,7 @@ cudaError_t cudaHostUnregister(void* host) {
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
   return call("cudaPointerGetAttributes", [&] {
-    const cudaMemoryType type = region_of(pointer).type;
+    const cudaMemoryType type = range_of(pointer).type;
     void* const address = const_cast<void*>(pointer);
     *attributes = {type, 0, type == cudaMemoryTypeUnregistered ? nullptr : address,
                    type == cudaMemoryTypeDevice ? nullptr : address};

@@ -78,6 +78,14 @@ cudaError_t run_grid(const std::function<void()>& grid);
 
 // --- Memory (memory.cpp)
 
+// The allocation, symbol or registered memory that a pointer points into; unregistered if none.
+struct Range {
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;
+  cudaMemoryType type = cudaMemoryTypeUnregistered;
+};
+Range range_of(const void* pointer);
+void note_symbol(const void* symbol, std::size_t bytes); // memory of the device from here on
 void free_all_memory();
 // Refuses what is not memory of the device, or runs over its end; `which` names it.
 void demand_on_device(const void* pointer, std::size_t bytes, const char* which);

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade emulate -- PROGRAM ARGUMENTS: a program that nvcc made, with this build's libcudart
-// in the place of CUDA's (kernels/emulate): its kernels run on the executor, with --checked under
-// the checkers, with --counts counted. It runs below kernelgrade-guard, so that no process of it is
+// kernelgrade emulate -- PROGRAM ARGUMENTS: a program with this build's libcudart and libcuda in
+// the place of CUDA's (kernels/emulate): its kernels run on the executor, with --checked under the
+// checkers, with --counts counted. It runs below kernelgrade-guard, so that no process of it is
 // left when it, or the guard, ends.
 #include "perf/candidate/sandbox.h"
 #include "perf/cli/become.h"
@@ -35,32 +35,41 @@ fs::path located(const std::string& program) {
   }
 }
 
+// A CUDA runtime within the program takes NVIDIA's driver alone.
+void demand_shared_runtime(const fs::path& program) {
+  const auto image = judge::read_file(program);
+  if (!image) throw UsageError(fmt::format("{}: there is no such program", program.string()));
+  const auto names = [&](const char* word) { return image->find(word) != std::string::npos; };
+  if (!image->starts_with("\177ELF") || names("libcudart.so.") || !names("cuGetExportTable"))
+    return;
+  throw Error(fmt::format("{}: it is not linked with CUDA 13's libcudart.so; link it with nvcc "
+                          "-cudart shared, and keep PTX in it (-gencode "
+                          "arch=compute_80,code=compute_80)",
+                          program.string()));
+}
+
+void put(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
+
 } // namespace
 
 int emulate(const Options& options, World& world) {
   if (options.emulated.program.empty())
     throw UsageError("emulate: name a program: kernelgrade emulate -- ./program");
   const fs::path program = located(options.emulated.program.front());
-  const auto image = judge::read_file(program);
-  if (!image) throw UsageError(fmt::format("{}: there is no such program", program.string()));
-  if (image->find("libcudart.so.13") == std::string::npos)
-    throw Error(fmt::format("{}: it is not linked with CUDA 13's libcudart.so; link it with nvcc "
-                            "-cudart shared, and keep PTX in it (-gencode "
-                            "arch=compute_80,code=compute_80)",
-                            program.string()));
+  demand_shared_runtime(program);
   fs::path folder = world.executable.parent_path().parent_path() / "lib" / "emulate";
   if (options.emulated.checked) folder /= "checked";
   if (!options.emulated.counts.empty()) {
     folder /= "counted";
     judge::require_writable(options.emulated.counts); // not when the program is over
-    setenv("KERNELGRADE_COUNTS", fs::absolute(options.emulated.counts).c_str(), 1);
+    put("KERNELGRADE_COUNTS", fs::absolute(options.emulated.counts));
   }
   need(world, folder / "libcudart.so.13", "emulate",
        "it takes nvcc, on the PATH when CMake configures the host preset");
   const char* const others = std::getenv("LD_LIBRARY_PATH");
   const std::string libraries =
       folder.string() + (others && *others ? std::string(":") + others : "");
-  setenv("LD_LIBRARY_PATH", libraries.c_str(), 1);
+  put("LD_LIBRARY_PATH", libraries);
   std::vector<std::string> words;
   if (const candidate::Sandbox sandbox = candidate::sandbox(); sandbox.on) {
     world.err << sandbox.words << "\n";

@@ -2,8 +2,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# emulate.sh KERNELGRADE NVCC WHAT: programs that nvcc makes here, run by `kernelgrade emulate`. WHAT: runtime (the runtime API) or libraries
-# (Thrust and libcu++).
+# emulate.sh KERNELGRADE NVCC WHAT: programs that nvcc makes here, run by `kernelgrade emulate`. WHAT: runtime (the runtime API), libraries
+# (Thrust and libcu++), driver (the driver API) or hostile (damaged images).
 set -euo pipefail
 kernelgrade=$1 nvcc=$2 what=$3
 sources=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -31,6 +31,31 @@ expect() {
 }
 
 ptx=(-gencode 'arch=compute_80,code=compute_80')
+# link PROGRAM SOURCE: with the driver API alone.
+link() {
+  local toolkit
+  toolkit=$(dirname "$(dirname "$(realpath "$nvcc")")")
+  g++ -std=c++20 -Wall -Wextra -I "$toolkit/include" "$sources/$2" -o "$1" -L "$toolkit/lib64/stubs" -lcuda -pthread
+}
+
+if [[ $what == driver || $what == hostile ]]; then
+  "$nvcc" -lineinfo -ptx -arch=compute_80 "$sources/driver_kernels.cu" -o kernels.ptx
+  "$nvcc" -lineinfo -fatbin "${ptx[@]}" "$sources/driver_kernels.cu" -o kernels.fatbin
+  "$nvcc" -cubin -arch=sm_80 "$sources/driver_kernels.cu" -o kernels.cubin
+fi
+if [[ $what == driver ]]; then
+  link driver driver.cpp
+  expect 0 'right' -- ./driver kernels.ptx kernels.fatbin kernels.cubin
+  expect 0 'right' --checked -- ./driver kernels.ptx kernels.fatbin kernels.cubin
+  expect 1 'right' --checked -- ./driver kernels.ptx kernels.fatbin kernels.cubin fault
+  grep -qE '\[out-of-bounds\] kernel beyond.*driver_kernels\.cu:[0-9]+' out.txt || { cat out.txt; exit 1; }
+  exit
+fi
+if [[ $what == hostile ]]; then
+  link hostile hostile.cpp
+  expect 0 'right' -- ./hostile kernels.ptx kernels.fatbin 10000
+  exit
+fi
 if [[ $what == libraries ]]; then
   compile reduce reduce.cu -cudart shared "${ptx[@]}"
   expect 0 '0 out of order' -- ./reduce

@@ -82,7 +82,7 @@ LoadedKernel load(const Translated& translated, const jit::Source& source,
     std::mutex mutex;
     std::deque<std::shared_ptr<void>> libraries;
     std::deque<std::string> names;
-    std::deque<std::vector<std::size_t>> parameters;
+    std::deque<std::vector<std::size_t>> parameters, offsets;
   };
   static Kept kept;
   const Module& module = translated.module;
@@ -95,10 +95,17 @@ LoadedKernel load(const Translated& translated, const jit::Source& source,
   kept.names.push_back(detail::readable_kernel_name(entry.c_str()));
   detail::name_kernel(run, kept.names.back().c_str());
   kept.parameters.emplace_back();
-  for (const Parameter& parameter : module.entries.front().parameters)
+  kept.offsets.emplace_back();
+  std::size_t end = 0;
+  for (const Parameter& parameter : module.entries.front().parameters) {
+    const std::size_t begin =
+        (end + parameter.alignment - 1) / parameter.alignment * parameter.alignment;
     kept.parameters.back().push_back(parameter.bytes);
+    kept.offsets.back().push_back(begin);
+    end = begin + parameter.bytes;
+  }
   return {reinterpret_cast<void (*)(void**)>(const_cast<void*>(run)),
-          translated.emitted.static_shared_bytes, kept.parameters.back()};
+          translated.emitted.static_shared_bytes, kept.parameters.back(), kept.offsets.back()};
 }
 
 LoadedKernel load(const Translated& translated, const std::string& entry) {

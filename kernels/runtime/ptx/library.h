@@ -26,6 +26,7 @@ struct LoadedKernel {
   void (*run)(void** arguments) = nullptr;
   std::size_t static_shared_bytes = 0;       // in front of the dynamic ones
   std::span<const std::size_t> parameters{}; // bytes of each; lives as long as the process
+  std::span<const std::size_t> offsets{};    // of each in a buffer of all; likewise
 };
 
 // The kernel of this mangled name in the text of a module, which messages call `name`. Throws Error
