@@ -25,9 +25,9 @@
 // units alone, with 13 % to spare; of square ones three things are busy all the time. A scheduler
 // has 814 clocks for a slice of its two warps, and issues 266 to 286 instructions (nvcc 13.0,
 // sm_90a). An H200 took 1,450 for a slice of wide tiles while pointers were computed in the loop,
-// and 1,040 while copies started among the reads of fragments (docs/h200.md). Expected share of the
+// and 1,040 while copies started among the reads of fragments. Expected share of the
 // dense peak: 58 to 60 % for m, n, k >= 4096, of 63 % that mma reaches at most, the rest being for
-// wgmma; less where the GPU's power limit lowers its clock (docs/h200.md). Why not 64x64 tiles,
+// wgmma; less where the GPU's power limit lowers its clock. Why not 64x64 tiles,
 // which fill the device from 750x750 on: they read twice as much per flop, and their warps do two
 // mma per ldmatrix. Why not four slices of square tiles: 48 KiB let two blocks share a
 // multiprocessor that has 100 KiB.

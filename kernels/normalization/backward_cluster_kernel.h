@@ -10,7 +10,7 @@
 // As few blocks as have the registers: a cluster of 2 finds room on every pair of multiprocessors,
 // larger ones not on all (clusters_at_once), and one that finds none runs when all others have
 // ended: so an H200 gave 32 clusters of 8 smaller blocks 0.46 (layernorm) and 0.57 (rmsnorm) of a
-// copy's rate for bf16 and 32,768 columns (docs/h200.md). What such a row costs is instructions, of
+// copy's rate for bf16 and 32,768 columns. What such a row costs is instructions, of
 // 32 elements in a thread nearly as many as the memory leaves time for: so all distances are known
 // when the code is made, and a thread whose packs are all whole looks at no pack's end. This
 // kernel's rate is not measured yet.

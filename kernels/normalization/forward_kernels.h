@@ -6,7 +6,7 @@
 // One read and one write per element is the floor: 8 bytes per element in f32, 4 in f16 and bf16;
 // gamma and beta stay in L1 and L2. The arithmetic, 4 to 8 operations per element, is a tenth of
 // what an H200 could do in that time. Measured there: 95 to 100 % of a copy's rate for rows of
-// 1,024 columns, by a warp (docs/h200.md); shorter rows leave lanes idle.
+// 1,024 columns, by a warp; shorter rows leave lanes idle.
 //
 // The variance is that of centred values, from the row on chip: a second pass over registers costs
 // nothing. Why not one pass, E[x^2] - mean^2: it loses the square of |mean| / deviation, all of f32

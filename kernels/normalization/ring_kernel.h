@@ -5,7 +5,7 @@
 // other through a ring in shared memory (primitives/row_ring.h) into its registers, one read and
 // one write per element, and keeps gamma and beta beside the ring, or gamma alone, where they fit.
 //
-// Measured on an H200 (docs/h200.md): 88 to 95 % of a copy's rate where what there is of gamma and
+// Measured on an H200: 88 to 95 % of a copy's rate where what there is of gamma and
 // beta lies beside the ring. Where neither did, each row read both from L2 once more: 79 % of
 // layernorm's rows of 64 KiB of bf16, and 87 % since gamma alone is kept. Each pack of beta was
 // waited for there; now it is asked for while the one before is worked on, which is not measured

@@ -3,7 +3,7 @@
 //
 // Turning matrices whose rows begin anywhere, each at another distance from a sector, as where a
 // row has an odd number of elements. Moved by single elements, as turn.h would, a transpose of
-// 10007 x 9973 elements of 16 bits had 0.44 of a copy's rate (docs/h200.md): it issued for as long
+// 10007 x 9973 elements of 16 bits had 0.44 of a copy's rate: it issued for as long
 // as a copy takes, and of every three sectors that it wrote two were shared with other tiles.
 //
 // So the borders of a tile follow those of sectors, row by row of the result: the tile is ragged on

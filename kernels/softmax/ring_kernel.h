@@ -10,7 +10,7 @@
 // instructions where results have 16 bits (primitives/exponential.h): 13 in all for each element,
 // of 32 that an H200 issues in its share of a copy's time. Expected there: 88 to 92 % of a copy's
 // rate. Why blocks that stay: a block for each row loads nothing while it computes, and so few rows
-// of 8 KiB and more are resident that memory waits; measured, 0.60 of a copy (docs/h200.md). Why
+// of 8 KiB and more are resident that memory waits; measured, 0.60 of a copy. Why
 // not a cluster for a row: measured, that took 1.2 to 1.6 times as long as one block.
 #pragma once
 

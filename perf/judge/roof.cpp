@@ -116,12 +116,18 @@ std::array<Rate, 2> rates(const Measured& row, const Traffic& traffic, const Gre
 
 } // namespace
 
-std::optional<double> roof_share(const Measured& row, const Ceilings& ceilings) {
+std::optional<RoofShare> nearest_roof(const Measured& row, const Ceilings& ceilings) {
   const Traffic traffic = through_memory(row, ceiling(ceilings, "l2_bytes"));
   const auto [bytes, flops] = rates(row, traffic, reachable(row, ceilings, traffic));
-  const double share = std::max(bytes.share(), flops.share());
-  if (share > 0) return share;
-  return std::nullopt;
+  if (!(std::max(bytes.share(), flops.share()) > 0)) return std::nullopt;
+  if (bytes.share() >= flops.share()) return RoofShare{bytes.share(), "memory"};
+  const bool plain = flops.ceiling == ceiling(ceilings, row.dtype + "_flops_per_s");
+  return RoofShare{flops.share(), plain ? row.dtype : "Tensor Cores"};
+}
+
+std::optional<double> roof_share(const Measured& row, const Ceilings& ceilings) {
+  const std::optional<RoofShare> nearest = nearest_roof(row, ceilings);
+  return nearest ? std::optional(nearest->share) : std::nullopt;
 }
 
 std::optional<std::string> beyond_roof(const Measured& row, const Ceilings& ceilings) {

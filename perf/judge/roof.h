@@ -20,12 +20,20 @@ namespace kg::judge {
 // the memory; what it reads has.
 using Ceilings = std::map<std::string, double>;
 
+// A ceiling, "memory", "Tensor Cores" or a type's arithmetic ("f32"), and the share that a row
+// reaches of it.
+struct RoofShare {
+  double share = 0;
+  std::string roof;
+};
+
 // The greatest share of a ceiling that the row's median reaches; nothing where no ceiling is known
 // or the row has no time or no work. The ceiling of memory is that of the row's mix of reads and
 // writes ("read_", "add_", "copy_" and "write_bytes_per_s"; "dram_bytes_per_s" where none of them
 // is known, or not what the row writes). That of arithmetic is of the row's precision: f32 is a
 // share of "f32_flops_per_s", multiply-adds; with "tf32" in its case, as other types are, of the
 // greater of "<dtype>_flops_per_s" and "<dtype>_matrix_flops_per_s".
+std::optional<RoofShare> nearest_roof(const Measured& row, const Ceilings& ceilings);
 std::optional<double> roof_share(const Measured& row, const Ceilings& ceilings);
 
 // What is impossible about the row's median, or nothing: more than "dram_bytes_per_s", the fastest

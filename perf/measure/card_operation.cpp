@@ -323,10 +323,15 @@ Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
 } // namespace
 
 Operation card_operation(const Card& card) {
+  const auto listed = [](const std::vector<card::TimedShape>& shapes) {
+    std::vector<ListedShape> result;
+    for (const card::TimedShape& each : shapes) result.push_back({each.shape, each.fast});
+    return result;
+  };
   Operation operation{card.name, card.category, card.dtypes, {}, {}};
-  for (const card::TimedShape& each :
-       backend == Backend::host ? card.timed_on_host : card.timed_on_gpu)
-    operation.shapes.push_back({each.shape, each.fast});
+  operation.shapes_on_gpu = listed(card.timed_on_gpu);
+  operation.shapes =
+      backend == Backend::host ? listed(card.timed_on_host) : operation.shapes_on_gpu;
   operation.make = [&card](Dtype dtype, const Shape& shape) {
     return make_case(card, dtype, shape);
   };

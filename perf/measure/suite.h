@@ -74,6 +74,7 @@ struct Operation {
   std::vector<Dtype> dtypes;
   std::vector<ListedShape> shapes; // of this backend: on the host at most about 5 ms a launch
   std::function<Case(Dtype, const Shape&)> make;
+  std::vector<ListedShape> shapes_on_gpu = {}; // whatever this backend is
 };
 
 // Whether the variants of products are timed in turns: they draw a GPU's whole power, so that its

@@ -39,6 +39,24 @@ TEST(Roof, OfMemoryIsForColdRowsOnly) {
   EXPECT_DOUBLE_EQ(*roof_share(row(Mode::cold), {{"dram_bytes_per_s", 4e9}}), 0.25);
 }
 
+TEST(Roof, TheNearestIsNamed) {
+  const auto nearest = [](const char* dtype, const char* id, const Ceilings& ceilings) {
+    Measured measured = row(Mode::cold);
+    measured.dtype = dtype;
+    measured.key.case_id = id;
+    return nearest_roof(measured, ceilings).value_or(RoofShare{}).roof;
+  };
+  const Ceilings ceilings = {{"dram_bytes_per_s", 1e10},
+                             {"f32_flops_per_s", 1e10},
+                             {"f32_matrix_flops_per_s", 2e10},
+                             {"f16_matrix_flops_per_s", 2e10}};
+  EXPECT_EQ(nearest("f32", "gemm.f32.m8", ceilings), "f32");
+  EXPECT_EQ(nearest("f32", "gemm.f32.m8_tf32", ceilings), "Tensor Cores");
+  EXPECT_EQ(nearest("f16", "gemm.f16.m8", ceilings), "Tensor Cores");
+  EXPECT_EQ(nearest("i8", "copy.i8.n8", ceilings), "memory");
+  EXPECT_EQ(nearest("i8", "copy.i8.n8", {}), "");
+}
+
 TEST(Roof, WhatIsWrittenMayStayInTheCache) {
   Ceilings ceilings = {{"dram_bytes_per_s", 0.5e9}, {"l2_bytes", 600}};
   Measured copy = row(Mode::cold);

@@ -114,7 +114,7 @@ inline double stored_tolerance(Dtype output, double expected, double computed) {
 
 // Matrix units with f16, bf16 or TF32 inputs and f32 accumulators: their adders truncate and align
 // blocks (Fasi et al., PeerJ CS 330, 2021), so the constant has a part that grows with k: 0.25
-// sqrt(k) from a model of such an adder. An H200 keeps within it (docs/h200.md). Zero-mean data.
+// sqrt(k) from a model of such an adder. An H200 keeps within it. Zero-mean data.
 //
 // Their products are exact in f32 (11 + 11 bits), so rounding the inputs is the caller's matter:
 // f16 and bf16 inputs are what they are; for a kernel that declares TF32 the oracle takes

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is expected of kernels beside what an H200 was measured to do (docs/h200.md). Nothing in the
+// What is expected of kernels beside what an H200 was measured to do. Nothing in the
 // model was fitted to these rows; a change that ranks them worse fails here.
 #include "perf/judge/parts.h"
 #include "perf/sass/pace.h"
