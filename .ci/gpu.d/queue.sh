@@ -63,6 +63,7 @@ show_plan() {
     { n++; seconds += $4; guess += $5 == "guess"; names = names (names == "" ? "" : ", ") $3; last = $3 }
     END { line(); printf "%7d s planned\n", begin }' <<<"$planned"
   printf '%d of %d units; the others wait for more time\n' "$(grep -c . <<<"$planned")" "$all"
+  [[ -s $tree/models.txt || -x build/host/perf/kernelgrade-model ]] || echo 'whole models are not in it: without a build nobody knows their names (target kernelgrade-model)'
 }
 
 # fill_budget: plans, does it group by group, and plans again while something fits. What was not reached
