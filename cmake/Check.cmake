@@ -27,6 +27,7 @@ function(kernelgrade_add_check)
   add_custom_target(check_costs DEPENDS check ${counts} ${counters})
 
   set(compiler ${CMAKE_CXX_COMPILER})
+  string(REGEX MATCH "^[0-9]+" compiler_least ${CMAKE_CXX_COMPILER_VERSION}) # what it makes asks for its own libstdc++
   list(JOIN KERNELGRADE_HOST_ARCH " " arch)
   list(JOIN KERNELGRADE_KERNEL_FLAGS " " flags_plain)
   list(JOIN KERNELGRADE_CHECKED_FLAGS " " flags_checked)
@@ -59,6 +60,12 @@ function(kernelgrade_add_check)
     "'$<TARGET_FILE:\\1>'")
   file(RELATIVE_PATH headers ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_PREFIX}/include/kernelgrade)
   file(RELATIVE_PATH folder ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  if(KERNELGRADE_BUNDLE)
+    set(compiler g++)
+    set(cccl "")
+    set(system "\"$here/${folder}/kernelgrade\"/lib{tbb,fmt,openblas}.so.* \"$here/${folder}/kernelgrade/libbacktrace.a\" \\
+  -Wl,-rpath,\"$here/${folder}/kernelgrade\"${dl}")
+  endif()
   kernelgrade_compile_script(${PROJECT_BINARY_DIR}/installed/compile-cuda kernelgrade-rewrite ${headers}
     "\"$here/${folder}/$<TARGET_FILE_NAME:\\1>\"")
 endfunction()

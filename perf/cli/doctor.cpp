@@ -11,8 +11,10 @@
 #include "perf/judge/device_file.h"
 #include "perf/judge/limits.h"
 #include "perf/judge/named_path.h"
+#include "perf/judge/sinks.h"
 #include "perf/judge/table.h"
 #include "perf/judge/units.h"
+#include "perf/measure/child_process.h"
 #include "perf/measure/device_lock.h"
 #include "perf/measure/environment.h"
 
@@ -68,6 +70,19 @@ void show_commands(const World& world) {
     table.add({part.commands, part.target, state});
   }
   world.out << table.plain() << "\n";
+}
+
+// What `check` and `try` compile by.
+void check_compiler(const World& world, Findings& findings) {
+  const std::filesystem::path script = world.executable.parent_path() / "compile-cuda";
+  if (!std::filesystem::exists(script)) return; // on a GPU, or another compiler than g++
+  const perf::Finished finished = perf::run_process(
+      {"/bin/sh", "-c", "exec \"$0\" compiler 2>&1", script.string()}, perf::Output::capture);
+  if (finished.exit_code == 0)
+    world.out << "compiler of check and try: " << finished.output << "\n";
+  else
+    findings.push_back({"check and try cannot compile: " + judge::printable(finished.output),
+                        "install g++ 12 or newer (Debian, Ubuntu: apt install g++)"});
 }
 
 void check_load(Findings& findings) {
@@ -169,6 +184,7 @@ int doctor(const Options& options, World& world) {
   show_commands(world);
   world.out << candidate::sandbox().words << "\n\n";
   Findings findings;
+  check_compiler(world, findings);
   const std::string device = world.device();
   const perf::Environment environment = perf::environment(source_of(options, world));
   show_environment(environment, world.out);

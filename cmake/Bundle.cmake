@@ -1,0 +1,28 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# KERNELGRADE_BUNDLE: an installation for machines that have g++ and none of our libraries, as the wheel is one (pyproject.toml). The shared
+# libraries that programs need, and libbacktrace, which comes with one compiler and not with the next, lie in <libdir>/kernelgrade, where
+# the programs and what compile-cuda links look for them.
+option(KERNELGRADE_BUNDLE "Install the libraries of packages, too, for machines without them" OFF)
+
+# kernelgrade_bundle(<program>...): their libraries but those of g++ and glibc.
+function(kernelgrade_bundle)
+  find_program(KERNELGRADE_PATCHELF patchelf REQUIRED)
+  set(folder ${CMAKE_INSTALL_LIBDIR}/kernelgrade)
+  set_target_properties(${ARGN} PROPERTIES INSTALL_RPATH "\$ORIGIN/../${folder}" INSTALL_RPATH_USE_LINK_PATH OFF)
+  list(TRANSFORM ARGN REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE files)
+  install(CODE "
+    set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${folder}\")
+    file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${files} RESOLVED_DEPENDENCIES_VAR libraries
+      PRE_EXCLUDE_REGEXES \"^ld-linux\" \"^lib(c|m|dl|rt|pthread|gcc_s|stdc[+][+])[.]so\")
+    foreach(library IN LISTS libraries)
+      cmake_path(GET library FILENAME name) # the one by which it is asked for; a wheel has no links
+      file(REAL_PATH \${library} real)
+      file(MAKE_DIRECTORY \${folder})
+      file(COPY_FILE \${real} \${folder}/\${name})
+      execute_process(COMMAND ${KERNELGRADE_PATCHELF} --set-rpath \\\$ORIGIN \${folder}/\${name} COMMAND_ERROR_IS_FATAL ANY)
+      message(STATUS \"Bundled: \${library}\")
+    endforeach()")
+  install(FILES ${KERNELGRADE_BACKTRACE} DESTINATION ${folder})
+endfunction()
