@@ -1,7 +1,7 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # variables of .ci/gpu
+# shellcheck disable=SC2034,SC2154 # variables of .ci/gpu, and for it
 #
 # Sourced by .ci/gpu: the visit `next`, which fills its budget with what is worth most (queue.awk) of
 # what never ran on this kind of GPU or has other kernels since.
