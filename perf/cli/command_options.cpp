@@ -278,7 +278,7 @@ void add_history(CLI::App& app, Words& words) {
 
 void add_emulate(CLI::App& app, Words& words) {
   CLI::App* emulate = app.add_subcommand(
-      "emulate", "run a program that nvcc made, without a GPU: its PTX on the executor");
+      "emulate", "run a CUDA program or a Triton script without a GPU: its PTX on the executor");
   CLI::Option* checked =
       emulate->add_flag("--checked", words.options.emulated.checked,
                         "under the checkers: races, bounds, initialisation, leaks");

@@ -50,6 +50,17 @@ void demand_shared_runtime(const fs::path& program) {
 
 void put(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
 
+// Triton takes its PTX as it is, and keeps it apart from what a GPU runs.
+void lead_triton(const fs::path& ptxas, const fs::path& folder) {
+  put("TRITON_LIBCUDA_PATH", folder);
+  put("TRITON_PTXAS_PATH", ptxas);
+  const char* const given = std::getenv("TRITON_CACHE_DIR");
+  const char* const home = std::getenv("HOME");
+  const fs::path cache =
+      given && *given ? fs::path(given) : fs::path(home ? home : "/tmp") / ".triton";
+  put("TRITON_CACHE_DIR", cache / "kernelgrade");
+}
+
 } // namespace
 
 int emulate(const Options& options, World& world) {
@@ -58,6 +69,7 @@ int emulate(const Options& options, World& world) {
   const fs::path program = located(options.emulated.program.front());
   demand_shared_runtime(program);
   fs::path folder = world.executable.parent_path().parent_path() / "lib" / "emulate";
+  const fs::path common = folder;
   if (options.emulated.checked) folder /= "checked";
   if (!options.emulated.counts.empty()) {
     folder /= "counted";
@@ -67,9 +79,11 @@ int emulate(const Options& options, World& world) {
   need(world, folder / "libcudart.so.13", "emulate",
        "it takes nvcc, on the PATH when CMake configures the host preset");
   const char* const others = std::getenv("LD_LIBRARY_PATH");
-  const std::string libraries =
-      folder.string() + (others && *others ? std::string(":") + others : "");
+  const std::string libraries = folder.string() + ":" + common.string() +
+                                (others && *others ? std::string(":") + others : "");
   put("LD_LIBRARY_PATH", libraries);
+  lead_triton(common / "ptxas", folder);
+  put("NUMBA_CUDA_DRIVER", folder / "libcuda.so.1");
   std::vector<std::string> words;
   if (const candidate::Sandbox sandbox = candidate::sandbox(); sandbox.on) {
     world.err << sandbox.words << "\n";

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # emulate.sh KERNELGRADE NVCC WHAT: programs that nvcc makes here, run by `kernelgrade emulate`. WHAT: runtime (the runtime API), libraries
-# (Thrust and libcu++), driver (the driver API) or hostile (damaged images).
+# (Thrust and libcu++), driver (the driver API), hostile (damaged images), triton or numba (skipped,
+# 77, where python3 has none).
 set -euo pipefail
 kernelgrade=$1 nvcc=$2 what=$3
 sources=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -56,6 +57,24 @@ if [[ $what == hostile ]]; then
   expect 0 'right' -- ./hostile kernels.ptx kernels.fatbin 10000
   exit
 fi
+if [[ $what == triton ]]; then
+  python3 -c 'import numpy, triton' 2>/dev/null || exit 77
+  export TRITON_CACHE_DIR=$work/triton
+  expect 0 'right' -- python3 "$sources/triton_tutorials.py"
+  expect 0 'right' --checked -- python3 "$sources/triton_tutorials.py"
+  expect 1 '[out-of-bounds] kernel add_kernel' --checked -- python3 "$sources/triton_tutorials.py" wrong
+  grep -qE 'triton_tutorials.py:[0-9]+' out.txt || { cat out.txt; exit 1; }
+  exit
+fi
+
+if [[ $what == numba ]]; then
+  python3 -c 'import numpy, numba_cuda' 2>/dev/null || exit 77
+  expect 0 'right' -- python3 "$sources/numba_kernels.py"
+  expect 0 'right' --checked -- python3 "$sources/numba_kernels.py"
+  expect 1 'kernel __main__::block_sum' --checked -- python3 "$sources/numba_kernels.py" wrong
+  exit
+fi
+
 if [[ $what == libraries ]]; then
   compile reduce reduce.cu -cudart shared "${ptx[@]}"
   expect 0 '0 out of order' -- ./reduce
