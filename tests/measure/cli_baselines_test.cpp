@@ -63,7 +63,8 @@ TEST_F(CliBaselines, TheFirstBlessNamesWhatItLeavesOut) {
   EXPECT_EQ(not_blessed(), std::set<std::string>{"copy"});
   EXPECT_EQ(cli({"gate", "--op", "copy"}).exit_code, 77);
   EXPECT_THAT(cli({"doctor"}).out,
-              AllOf(HasSubstr("operations without timing baselines for host: 1"), Not(HasSubstr("copy has no baseline"))));
+              AllOf(HasSubstr("operations without timing baselines for host: 1"),
+                    Not(HasSubstr("copy has no baseline"))));
   ASSERT_EQ(cli({"bless", "--op", "copy"}).exit_code, 0);
   EXPECT_EQ(not_blessed(), std::set<std::string>{});
   std::filesystem::remove(cli.csv("copy"));

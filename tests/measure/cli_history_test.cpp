@@ -1,8 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `history` over the reports of 200 commits with three planted changes of level, as docs/how-to/gate_in_ci.md
-// shows it: docs/examples/ has the expected output; KERNELGRADE_WRITE_EXAMPLES=1 writes it anew.
+// `history` over the reports of 200 commits with three planted changes of level, as
+// docs/how-to/gate_in_ci.md shows it: docs/examples/ has the expected output;
+// KERNELGRADE_WRITE_EXAMPLES=1 writes it anew.
 #include "perf/judge/atomic_file.h"
 #include "tests/history/planted.h"
 #include "tests/measure/cli_world.h"
