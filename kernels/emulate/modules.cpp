@@ -3,6 +3,7 @@
 #include "emulate/modules.h"
 
 #include "emulate/decompress.h"
+#include "runtime/atomic_file.h"
 #include "runtime/bytes.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
@@ -59,6 +60,11 @@ Registered& registered() {
   return *only;
 }
 
+// By nvcc -rdc=true, which keeps what it linked in a section of its own.
+bool is_linked_separately() {
+  return read_file("/proc/self/exe").value_or("").find("__nv_relfatbin") != std::string::npos;
+}
+
 // The newest architecture's.
 std::string ptx_of(std::string_view section) {
   std::string text;
@@ -68,6 +74,9 @@ std::string ptx_of(std::string_view section) {
     newest = entry.arch;
     text = text_of(entry);
   }
+  require(!text.empty() || !is_linked_separately(),
+          "the program was compiled with -rdc=true, which leaves no PTX of the linked device code; "
+          "separate compilation is not emulated: compile it with -rdc=false");
   require(!text.empty(), "the program holds no PTX; compile it with nvcc -arch=compute_80 or "
                          "-gencode arch=compute_80,code=compute_80 as well");
   return text;

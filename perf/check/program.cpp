@@ -99,7 +99,7 @@ std::string Run::failure() const {
 }
 
 Run run(const Options& options, const fs::path& tools, const fs::path& program,
-        const std::string& order, const fs::path& folder) {
+        const std::string& order, bool quiet, const fs::path& folder) {
   using std::chrono::steady_clock;
   const fs::path file = folder / "events";
   fs::remove(file);
@@ -107,7 +107,9 @@ Run run(const Options& options, const fs::path& tools, const fs::path& program,
   const Variable threads("KERNELGRADE_THREAD_ORDER", order);
   const steady_clock::time_point begin = steady_clock::now();
   Run run{.order = order, .finished = {}, .events = {}};
-  run.finished = perf::wait_process(perf::start_process(limited(options, tools, program)));
+  const std::vector<std::string> command = limited(options, tools, program);
+  run.finished = quiet ? perf::run_process(command, perf::Output::capture)
+                       : perf::wait_process(perf::start_process(command));
   run.seconds = std::chrono::duration<double>(steady_clock::now() - begin).count();
   run.timed_out = run.finished.exit_code == kTimedOut && run.seconds >= options.timeout_s;
   run.events = read_events(read_file(file).value_or(""), fs::current_path().string());

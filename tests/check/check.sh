@@ -31,7 +31,7 @@ must() {
 
 expect 'a race: both threads, both lines, a hint' 1 '\[race\] kernel reverse_chunks, block \(0,0,0\), thread .* at race\.cu:\d+: .* thread .* at race\.cu:\d+; nothing orders the two\n  hint: put __syncthreads' \
   race.cu --json race.json --sarif race.sarif
-expect 'the same without it' 0 'passed: no findings \(1 launch;' race.cu -D REPAIRED
+expect 'the same without it' 0 'passed: no findings \(1 launch in 4 orders of threads;' race.cu -D REPAIRED
 expect 'without checkers' 0 "passed: the program's own verdict" race.cu --fast -D REPAIRED
 expect 'nothing wrong, with arguments' 0 'argument: a b\n' faults.cu -- 'a b'
 expect 'a write beyond a buffer' 1 '\[out-of-bounds\] kernel fill.* at faults\.cu:\d+: .*\n  hint: ' faults.cu -- bounds
@@ -46,6 +46,35 @@ expect 'a refused launch that the program sees' 0 'passed' faults.cu -- 'refused
 expect 'a program that does not end' 1 'FAILED: the program did not end within [34] s' faults.cu --timeout 3 -- spin
 expect 'each line of a kernel' 0 'kernel fill: one launch of grid \(1,1,1\), block \(64,1,1\).*\n.*\n *faults\.cu:\d+ +global 4 B store' faults.cu --costs -- fill
 expect 'another order' 1 '\[race\]' race.cu --order reverse --order random:7
+expect 'a lock that excludes nobody' 1 '\[race\] kernel add(.*\n)*The first order of threads that shows it: --order random:1\nFAILED' lock.cu
+expect 'the same without it' 0 'total 256\n\npassed: no findings' lock.cu -D REPAIRED
+expect 'one order' 0 'passed: no findings \(1 launch;' lock.cu --order forward
+
+for right in none set padding 'refused and seen' 'refused by cudaLaunchKernel, and seen'; do
+  expect "the host: $right" 0 'passed: no findings' host.cu -- "$right"
+done
+for refused in 'refused' 'no shared memory'; do
+  expect "the host: $refused" 1 'host\.cu:\d+: launch of fill: .*FAILED: 1 finding' host.cu -- "$refused"
+done
+expect 'a copy of what nothing has written' 1 '\[uninitialised\] the copy to the host at host\.cu:\d+ takes 4 of its 4 bytes' host.cu -- 'never written'
+expect 'what the grid is too small for' 1 'takes 928 of its 4000 bytes from where nothing has written, the first from byte 3072 of' host.cu -- 'a block less'
+expect 'unwritten, of a copy' 1 'takes 8 of its 4000 bytes' host.cu -- 'of a copy'
+expect 'what is never freed' 0 'note: \[leak\] 1 allocation was never freed' host.cu -- leak
+
+for right in 'stream waits' 'event waits' 'copy waits' 'device waits' 'query waits' 'other memory' function; do
+  expect "host and device: $right" 0 'passed: no findings' streams.cu -- "$right"
+done
+for early in 'reads what a kernel writes' 'writes what a kernel writes' 'reads what a copy writes' 'reuses what a copy reads' 'waits for another stream'; do
+  expect "the host $early" 1 '\[race\] the host (reads|writes) 4 bytes at streams\.cu:\d+: .* nothing has waited for it\n  hint: ' streams.cu --order forward -- "$early"
+done
+
+expect 'a release behind a barrier' 0 'passed: no findings' orders.cu
+expect 'no release' 1 '\[race\] kernel pass' orders.cu -D RELAXED
+for bad in 'float' 'negative' 'not a number'; do
+  expect "a conversion: $bad" 1 '\[arithmetic\] kernel convert.*numbers\.cu:\d+: conversion: .* does not fit into' numbers.cu -- "$bad"
+done
+expect 'conversions that fit' 0 'passed: no findings' numbers.cu
+expect 'a shift beyond the width' 1 '\[arithmetic\] kernel shift' numbers.cu -- shift
 
 mkdir -p include
 printf '#pragma once\n__global__ void kernel(int* out);\n' >include/kernel.h

@@ -82,7 +82,12 @@ class Threads {
   void block_meets(unsigned block) {
     orders_[block].block_synchronised(now_);
     std::vector<unsigned> all(kThreads);
-    for (unsigned i = 0; i < kThreads; ++i) all[i] = block * kThreads + i;
+    Known fenced{};
+    for (unsigned i = 0; i < kThreads; ++i) {
+      all[i] = block * kThreads + i;
+      learn(fenced, fenced_[all[i]]);
+    }
+    for (const unsigned thread : all) fenced_[thread] = fenced;
     meet(all);
   }
   void warp_meets(unsigned thread) {

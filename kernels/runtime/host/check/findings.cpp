@@ -20,16 +20,17 @@ const char* name(Fault fault) {
   return "";
 }
 
-bool Findings::is_new(Fault fault, Site site, Site other) {
+bool Findings::is_new(Fault fault, Site site, Site other, Hint hint) {
   const auto found = findings_.find({fault, site, other});
   if (found == findings_.end()) return true;
   ++found->second.count;
+  if (hint.reach > found->second.hint.reach) found->second.hint = hint;
   return false;
 }
 
-void Findings::add(Fault fault, Site site, Site other, std::string text) {
+void Findings::add(Fault fault, Site site, Site other, std::string text, Hint hint) {
   const std::size_t order = findings_.size();
-  findings_[{fault, site, other}] = {1, order, std::move(text)};
+  findings_[{fault, site, other}] = {1, order, std::move(text), hint};
 }
 
 std::string Findings::text() const {
@@ -41,6 +42,7 @@ std::string Findings::text() const {
   for (std::size_t i = 0; i < ordered.size() && i < kShown; ++i) {
     const auto& [fault, finding] = ordered[i];
     text += fmt::format("{}[{}] {}", i == 0 ? "" : "\n", name(fault), finding->text);
+    if (*finding->hint.text != '\0') text += fmt::format("\n  hint: {}", finding->hint.text);
     if (finding->count > 1) text += fmt::format("\n  {} times at these lines", finding->count);
   }
   if (ordered.size() > kShown) text += fmt::format("\nand {} more", ordered.size() - kShown);

@@ -32,6 +32,7 @@ void BlockOrder::begin(Who block, Time launch_floor, Time now) {
   block_clock_ = nullptr;
   thread_clock_.clear();
   joined_ = {};
+  fenced_ = nullptr;
   device_fences_.clear();
   block_fences_.clear();
 }
@@ -42,7 +43,18 @@ bool BlockOrder::knows(const Access& access, unsigned thread) const {
          (block_clock_ && block_clock_->knows(access));
 }
 
+void BlockOrder::gather_fences() {
+  block_fences_.clear(); // the block knows all of that by the barrier
+  if (device_fences_.empty()) return;
+  Gathered all;
+  if (fenced_) all.clock = *fenced_;
+  for (const auto& [thread, fence] : device_fences_) tell(all, thread, fence);
+  fenced_ = std::make_shared<Clock>(std::move(all.clock));
+  device_fences_.clear();
+}
+
 void BlockOrder::block_synchronised(Time now) {
+  gather_fences();
   block_floor_ = now;
   if (thread_clock_.empty()) return;
   // The floor says all of this block; what a thread knew of others, all know now.
@@ -101,6 +113,7 @@ void BlockOrder::release(unsigned thread, SyncObject& object, Time now) const {
 }
 
 void BlockOrder::release_fenced(unsigned thread, SyncObject& object) const {
+  learn_anew(object.gathered, object.gathered.of_fences, fenced_);
   if (const auto fence = device_fences_.find(thread); fence != device_fences_.end())
     tell(object.gathered, thread, fence->second);
   if (const auto fence = block_fences_.find(thread); fence != block_fences_.end()) {

@@ -6,7 +6,8 @@
 // all threads of a block, __syncwarp the lanes of its mask, a launch everything; shuffles and votes
 // order nothing; an atomic or volatile write that follows a __threadfence() hands over what came
 // before the fence to whoever reads it atomically (CUDA C++ Programming Guide, "Memory Fence
-// Functions").
+// Functions"). What all threads of a block had fenced when they met in a barrier, each of them
+// hands over from then on: so it is on GPUs, and reductions of a grid rely on it.
 #pragma once
 
 #include "runtime/host/check/clock.h"
@@ -23,6 +24,7 @@ struct Gathered {
   Clock clock;
   ClockPointer of_thread;
   ClockPointer of_block;
+  ClockPointer of_fences;
 };
 
 // An object through which threads hand over: an atomic variable, a named barrier, an mbarrier, the
@@ -67,7 +69,7 @@ class BlockOrder {
   void warp_synchronised(unsigned warp, unsigned lanes, bool all_lanes, Time now);
   void fence(unsigned thread, bool block_scope, Time now);
   bool has_fence(unsigned thread) const {
-    return device_fences_.contains(thread) || block_fences_.contains(thread);
+    return fenced_ || device_fences_.contains(thread) || block_fences_.contains(thread);
   }
   void release(unsigned thread, SyncObject& object, Time now) const;
   void release_fenced(unsigned thread, SyncObject& object) const; // what its last fence covers
@@ -92,6 +94,7 @@ class BlockOrder {
   };
 
   bool knows(const Access& access, unsigned thread) const;
+  void gather_fences();
   void tell(Gathered& to, unsigned thread, const Fence& state) const;
   Fence state_of(unsigned thread, Time now) const;
 
@@ -104,7 +107,8 @@ class BlockOrder {
   ClockPointer block_clock_;               // what every thread of the block knows of other blocks
   std::vector<ClockPointer> thread_clock_; // by rank; empty while nobody has one
   Joined joined_;
-  std::unordered_map<unsigned, Fence> device_fences_;
+  ClockPointer fenced_; // of device scope, by all threads before the last barrier; null if none was
+  std::unordered_map<unsigned, Fence> device_fences_; // since then
   std::unordered_map<unsigned, Fence> block_fences_;
 };
 
