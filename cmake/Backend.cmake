@@ -21,7 +21,7 @@ if(NOT KERNELGRADE_BACKEND MATCHES "^(cuda|host)$")
 endif()
 
 # Timings of unoptimised code mean nothing, and an unset build type is unoptimised.
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES AND PROJECT_IS_TOP_LEVEL)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
 

@@ -163,7 +163,8 @@ string(REGEX MATCH "^[0-9]+" version ${CMAKE_CXX_COMPILER_VERSION})
 set(KERNELGRADE_COUNTER_ID "g++-${version} flags ${flags}")
 set(KERNELGRADE_CHECKED_FLAGS ${KERNELGRADE_CHECKED_OPTIMISATION} -g1 -ffp-contract=off
   -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1
-  -fsanitize=bounds,signed-integer-overflow,shift,integer-divide-by-zero -fsanitize-recover=all)
+  -fsanitize=bounds,signed-integer-overflow,shift,integer-divide-by-zero -fsanitize-recover=all
+  CACHE INTERNAL "") # kernelgrade_checked_options is called from other projects' folders, too
 # kernelgrade_checked_options(<target> [FLOAT_DIVISION])
 #
 # FLOAT_DIVISION: a division of floating-point numbers by zero is a finding, too. IEEE 754 defines it, so it is none otherwise.

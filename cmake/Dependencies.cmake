@@ -10,7 +10,8 @@ set(KERNELGRADE_HEADERS "" CACHE PATH "Folder with CLI/, fmt/ and nlohmann/ head
 
 find_package(Threads REQUIRED)
 
-if(KERNELGRADE_GOOGLETEST_SOURCE)
+if(TARGET GTest::gtest) # of the project that includes this one
+elseif(KERNELGRADE_GOOGLETEST_SOURCE)
   set(INSTALL_GTEST OFF)
   add_subdirectory(${KERNELGRADE_GOOGLETEST_SOURCE} ${CMAKE_BINARY_DIR}/googletest EXCLUDE_FROM_ALL)
   if(NOT TARGET GTest::gtest)
@@ -50,6 +51,10 @@ if(KERNELGRADE_BACKEND STREQUAL "host")
   if(NOT TBB_FOUND)
     message(FATAL_ERROR "oneTBB was not found: install libtbb-dev")
   endif()
+endif()
+
+if(NOT KERNELGRADE_SUITE)
+  return()
 endif()
 
 # For `kernelgrade report --tests` alone; a machine without packages may lack it, and then the option is refused.

@@ -78,4 +78,4 @@ configure_package_config_file(cmake/KernelgradeConfig.cmake.in ${PROJECT_BINARY_
   INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/KernelgradeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/KernelgradeConfig.cmake ${PROJECT_BINARY_DIR}/KernelgradeConfigVersion.cmake
-  cmake/Candidate.cmake cmake/Compile.cmake cmake/Foreign.cmake cmake/FindOpenBLASLib.cmake DESTINATION ${package})
+  cmake/Candidate.cmake cmake/CheckTarget.cmake cmake/Compile.cmake cmake/Foreign.cmake cmake/FindOpenBLASLib.cmake DESTINATION ${package})
