@@ -91,7 +91,9 @@ class Prose(unittest.TestCase):
     def test_a_block_of_commands_that_no_test_runs_is_found(self):
         for language in ("", "sh", "bash"):
             self.assert_found(f"```{language}\nls\n```\n", f"1: code block of the language '{language}'")
-        self.assertEqual(self.found("```console\n$ ls\n```\n"), [])
+        for command in ("$ ls", "./grade axpy", "build/host/perf/kernelgrade list", "ctest -N"):
+            self.assert_found(f"```text\n\n{command}\n```\n", f"1: code block ```text with a command: '{command}'")
+        self.assertEqual(self.found("```console\n$ ls\n```\n\n```text\nkernelgrade: bad\n```\n"), [])
 
     def test_dead_links_and_anchors_are_found(self):
         self.assertEqual(self.found("See [it](run.md#a-title), [that](../../README.md) or <https://x.org>.\n# A *title*\n"), [])
