@@ -5,6 +5,7 @@
 
   python3 tests/docs/commands.py [--build DIR] [PAGE...]      all pages without an argument; exit code 1 if something differs
   python3 tests/docs/commands.py --rewrite PAGE...            writes what the commands print into the pages
+  python3 tests/docs/commands.py --here PAGE...               runs in the source tree itself, a fresh clone, with its own ./grade
 
 Of a page, each block ```console runs, in order, in one scratch folder: the lines that begin with '$ ' are commands, the others what
 they print. A command goes on in the next line after a backslash. The folder and the exported variables are kept from one command to
@@ -133,13 +134,16 @@ def script(path: Path, text: str) -> None:
 class Run:
     """One page's scratch folder and shell."""
 
-    def __init__(self, source: Path, build: Path, nightly: bool) -> None:
+    def __init__(self, source: Path, build: Path, nightly: bool = False, here: bool = False) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="kernelgrade-docs-")
         base = Path(self.folder.name)
         self.here, self.state, self.limit = base / "kernelgrade", base / "state", SECONDS
         path = [str(build / "perf"), str(build), os.environ["PATH"]]
-        if nightly:
+        if here or nightly:
             self.limit = NIGHTLY_SECONDS
+        if here:
+            self.here = source
+        elif nightly:
             subprocess.run(["git", "clone", "-q", str(source), str(self.here)], check=True)
         else:
             self.here.mkdir()
@@ -184,7 +188,7 @@ class Run:
         return done.stderr.strip() if done.returncode else ""
 
 
-def check_page(path: Path, source: Path, build: Path, nightly: bool, rewrite: bool) -> tuple[list[str], int, int]:
+def check_page(path: Path, source: Path, build: Path, nightly: bool = False, rewrite: bool = False, here: bool = False) -> tuple[list[str], int, int]:
     """The findings, how many commands ran, and how many were left out. With `rewrite` the page's text is corrected."""
     name = os.path.relpath(path, source)
     found: list[str] = []
@@ -199,7 +203,7 @@ def check_page(path: Path, source: Path, build: Path, nightly: bool, rewrite: bo
         return [], 0, 0
     lines = list(page.lines)
     changes: list[tuple[int, int, list[str]]] = []
-    run = Run(source, build, nightly)
+    run = Run(source, build, nightly, here)
     try:
         for block, how in blocks:
             where = f"{name}:{block.line}"
@@ -245,17 +249,18 @@ def main() -> int:
     parser.add_argument("--source", type=Path, default=root(), help="the project's root")
     parser.add_argument("--build", type=Path, help="the build tree whose programs run; default: build/host")
     parser.add_argument("--nightly", action="store_true", help="the pages with blocks `run: nightly`, in fresh clones")
+    parser.add_argument("--here", action="store_true", help="run in the source tree itself, with its own ./grade, which may build")
     parser.add_argument("--rewrite", action="store_true", help="write what the commands print into the pages that are named")
     options = parser.parse_args()
     source = options.source.resolve()
     build = (options.build or source / "build/host").resolve()
-    if options.rewrite and not options.page:
-        parser.error("--rewrite needs the pages to rewrite")
+    if (options.rewrite or options.here) and not options.page:
+        parser.error("--rewrite and --here need the pages by name")
     if not (build / "CMakeCache.txt").exists():
         parser.error(f"--build {build}: there is no build tree; configure and build it, or name another one")
     chosen = [page.resolve() for page in options.page] or pages(source)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(lambda page: check_page(page, source, build, options.nightly, options.rewrite), chosen))
+    with ThreadPoolExecutor(1 if options.here else os.cpu_count()) as pool:
+        results = list(pool.map(lambda page: check_page(page, source, build, options.nightly, options.rewrite, options.here), chosen))
     for found, _, _ in results:
         for line in found:
             print(line)

@@ -103,6 +103,12 @@ class Commands(unittest.TestCase):
         self.assertEqual(self.page.read_text(), text.replace("\n11\n", "\n12\n13\n").replace("\n\n...", "\nb").replace("0\n...\n0", "1\n...\n9"))
         self.assertEqual(self.run_page(self.page.read_text())[0], [])
 
+    def test_a_page_runs_in_the_source_tree_itself_if_it_is_asked_to(self):
+        commands.script(self.source / "grade", '#!/bin/sh\necho "grade: $*"\n')
+        self.page.write_text(console("$ ./grade list\ngrade: list\n$ touch new"), encoding="utf-8")
+        self.assertEqual(commands.check_page(self.page, self.source, self.build, here=True), ([], 2, 0))
+        self.assertTrue((self.source / "new").exists())
+
     def test_rewriting_does_not_hide_a_dead_command(self):
         self.assertIn("exit code 1", self.run_page(console("$ false\nout"), rewrite=True)[0][0])
 
