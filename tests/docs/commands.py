@@ -161,7 +161,7 @@ class Run:
             "PATH": os.pathsep.join(path),
             "TERM": "dumb",
             "LC_ALL": "C.UTF-8",
-            "HOME": str(base),
+            "HOME": os.environ.get("HOME", str(base)) if here else str(base),  # whose caches a build may use
             "GIT_CEILING_DIRECTORIES": str(base),
         }
         self.shown = Shown({base: "~", source: "~/kernelgrade", build: "~/kernelgrade/build/host", build.parent.parent: "~/kernelgrade"})
