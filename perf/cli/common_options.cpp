@@ -49,9 +49,9 @@ void add_device(CLI::App& command, Words& words) {
 void add_measuring(CLI::App& command, Words& words) {
   add_device(command, words);
   command
-      .add_option("--processes,--rounds", words.processes,
-                  "fresh processes; each measures every row once (default: 3 for gate and "
-                  "peers, 5 or on a GPU 10 for bless, else 1)")
+      .add_option(
+          "--processes,--rounds", words.processes,
+          "fresh processes that measure every row (default: run 1, gate 3, bless 5, on GPUs 10)")
       ->check(CLI::Range(1, 100));
   command
       .add_option("--library-rounds", words.options.library_processes,
@@ -77,7 +77,7 @@ void add_baselines(CLI::App& command, Words& words) {
 
 CLI::Option* add_cost(CLI::App& command, Words& words) {
   return command.add_flag("--cost", words.options.cost,
-                          "count costs instead of times; needs no GPU (host backend, g++)");
+                          "count costs instead of times; needs no GPU (only builds with g++)");
 }
 
 void add_strict(CLI::App& command, Words& words) {

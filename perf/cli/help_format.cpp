@@ -158,7 +158,7 @@ class Text : public CLI::FormatterBase {
         text += "\n" + section.title + ":\n";
         for (const Entry& entry : section.entries)
           text += section.title == kRows
-                      ? wrapped("  ", entry.name + "; kernelgrade help filters describes them", 2)
+                      ? wrapped("", entry.name + "; kernelgrade help filters describes them", 2)
                       : wrapped("  " + entry.name, entry.meaning, kColumn);
       }
     return text + (app->get_footer().empty() ? "" : "\n" + app->get_footer());

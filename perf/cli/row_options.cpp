@@ -71,8 +71,8 @@ void add_filter(CLI::App& app, FilterWords& words) {
     app.get_option("--model")->excludes(app.get_option(other));
   list("--variant", filter.variants, "variants, such as naive,cublas");
   list("--mode", filter.modes,
-       "cold: device time with the L2 flushed before each run; hot: device time with a warm L2; "
-       "graph: a node of a CUDA graph; real: wall-clock time of a call, launch included");
+       "modes: cold (device time, L2 flushed), hot (warm L2), graph (node of a CUDA graph), real "
+       "(wall-clock time)");
   app.add_flag("--fast", filter.fast, "only the pre-merge subset")->group(kRows);
 }
 

@@ -53,7 +53,7 @@ std::vector<std::int64_t> powers(std::int64_t from, std::int64_t to, std::int64_
 }
 
 const Setting kOnly = {
-    "only", "", "ours: Kernelgrade's kernels; libraries: libraries and frameworks (default: both)"};
+    "only", "", "only Kernelgrade's kernels (`ours`) or only `libraries`, frameworks included"};
 const Setting kPeer = {"peer", "",
                        "frameworks to compare with: torch,jax (from KERNELGRADE_PYTHON)"};
 const Setting kDtype = {"dtype", "f32", "type of the elements"};
