@@ -3,9 +3,9 @@
 #include "perf/ab/reference_build.h"
 
 #include "perf/ab/git.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/measure/child_process.h"
 #include "perf/measure/device_lock.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ std::vector<std::string> configuration(const fs::path& build) {
       "CMAKE_TOOLCHAIN_FILE",     "CUDAToolkit_ROOT",        "KERNELGRADE_BACKEND",
       "KERNELGRADE_HOST_ARCH",    "KERNELGRADE_FIBER_BOOST",
   };
-  const std::optional<std::string> cache = judge::read_file(build / "CMakeCache.txt");
+  const std::optional<std::string> cache = read_file(build / "CMakeCache.txt");
   require(cache.has_value(),
           fmt::format("{}: there is no CMakeCache.txt, so the compiler and flags "
                       "of this build are unknown; configure it again",
@@ -101,7 +101,7 @@ void run_step(const std::string& commit, const fs::path& log, std::vector<std::s
   fail(fmt::format(
       "commit {} cannot be built with this build's compiler and flags; compare with one "
       "that can. Its log, {}, ends:{}",
-      commit, log.string(), last_lines(judge::read_file(log).value_or(""), kShownLines)));
+      commit, log.string(), last_lines(read_file(log).value_or(""), kShownLines)));
 }
 
 // Removes a folder now and at the end of the scope: an interrupted build may have left one.

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/ab/rounds.h"
 
-#include "perf/judge/atomic_file.h"
-#include "perf/judge/temporary_folder.h"
 #include "perf/measure/turns.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
+#include "runtime/temporary_folder.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -103,7 +103,7 @@ class Runner {
     for (const RowKey& key : rows)
       lines += fmt::format("--case {} --variant {} --mode {}\n", key.case_id, key.variant,
                            judge::name(key.mode));
-    judge::write_file(batch, lines);
+    write_file(batch, lines);
     std::vector<std::string> command = {"env", "KERNELGRADE_BRIEF=1"};
     for (const auto& [name, value] : arm_.environment) command.push_back(name + "=" + value);
     for (const std::string& word : std::vector<std::string>{
@@ -176,7 +176,7 @@ std::vector<std::size_t> round_order(std::size_t arms, unsigned seed, std::size_
 std::vector<std::vector<judge::Results>> run_rounds(const std::vector<Arm>& arms, std::size_t first,
                                                     std::size_t count,
                                                     const RoundOptions& options) {
-  const judge::TemporaryFolder folder;
+  const TemporaryFolder folder;
   std::vector<Runner> runners;
   for (const Arm& arm : arms) runners.emplace_back(arm, options, folder.path());
   std::vector<std::vector<judge::Results>> rounds;

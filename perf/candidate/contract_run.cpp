@@ -3,8 +3,8 @@
 #include "perf/candidate/contract_run.h"
 
 #include "perf/candidate/process.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/json_reader.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 #include "runtime/without_places.h"
 
@@ -139,8 +139,7 @@ ContractRun run_contract(const How& how, const std::string& op, const std::strin
     run.broken = "it left no results: " + perf::ending(finished);
   if (!run.broken.empty()) return run;
 
-  const nlohmann::json root =
-      judge::parse_json(judge::read_file(results).value_or(""), results.string());
+  const nlohmann::json root = judge::parse_json(read_file(results).value_or(""), results.string());
   bool failed = false;
   for (const nlohmann::json& suite : root.at("testsuites"))
     for (const nlohmann::json& test : suite.at("testsuite")) {

@@ -3,10 +3,10 @@
 #include "perf/candidate/costs.h"
 
 #include "perf/candidate/process.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/exact_table.h"
 #include "perf/judge/json_reader.h"
 #include "perf/judge/table.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 #include "runtime/without_places.h"
 
@@ -101,7 +101,7 @@ Costs count_costs(const Programs& programs, const std::string& op,
       costs.broken.push_back(dtype + ": counting left no results: " + perf::ending(finished));
     else
       for (const nlohmann::json& counted :
-           judge::parse_json(judge::read_file(results).value_or(""), results.string()))
+           judge::parse_json(read_file(results).value_or(""), results.string()))
         add_case(costs, dtype, counted);
   }
   return costs;

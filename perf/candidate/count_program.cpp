@@ -6,9 +6,9 @@
 // instrumented and linked with the counters.
 #include "perf/cost/count_workload.h"
 #include "perf/cost/metrics.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/sinks.h"
 #include "perf/measure/card_operation.h"
+#include "runtime/atomic_file.h"
 #include "tests/contract/candidate.h"
 #include "tests/contract/candidate_program.h"
 
@@ -91,7 +91,7 @@ int run(const std::string& op, const std::string& library, const std::string& ty
     if (card->name != op) continue;
     for (const Dtype dtype : card->dtypes)
       if (name(dtype) == type) {
-        judge::write_file(file, judge::for_json(count(*card, library, dtype, shapes)));
+        write_file(file, judge::for_json(count(*card, library, dtype, shapes)));
         return EXIT_SUCCESS;
       }
   }

@@ -9,10 +9,10 @@
 #include "perf/cli/commands.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/reference.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/sinks.h"
 #include "perf/judge/table.h"
 #include "perf/judge/units.h"
+#include "runtime/atomic_file.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -138,7 +138,7 @@ void save(const Options& options, const std::string& source, const ab::Reference
                          {"seed", seed_of(options)},
                          {"rows", nlohmann::json::array()}};
   for (const ab::ComparedRow& row : rows) file["rows"].push_back(json(row));
-  judge::write_file(options.json, judge::for_json(file, 1) + "\n");
+  write_file(options.json, judge::for_json(file, 1) + "\n");
 }
 
 void show_one_sided(const Sides& rows, const std::string& base, std::ostream& out) {

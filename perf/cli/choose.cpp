@@ -6,10 +6,10 @@
 
 #include "perf/cli/lab_commands.h"
 #include "perf/cli/stored_runs.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/gate.h"
 #include "perf/judge/named_path.h"
 #include "perf/study/record.h"
+#include "runtime/atomic_file.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -65,7 +65,7 @@ int choose(const Options& options, World& world) {
   const std::vector<std::string> found =
       kg::choose::lines(run, op, judge::mode_named(mode).value());
   const std::filesystem::path path = table_of(options, world, op, run);
-  judge::write_file(path, kg::choose::with_lines(judge::read_file(path).value_or(""), found));
+  write_file(path, kg::choose::with_lines(read_file(path).value_or(""), found));
   for (const std::string& line : found) world.out << line << "\n";
   world.out << fmt::format("{}: {} cases; build and test again\n", path.string(), found.size());
   return judge::kExitPass;

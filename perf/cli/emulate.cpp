@@ -7,7 +7,7 @@
 // left when it, or the guard, ends.
 #include "perf/cli/become.h"
 #include "perf/cli/commands.h"
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ int emulate(const Options& options, World& world) {
   if (options.emulated.program.empty())
     throw UsageError("emulate: name a program: kernelgrade emulate -- ./program");
   const fs::path program = located(options.emulated.program.front());
-  const auto image = judge::read_file(program);
+  const auto image = read_file(program);
   if (!image) throw UsageError(fmt::format("{}: there is no such program", program.string()));
   if (image->find("libcudart.so.13") == std::string::npos)
     throw Error(fmt::format("{}: it is not linked with CUDA 13's libcudart.so; link it with nvcc "
@@ -51,7 +51,7 @@ int emulate(const Options& options, World& world) {
   if (options.emulated.checked) folder /= "checked";
   if (!options.emulated.counts.empty()) {
     folder /= "counted";
-    judge::require_writable(options.emulated.counts); // not when the program is over
+    require_writable(options.emulated.counts); // not when the program is over
     setenv("KERNELGRADE_COUNTS", fs::absolute(options.emulated.counts).c_str(), 1);
   }
   need(world, folder / "libcudart.so.13", "emulate",

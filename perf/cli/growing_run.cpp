@@ -3,8 +3,8 @@
 #include "perf/cli/growing_run.h"
 
 #include "perf/cli/stored_runs.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/shards.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 
 #include <algorithm>

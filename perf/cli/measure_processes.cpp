@@ -6,12 +6,12 @@
 #include "perf/cli/growing_run.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/stored_runs.h"
-#include "perf/judge/atomic_file.h"
-#include "perf/judge/temporary_folder.h"
 #include "perf/measure/child_process.h"
 #include "perf/measure/device_lock.h"
 #include "perf/measure/environment.h"
 #include "perf/measure/release_device.h"
+#include "runtime/atomic_file.h"
+#include "runtime/temporary_folder.h"
 
 #include <algorithm>
 #include <chrono>
@@ -108,7 +108,7 @@ class Processes {
   std::filesystem::path path(const char* name) const { return folder_.path() / name; }
 
   perf::Finished run_process(const Rows& rows, unsigned shuffle) {
-    judge::write_file(path("rows"), batch(rows));
+    write_file(path("rows"), batch(rows));
     const std::vector<std::string> command = program_(path("rows"), run_.journal(), shuffle);
     // Taken here and not there: a process that waits for its turn does not stand still.
     const std::optional<perf::DeviceLock> lock = lock_to_measure(world_);
@@ -127,7 +127,7 @@ class Processes {
   World& world_;
   const RowProgram program_;
   GrowingRun& run_;
-  const judge::TemporaryFolder folder_;
+  const TemporaryFolder folder_;
 };
 
 // This one.
@@ -154,7 +154,7 @@ std::filesystem::path growing_file(const Options& options) {
 judge::Results measure_in_processes(const Options& options, World& world,
                                     const Selection& selection, const std::string& source,
                                     const RowProgram& program) {
-  const judge::TemporaryFolder folder;
+  const TemporaryFolder folder;
   GrowingRun run(growing_file(options), folder.path(), [&](std::vector<judge::Results> rows) {
     return as_listed(join_runs(std::move(rows)), selection);
   });

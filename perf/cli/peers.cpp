@@ -11,10 +11,10 @@
 #include "perf/cli/measure_rows.h"
 #include "perf/exchange/folder.h"
 #include "perf/exchange/models.h"
-#include "perf/judge/temporary_folder.h"
 #include "perf/measure/child_process.h"
 #include "perf/measure/environment.h"
 #include "perf/report/peers.h"
+#include "runtime/temporary_folder.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -233,7 +233,7 @@ Selection beside(Selection selection) {
 // that somebody named.
 void measure_group(const Options& options, World& world, const Python& python,
                    const std::vector<Case>& cases, const std::string& source, judge::Results& all) {
-  std::optional<judge::TemporaryFolder> temporary;
+  std::optional<TemporaryFolder> temporary;
   if (options.peers.folder.empty()) temporary.emplace();
   const fs::path folder = temporary ? temporary->path() : fs::absolute(options.peers.folder);
   std::vector<exchange::Given> given;
@@ -267,7 +267,7 @@ int peers(const Options& options, World& world) {
   judge::Results all;
   all.environment = perf::environment(source);
   std::vector<Case> cases = cases_of(world, selection);
-  const judge::TemporaryFolder exported;
+  const TemporaryFolder exported;
   if (!models.empty())
     for (Case& each : models_of(world, models, exported.path())) cases.push_back(std::move(each));
   std::vector<std::vector<Case>> groups;

@@ -6,10 +6,10 @@
 
 #include "perf/cli/lab_commands.h"
 #include "perf/cli/measure_rows.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/measure/device_lock.h"
 #include "perf/measure/environment.h"
 #include "perf/profile/text.h"
+#include "runtime/atomic_file.h"
 
 #include <fmt/format.h>
 #include <ostream>
@@ -72,8 +72,8 @@ int profile(const Options& options, World& world) {
       profile::top_kernels(profiles, static_cast<std::size_t>(options.profile.top));
   if (!top.empty() && !options.quiet) world.out << profile::plain_text(top);
   if (!options.json.empty())
-    judge::write_file(options.json,
-                      profile::json(profiles, top, perf::environment(source_of(options, world))));
+    write_file(options.json,
+               profile::json(profiles, top, perf::environment(source_of(options, world))));
   return exit_code;
 }
 

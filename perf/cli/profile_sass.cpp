@@ -6,10 +6,10 @@
 #include "perf/cli/lab_commands.h"
 #include "perf/cli/launches.h"
 #include "perf/cli/selection.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/gate.h"
 #include "perf/sass/nvdisasm.h"
 #include "perf/sass/table.h"
+#include "runtime/atomic_file.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -118,7 +118,7 @@ int profile_sass(const Options& options, World& world) {
     throw Error("profile --sass: the selected rows launch no kernel of ours that was compiled; "
                 "build the target fatbins");
   if (!options.quiet) world.out << sass::plain_text(judged) << closing(judged, compiled->name, gpu);
-  if (!options.json.empty()) judge::write_file(options.json, sass::json(judged).dump(1) + "\n");
+  if (!options.json.empty()) write_file(options.json, sass::json(judged).dump(1) + "\n");
   // What no pipe has is missing from every bound.
   return has_unknown(judged) ? judge::kExitFail : judge::kExitPass;
 }

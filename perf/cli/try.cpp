@@ -10,12 +10,12 @@
 #include "perf/candidate/taken.h"
 #include "perf/cli/become.h"
 #include "perf/cli/lab_commands.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/gate.h"
 #include "perf/judge/sinks.h"
 #include "perf/judge/table.h"
-#include "perf/judge/temporary_folder.h"
 #include "perf/resources/occupancy.h"
+#include "runtime/atomic_file.h"
+#include "runtime/temporary_folder.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -57,8 +57,8 @@ fs::path source_for_host(const Programs& programs, const TryOptions& attempt,
   }
   try {
     const fs::path source = folder / "launch.cu";
-    judge::write_file(source, candidate::source_of(attempt.candidate, attempt.launch,
-                                                   signature_of(programs, attempt.op)));
+    write_file(source, candidate::source_of(attempt.candidate, attempt.launch,
+                                            signature_of(programs, attempt.op)));
     return source;
   } catch (const Error& error) {
     throw UsageError(error.what());
@@ -298,7 +298,7 @@ int try_candidate(const Options& options, World& world) {
     throw UsageError(std::string("--arch: ") + error.what());
   }
 
-  const judge::TemporaryFolder folder;
+  const TemporaryFolder folder;
   std::string errors;
   const fs::path source = source_for_host(programs, options.attempt, folder.path());
   const fs::path plain = compile(programs, options, source, false, folder.path(), errors);
@@ -317,8 +317,8 @@ int try_candidate(const Options& options, World& world) {
   }
   show(judged, options, world.out);
   if (!options.json.empty())
-    judge::write_file(options.json, judge::for_json(to_json(judged, options), 2) + "\n");
-  if (!options.attempt.html.empty()) judge::write_file(options.attempt.html, page(judged, options));
+    write_file(options.json, judge::for_json(to_json(judged, options), 2) + "\n");
+  if (!options.attempt.html.empty()) write_file(options.attempt.html, page(judged, options));
   return judged.passed() ? judge::kExitPass : judge::kExitFail;
 }
 

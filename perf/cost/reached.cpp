@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cost/reached.h"
 
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ class Walk {
 
   void to(const std::string& name) {
     if (texts_.contains(name)) return;
-    const auto text = judge::read_file(source_ / name);
+    const auto text = read_file(source_ / name);
     require(text.has_value(), fmt::format("{} is not there", (source_ / name).string()));
     texts_[name] = *text;
     follow_includes(name, *text);

@@ -3,8 +3,8 @@
 #include "perf/cost/sources.h"
 
 #include "perf/cost/bound.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/row.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 #include "runtime/hash.h"
 
@@ -40,7 +40,7 @@ std::set<std::string> variables() {
 }
 
 std::string text_of(const path& file) {
-  const auto text = judge::read_file(file);
+  const auto text = read_file(file);
   require(text.has_value(), fmt::format("{} is not there", file.string()));
   return *text;
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cost/stored_counts.h"
 
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/json_reader.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 
 #include <array>
@@ -83,7 +83,7 @@ count::Launch launch_of(judge::JsonObject json) {
 } // namespace
 
 std::vector<count::Launch> load_counts(const std::filesystem::path& path) {
-  const std::optional<std::string> contents = judge::read_file(path);
+  const std::optional<std::string> contents = read_file(path);
   if (!contents)
     fail(path.string() + ": there is no such file; make it with `kernelgrade emulate --counts`");
   const nlohmann::json json = judge::parse_json(*contents, path.string());

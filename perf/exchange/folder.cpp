@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/exchange/folder.h"
 
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/named_path.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -77,12 +77,12 @@ void write_cases(const fs::path& folder, const std::map<std::string, std::string
     const perf::InputBytes bytes_of = given.exchange.make_inputs();
     for (const perf::ExchangedTensor& input : given.exchange.inputs) {
       const std::vector<std::byte> bytes = bytes_of(input.name);
-      judge::write_file(judge::named_path(inputs, "input", input.name),
-                        {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+      write_file(judge::named_path(inputs, "input", input.name),
+                 {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     }
     list.push_back(to_json(given, environment));
   }
-  judge::write_file(folder / "cases.json", json{{"cases", list}}.dump(1) + "\n");
+  write_file(folder / "cases.json", json{{"cases", list}}.dump(1) + "\n");
 }
 
 std::string verify(const fs::path& folder, const judge::RowKey& key,

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/exchange/models.h"
 
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/named_path.h"
 #include "perf/judge/peers.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using nlohmann::json;
 constexpr double kMean = 1e-5, kGreatest = 10 * kMean;
 
 std::vector<std::byte> bytes_of(const fs::path& file) {
-  const std::optional<std::string> text = judge::read_file(file);
+  const std::optional<std::string> text = read_file(file);
   require(text.has_value(), file.string() + ": it is missing");
   std::vector<std::byte> bytes(text->size());
   std::memcpy(bytes.data(), text->data(), text->size());
@@ -94,7 +94,7 @@ Given given_of(const json& about, const fs::path& root) {
 } // namespace
 
 std::vector<Given> exported_models(const fs::path& folder) {
-  const json file = json::parse(judge::read_file(folder / "models.json").value_or("{}"));
+  const json file = json::parse(read_file(folder / "models.json").value_or("{}"));
   std::vector<Given> models;
   for (const json& each : file.at("models")) models.push_back(given_of(each, folder));
   return models;

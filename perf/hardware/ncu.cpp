@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/hardware/ncu.h"
 
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/csv.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -87,7 +87,7 @@ std::vector<Launch> parse_ncu(std::string_view contents, const std::string& file
 }
 
 std::vector<Launch> read_ncu(const std::filesystem::path& path) {
-  const std::optional<std::string> contents = judge::read_file(path);
+  const std::optional<std::string> contents = read_file(path);
   if (!contents) throw Error(fmt::format("{}: there is no such file", path.string()));
   return parse_ncu(*contents, path.string());
 }

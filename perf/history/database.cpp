@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/history/database.h"
 
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/schema.h"
 #include "perf/judge/sinks.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 
 #include <chrono>
@@ -149,7 +149,7 @@ std::string machine_of(const nlohmann::json& environment) {
 } // namespace
 
 Database::Database(const std::filesystem::path& file) : file_(file.string()) {
-  judge::require_writable(file); // SQLite would wait for a pipe's other end
+  require_writable(file); // SQLite would wait for a pipe's other end
   // It would also make a database of any file that is too short to be one.
   constexpr std::string_view kHeader("SQLite format 3", 16); // with its NUL
   const std::string begin = first_bytes(file, kHeader.size());
@@ -184,7 +184,7 @@ void Database::execute(const std::string& sql) const {
 }
 
 bool Database::import(const std::filesystem::path& path) {
-  const auto text = judge::read_file(path);
+  const auto text = read_file(path);
   require(text.has_value(), fmt::format("{} does not exist; name a report.json", path.string()));
   nlohmann::json report;
   try {

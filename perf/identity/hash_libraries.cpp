@@ -5,7 +5,7 @@
 //   hash_libraries <output> <runtime library> [<op>=<library>]...
 // An op is named once for each library that it runs.
 #include "perf/identity/object_code.h"
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 #include "runtime/hash.h"
 
@@ -20,7 +20,7 @@ namespace kg::identity {
 namespace {
 
 std::string hash_file(const std::string& path) {
-  const std::optional<std::string> contents = judge::read_file(path);
+  const std::optional<std::string> contents = read_file(path);
   if (!contents) throw Error(path + ": there is no such library; build it first");
   return hash_archive(*contents, path);
 }
@@ -47,7 +47,7 @@ void write_hashes(const std::vector<std::string>& arguments) {
                   "  return hashes;\n}}\n",
                   rows);
   // An unchanged file is left alone, so that nothing is rebuilt for it.
-  if (judge::read_file(arguments[0]) != file) judge::write_file(arguments[0], file);
+  if (read_file(arguments[0]) != file) write_file(arguments[0], file);
 }
 
 } // namespace

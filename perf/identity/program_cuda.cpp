@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/identity/row_identity.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/measure/child_process.h"
+#include "runtime/atomic_file.h"
 #include "runtime/device.h"
 
 namespace kg::identity {
@@ -11,7 +11,7 @@ namespace {
 std::map<std::string, std::string> read_this_program() {
   const std::filesystem::path path = perf::this_executable();
   const DeviceProperties& device = device_properties();
-  return device_code(judge::read_file(path).value_or(""), path.string(), device.compute_major,
+  return device_code(read_file(path).value_or(""), path.string(), device.compute_major,
                      device.compute_minor);
 }
 

@@ -3,8 +3,8 @@
 #include "perf/import/load.h"
 
 #include "perf/import/formats.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/json_reader.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -79,7 +79,7 @@ void add_row(judge::Results& run, judge::Measured row, const std::string& where)
 }
 
 judge::Results load_any(const std::filesystem::path& path) {
-  const std::optional<std::string> contents = judge::read_file(path);
+  const std::optional<std::string> contents = read_file(path);
   if (!contents) throw Error(path.string() + ": there is no such file; measure with --json first");
   const std::size_t first = contents->find_first_not_of(" \t\r\n");
   if (first == contents->npos) unknown_format(path.string());

@@ -6,8 +6,8 @@
 // --jsonbin one of them names a file of samples, little-endian float32.
 #include "perf/import/formats.h"
 
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/json_reader.h"
+#include "runtime/atomic_file.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
 
@@ -86,7 +86,7 @@ std::string read_sidecar(const std::filesystem::path& path, const std::string& n
   const std::filesystem::path older = path.parent_path() / (path.filename().string() + "-bin") /
                                       std::filesystem::path(name).filename();
   for (const auto& candidate : {beside, older})
-    if (auto contents = judge::read_file(candidate)) return std::move(*contents);
+    if (auto contents = read_file(candidate)) return std::move(*contents);
   throw Error(fmt::format("{}: {} is not there; copy it along with the JSON file, or write that "
                           "anew by --json instead of --jsonbin",
                           where, beside.string()));

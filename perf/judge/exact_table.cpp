@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/exact_table.h"
 
-#include "perf/judge/atomic_file.h"
+#include "perf/judge/command.h"
 #include "perf/judge/exact_lines.h"
 #include "perf/judge/row.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -64,7 +65,7 @@ ExactTable make_cost_table() {
   table.schema.columns.push_back({"counter_id", any_text});
   table.schema.columns.push_back({"why", any_text});
   table.schema.renew = [](const std::string& file) {
-    return fmt::format("rm {} && kernelgrade bless --cost --op {}", file, op_of_file(file));
+    return fmt::format("rm {} && {}", file, command("bless --cost --op " + op_of_file(file)));
   };
   table.counted = true;
   table.minimum = 1;
@@ -104,7 +105,7 @@ ExactTable make_resource_table() {
     table.schema.columns.push_back({quantity.name, a_number_from_zero});
   table.schema.columns.push_back({"why", any_text});
   table.schema.renew = [](const std::string& file) {
-    return fmt::format("rm {} && kernelgrade resources --bless", file);
+    return fmt::format("rm {} && {}", file, command("resources --bless"));
   };
   table.filter = [](const std::vector<std::string>& key) {
     return fmt::format("--op {}", op_of(key[0]));

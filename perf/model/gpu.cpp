@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/model/gpu.h"
 
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/json_reader.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -80,7 +80,7 @@ std::string arch_of(const Gpu& gpu) {
 }
 
 std::vector<Gpu> load_gpus(const std::filesystem::path& path) {
-  const std::optional<std::string> contents = judge::read_file(path);
+  const std::optional<std::string> contents = read_file(path);
   if (!contents) fail(path.string() + ": there is no such file; it lists the GPUs of the model");
   const nlohmann::json json = judge::parse_json(*contents, path.string());
   judge::JsonObject object(json, path.string());

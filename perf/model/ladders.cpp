@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/model/ladders.h"
 
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/csv.h"
 #include "perf/judge/statistics.h"
 #include "perf/judge/table.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -78,7 +78,7 @@ void judge_ladder(Ladder& one) {
 
 std::vector<Ladder> load_ladders(const std::filesystem::path& path, const std::vector<Gpu>& gpus) {
   const std::string file = path.string();
-  const std::optional<std::string> contents = judge::read_file(path);
+  const std::optional<std::string> contents = read_file(path);
   if (!contents) fail(file + ": there is no such file; it lists ladders of kernels");
   const judge::Csv csv = judge::read_csv(*contents, file);
   if (!csv.problems.empty()) throw Error(judge::text(csv.problems));

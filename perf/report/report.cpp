@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/report.h"
 
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/roof.h"
 #include "perf/judge/sinks.h"
 #include "perf/judge/stored_confirmation.h"
@@ -20,6 +19,7 @@
 #include "perf/report/rows.h"
 #include "perf/report/summary.h"
 #include "perf/report/trust.h"
+#include "runtime/atomic_file.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -250,22 +250,22 @@ std::filesystem::path write(const std::filesystem::path& folder, const judge::Re
                             const CountedSections& counted, const Supplements& supplements) {
   const std::string report = json(run, result, ceilings, counted, supplements);
   const auto fill = [&](const std::filesystem::path& into) {
-    judge::write_file(into / "report.json", report);
-    judge::write_file(into / "report.html", html(report));
-    judge::write_file(into / "report.md", markdown(run, result, counted, supplements));
-    judge::write_file(into / "summary.md", summary(run, result, counted, supplements));
-    judge::write_file(into / "rows.csv", rows_csv(run, result, counted));
-    judge::write_file(into / "tests.csv", tests_csv(supplements));
-    judge::write_file(into / "junit.xml", junit_xml(run, result, counted, supplements));
-    judge::write_file(into / "annotations.txt", annotations(result, counted, supplements));
-    judge::write_file(into / "badge.json", badge_json(result, counted, supplements));
+    write_file(into / "report.json", report);
+    write_file(into / "report.html", html(report));
+    write_file(into / "report.md", markdown(run, result, counted, supplements));
+    write_file(into / "summary.md", summary(run, result, counted, supplements));
+    write_file(into / "rows.csv", rows_csv(run, result, counted));
+    write_file(into / "tests.csv", tests_csv(supplements));
+    write_file(into / "junit.xml", junit_xml(run, result, counted, supplements));
+    write_file(into / "annotations.txt", annotations(result, counted, supplements));
+    write_file(into / "badge.json", badge_json(result, counted, supplements));
     judge::save_results(into / "samples.json", run);
     if (const std::string page = peers_page(run); !page.empty())
-      judge::write_file(into / "peers.html", page);
+      write_file(into / "peers.html", page);
   };
   const std::filesystem::path kept = keep_run(folder / "runs", perf::utc_now(), fill);
   for (const auto& file : std::filesystem::directory_iterator(kept))
-    judge::write_file(folder / file.path().filename(), *judge::read_file(file.path()));
+    write_file(folder / file.path().filename(), *read_file(file.path()));
   return kept;
 }
 

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/supplements.h"
 
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/csv.h"
 #include "perf/judge/json_reader.h"
 #include "perf/judge/sinks.h"
 #include "perf/judge/table.h"
 #include "perf/judge/units.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -142,7 +142,7 @@ bool add_file(Supplements& supplements, const std::filesystem::path& path) {
     supplements.studies.push_back(std::move(run));
     return true;
   }
-  const auto contents = judge::read_file(path);
+  const auto contents = read_file(path);
   if (!contents) return false; // who reads results says so
   const std::set<std::string> names = members(*contents);
   const std::string file = path.string();

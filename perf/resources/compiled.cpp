@@ -3,11 +3,11 @@
 #include "perf/resources/compiled.h"
 
 #include "perf/identity/cubin.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/resources/definition.h"
 #include "perf/resources/occupancy.h"
 #include "perf/resources/ptx.h"
 #include "perf/resources/ptxas_log.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 #include "runtime/ptx/fatbin.h"
 
@@ -22,7 +22,7 @@ namespace {
 constexpr int kMostThreads = 1024; // of a block, on every architecture
 
 std::string contents_of(const std::filesystem::path& path) {
-  const auto contents = judge::read_file(path);
+  const auto contents = read_file(path);
   if (!contents) throw Error(path.string() + ": there is no such file; build it again");
   return *contents;
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/resources/definition.h"
 
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 
 #include <algorithm>
 #include <cctype>
@@ -81,7 +81,7 @@ std::string definition_of(std::string_view kernel,
                           const std::vector<std::filesystem::path>& sources) {
   constexpr std::string_view kGlobal = "__global__";
   for (const std::filesystem::path& source : sources) {
-    const std::string text = judge::read_file(source).value_or("");
+    const std::string text = read_file(source).value_or("");
     for (std::size_t at = text.find(kGlobal); at != text.npos; at = text.find(kGlobal, at)) {
       at += kGlobal.size();
       if (const auto name = name_if_defined(text, at, last_name(kernel)))

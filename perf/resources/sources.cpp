@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/resources/sources.h"
 
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/parts.h"
 #include "perf/judge/row.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 #include "runtime/hash.h"
 
@@ -62,7 +62,7 @@ std::vector<std::string> files_read(const std::filesystem::path& folder,
     if (entry.path().extension() != ".fatbin") continue;
     std::filesystem::path list = entry.path();
     list.replace_extension(".d");
-    for (const std::string& name : dependencies(judge::read_file(list).value_or(""))) {
+    for (const std::string& name : dependencies(read_file(list).value_or(""))) {
       const std::filesystem::path path =
           (build / name).lexically_normal(); // or `name`, if absolute
       const std::filesystem::path file = path.lexically_relative(kernels);
@@ -97,7 +97,7 @@ std::optional<std::string> hash_sources(const std::vector<std::string>& files,
   Hash hash;
   hash.field(arch).field(flags).number(files.size());
   for (const std::string& file : files) {
-    const auto contents = judge::read_file(kernels / file);
+    const auto contents = read_file(kernels / file);
     if (!contents) return std::nullopt;
     hash.field(file).field(*contents);
   }

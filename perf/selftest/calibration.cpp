@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/selftest/calibration.h"
 
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/schema.h"
 #include "perf/judge/statistics.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -157,7 +157,7 @@ double CalibrationRow::low() const {
 }
 
 CalibrationFile load_calibration(const std::filesystem::path& path) {
-  const std::optional<std::string> contents = judge::read_file(path);
+  const std::optional<std::string> contents = read_file(path);
   if (!contents) return {path.string(), false, {}, {}};
   return parse_calibration(*contents, path.string());
 }

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/selftest/record.h"
 
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/json_reader.h"
 #include "perf/judge/sinks.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 
 #include <cmath>
@@ -128,7 +128,7 @@ Batch batch_from_json(std::string_view contents, const std::string& file) {
 }
 
 Batch load_batch(const std::filesystem::path& path) {
-  const std::optional<std::string> contents = judge::read_file(path);
+  const std::optional<std::string> contents = read_file(path);
   if (!contents)
     throw Error(path.string() + ": there is no such file; name one that --samples wrote");
   return batch_from_json(*contents, path.string());

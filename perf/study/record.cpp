@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/study/record.h"
 
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/named_path.h"
 #include "perf/judge/shards.h"
 #include "perf/measure/environment.h"
 #include "perf/study/record_json.h"
+#include "runtime/atomic_file.h"
 #include "runtime/descriptor.h"
 #include "runtime/error.h"
 
@@ -28,7 +28,7 @@ constexpr const char* kExtension = ".jsonl";
 constexpr std::string_view kBeginning = "{\"kernelgrade_study\":"; // as header_json writes it
 
 std::string contents_of(const std::filesystem::path& path) {
-  const std::optional<std::string> contents = judge::read_file(path);
+  const std::optional<std::string> contents = read_file(path);
   if (!contents)
     throw Error(path.string() + ": there is no such file; `kernelgrade study` writes them to "
                                 "report/studies/");
@@ -115,7 +115,7 @@ const Experiment* Record::find(const Planned& planned) const {
 }
 
 bool is_record(const std::filesystem::path& path) {
-  return judge::read_file(path).value_or("").starts_with(kBeginning);
+  return read_file(path).value_or("").starts_with(kBeginning);
 }
 
 Record load_record(const std::filesystem::path& path) { return parse(contents_of(path), path); }
@@ -132,7 +132,7 @@ Record load_undivided(const std::filesystem::path& path) {
 void save_record(const std::filesystem::path& path, const Record& record) {
   std::string contents = to_json(record.header) + "\n";
   for (const Experiment& experiment : record.done) contents += to_json(experiment) + "\n";
-  judge::write_file(path, contents);
+  write_file(path, contents);
 }
 
 std::vector<std::string> differences(const Header& there, const Header& here) {
@@ -203,8 +203,8 @@ RecordFile RecordFile::begin(const std::filesystem::path& folder, const Header& 
                              (number > 1 ? fmt::format("-{}", number) : "") + kExtension);
   };
   int number = 1;
-  while (std::filesystem::exists(name(number))) ++number;  // another of the same second
-  judge::write_file(name(number), to_json(header) + "\n"); // whole, or there is no file
+  while (std::filesystem::exists(name(number))) ++number; // another of the same second
+  write_file(name(number), to_json(header) + "\n");       // whole, or there is no file
   return resume(name(number));
 }
 

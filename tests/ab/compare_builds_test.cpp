@@ -3,8 +3,8 @@
 //
 // Two builds in two looks: what is measured again, and what becomes of rows without times.
 #include "perf/ab/compare_builds.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/measure/child_process.h"
+#include "runtime/atomic_file.h"
 #include "tests/judge/folder.h"
 
 #include <fmt/format.h>
@@ -27,8 +27,8 @@ class CompareBuilds : public testing::Test {
   // This program with settings of its own (fake_build.h).
   std::filesystem::path build(const std::string& name, const std::string& settings) const {
     const std::filesystem::path script = folder_.path() / name;
-    judge::write_file(script, fmt::format("#!/bin/sh\n{} exec '{}' \"$@\"\n", settings,
-                                          perf::this_executable().string()));
+    write_file(script, fmt::format("#!/bin/sh\n{} exec '{}' \"$@\"\n", settings,
+                                   perf::this_executable().string()));
     std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     return script;
   }
@@ -66,7 +66,7 @@ TEST_F(CompareBuilds, MeasuresForTheSecondLookOnlyWhatIsUndecided) {
   std::string expected;
   for (std::size_t round = 0; round < kPairs; ++round)
     expected += fmt::format("b {} {}\n", round + 2, round < kFirstLook ? 2 : 1);
-  EXPECT_EQ(judge::read_file(log).value(), expected);
+  EXPECT_EQ(read_file(log).value(), expected);
 }
 
 TEST_F(CompareBuilds, TwoCopiesThatDifferJudgeNothing) {

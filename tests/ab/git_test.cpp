@@ -91,8 +91,8 @@ TEST_F(Git, ACommitIsExportedAndTheRepositoryLeftAlone) {
   const std::filesystem::path folder = repository_.beside() / "export";
   std::filesystem::create_directories(folder);
   export_commit(repository_.tree(), second_, folder);
-  EXPECT_EQ(judge::read_file(folder / "kernel"), "old");
-  EXPECT_EQ(judge::read_file(folder / "rows.csv"), "header\nfirst,1\nsecond,2\n");
+  EXPECT_EQ(read_file(folder / "kernel"), "old");
+  EXPECT_EQ(read_file(folder / "rows.csv"), "header\nfirst,1\nsecond,2\n");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 2);
   EXPECT_EQ(repository_.in_tree("git status --porcelain; git worktree list | wc -l"), "1\n");
 }

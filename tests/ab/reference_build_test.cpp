@@ -44,10 +44,10 @@ class Reference : public testing::Test {
   }
 
   void configure(const std::string& flags) const {
-    judge::write_file(plan().build / "CMakeCache.txt",
-                      fmt::format("# comment\n//help\nCMAKE_CXX_FLAGS:STRING={}\n"
-                                  "CMAKE_GENERATOR:INTERNAL=Ninja\nUNKNOWN:BOOL=ON\n",
-                                  flags));
+    write_file(plan().build / "CMakeCache.txt",
+               fmt::format("# comment\n//help\nCMAKE_CXX_FLAGS:STRING={}\n"
+                           "CMAKE_GENERATOR:INTERNAL=Ninja\nUNKNOWN:BOOL=ON\n",
+                           flags));
   }
   BuildPlan plan() const {
     return {
@@ -56,9 +56,7 @@ class Reference : public testing::Test {
   void change_script(const std::string& command) const {
     repository_.in_tree(command + " build.sh >new && mv new build.sh");
   }
-  std::string builds() const {
-    return judge::read_file(repository_.beside() / "count").value_or("");
-  }
+  std::string builds() const { return read_file(repository_.beside() / "count").value_or(""); }
   // Entries of the cache, the lock among them.
   long kept() const { return std::distance(std::filesystem::directory_iterator(plan().cache), {}); }
   static std::string output(const std::filesystem::path& program) {
@@ -127,8 +125,8 @@ TEST_F(Reference, AFailingBuildShowsTheEndOfItsLogAndIsNotKept) {
 }
 
 TEST_F(Reference, ABuildThatWasInterruptedIsMadeAnew) {
-  judge::write_file(plan().cache / "work" / "build" / "CMakeCache.txt", "half of a");
-  judge::write_file(plan().cache / "work" / "done" / "kernelgrade", "half of a program");
+  write_file(plan().cache / "work" / "build" / "CMakeCache.txt", "half of a");
+  write_file(plan().cache / "work" / "done" / "kernelgrade", "half of a program");
   EXPECT_EQ(output(reference_build(plan(), "HEAD").executable), "one -O3 \n");
   EXPECT_EQ(kept(), 2);
 }

@@ -4,8 +4,8 @@
 // A throw-away git repository.
 #pragma once
 
-#include "perf/judge/atomic_file.h"
 #include "perf/measure/child_process.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 #include "tests/judge/folder.h"
 
@@ -23,7 +23,7 @@ class Repository {
   std::filesystem::path path(const std::string& name) const { return tree() / name; }
 
   void write(const std::string& name, const std::string& contents) const {
-    judge::write_file(path(name), contents);
+    write_file(path(name), contents);
   }
 
   // Commits everything and returns the commit.

@@ -3,8 +3,8 @@
 //
 // Rounds of fresh processes: their order, what they are asked, and what becomes of rows that fail.
 #include "perf/ab/rounds.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/measure/child_process.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 #include "tests/judge/folder.h"
 
@@ -104,7 +104,7 @@ TEST(Rounds, TheArmsOfARoundTakeTurnsWhereTheyAreToldTo) {
              options);
   const std::vector<std::size_t> order = round_order(2, options.seed, 0);
   const std::string first = order[0] == 0 ? "a" : "b", second = order[0] == 0 ? "b" : "a";
-  EXPECT_EQ(judge::read_file(log).value(), first + second + second + first);
+  EXPECT_EQ(read_file(log).value(), first + second + second + first);
 }
 
 TEST(Rounds, RunInTheOrderDrawnWithTheRowsOfARoundInOneOrder) {
@@ -119,7 +119,7 @@ TEST(Rounds, RunInTheOrderDrawnWithTheRowsOfARoundInOneOrder) {
   for (const std::size_t round : {4u, 5u})
     for (const std::size_t number : round_order(3, 3, round))
       expected += fmt::format("{} {} 1\n", number, 3 + round + 1);
-  EXPECT_EQ(judge::read_file(log).value(), expected);
+  EXPECT_EQ(read_file(log).value(), expected);
 }
 
 struct Failure {
@@ -147,7 +147,7 @@ TEST_P(FailingRow, LeavesTheOthersTheirTimesAndIsNotTriedAgain) {
     }
   }
   // All five, two and three of them, one and two of the three, either of the two; then the rest.
-  EXPECT_THAT(judge::read_file(log).value(),
+  EXPECT_THAT(read_file(log).value(),
               HasSubstr("a 2 5\na 2 2\na 2 3\na 2 1\na 2 2\na 2 1\na 2 1\na 3 4\n"));
 }
 
@@ -179,7 +179,7 @@ TEST(Rounds, ARowWithoutAResultIsThereWithItsProblem) {
   EXPECT_THAT(rounds[0][0].rows[1].skipped, HasSubstr("no such row"));
   EXPECT_EQ(rounds[0][0].rows[2].median_ns, 1000);
   EXPECT_EQ(rounds[1][0].rows[0].verified, "element 5 is 1, not 2");
-  EXPECT_EQ(judge::read_file(log).value(), "a 2 5\na 3 4\n") << "what is wrong is not tried again";
+  EXPECT_EQ(read_file(log).value(), "a 2 5\na 3 4\n") << "what is wrong is not tried again";
 }
 
 TEST(Rounds, AnArmThatCannotBeStartedIsAnError) {
@@ -189,7 +189,7 @@ TEST(Rounds, AnArmThatCannotBeStartedIsAnError) {
   const judge::test::Folder folder; // found, but no program
   EXPECT_THROW(run_rounds({{"a", folder.path(), {}}}, 0, 1, options), Error);
   const std::filesystem::path script = folder.path() / "script";
-  judge::write_file(script, "#!/no/such/interpreter\n");
+  write_file(script, "#!/no/such/interpreter\n");
   EXPECT_THROW(run_rounds({{"a", script, {}}}, 0, 1, options), Error);
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
   EXPECT_THROW(run_rounds({{"a", script, {}}}, 0, 1, options), Error);

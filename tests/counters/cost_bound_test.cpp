@@ -77,7 +77,7 @@ TEST_F(CostCommands, TheBoundIsGated) {
   const Outcome refused = (*this)({"bless", "--cost", "--why", "without"});
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.out, ContainsRegex("bound_ns.h200 +refused .*has no kernel copy.copy"));
-  judge::write_file(resources, "schema,kernel\n");
+  write_file(resources, "schema,kernel\n");
   EXPECT_THAT((*this)({"gate", "--cost"}).out, ContainsRegex("bound_ns.h200: invalid: .*csv:1"));
 }
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The commands with --cost, on an invented operation whose launches cost what the test says.
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/result.h"
-#include "perf/judge/temporary_folder.h"
+#include "runtime/atomic_file.h"
+#include "runtime/temporary_folder.h"
 #include "tests/counters/cost_commands.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ TEST_F(CostCommands, BlessedCostsPass) {
   EXPECT_EQ((*this)({"gate", "--cost"}).exit_code, 1); // a missing baseline is none
   EXPECT_EQ((*this)({"gate", "--cost", "--strict"}).exit_code, 1);
   ASSERT_EQ((*this)({"bless", "--cost"}).exit_code, 0);
-  const std::string csv = judge::read_file(folder_.path() / "simt" / "copy.csv").value();
+  const std::string csv = read_file(folder_.path() / "simt" / "copy.csv").value();
   EXPECT_THAT(csv, AllOf(HasSubstr("\n2,copy.f16.n128,slow,4,4,20,20,1,"),
                          ContainsRegex("\n2,copy.f32.n64,plain,.*,40,20,0,0,.*,g.+-12,first"),
                          Not(HasSubstr("lib"))));
@@ -94,7 +94,7 @@ TEST_F(CostCommands, TheReportShowsWhatWasStored) {
   EXPECT_EQ(whole.exit_code, 1);
   EXPECT_THAT(whole.out, AllOf(HasSubstr("barriers: regressed: value 0 -> 3"),
                                HasSubstr("the files hold no timings")));
-  const auto json = nlohmann::json::parse(judge::read_file(out + "/report.json").value());
+  const auto json = nlohmann::json::parse(read_file(out + "/report.json").value());
   EXPECT_EQ(json["counted"][0]["rows"].size(), 128u); // 2 types, 2 shapes, 2 variants, 16 metrics
   EXPECT_EQ(json["counted"][0]["rows"][0]["baseline"]["value"], 0);
   EXPECT_EQ(json["exit_code"], 1);
@@ -266,7 +266,7 @@ TEST_F(CostCommands, CompareHardware) {
                     more = "\"1\",\"copy(int)\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"80\"\n",
                     other = "\"1\",\"copy(int)\",\"(1, 1, 1)\",\"(9, 1, 1)\",\"40\"\n";
   const auto compare = [&](const std::string& launches) {
-    judge::write_file(file, header + launches);
+    write_file(file, header + launches);
     return (*this)({"compare", "--hardware", file.string()});
   };
   const Outcome outcome = compare(equal + more);

@@ -6,8 +6,8 @@
 
 #include "perf/cli/lab_commands.h"
 #include "perf/cli/world.h"
-#include "perf/judge/atomic_file.h"
-#include "perf/judge/temporary_folder.h"
+#include "runtime/atomic_file.h"
+#include "runtime/temporary_folder.h"
 
 #include <gtest/gtest.h>
 #include <sstream>
@@ -67,8 +67,8 @@ class CostCommands : public testing::Test {
   }
 
   CostCommands() {
-    judge::write_file(folder_.path() / "perf" / "model" / "gpus.json",
-                      judge::read_file(KERNELGRADE_GPUS).value());
+    write_file(folder_.path() / "perf" / "model" / "gpus.json",
+               read_file(KERNELGRADE_GPUS).value());
     count::Site site;
     site.line = "copy.cu:12";
     site.width = 4;
@@ -81,7 +81,7 @@ class CostCommands : public testing::Test {
     compiled_launch_ = launch_;
   }
 
-  judge::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   std::vector<const char*> shapes_ = {"n64", "n128"};
   count::Launch launch_, compiled_launch_;
   std::string wrong_;

@@ -3,9 +3,9 @@
 //
 // gate --cost where there is no program that counts: what has not changed since it was blessed is
 // taken as it was blessed, and nothing else is.
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/exact_result.h"
 #include "perf/judge/result.h"
+#include "runtime/atomic_file.h"
 #include "tests/counters/cost_commands.h"
 
 #include <chrono>
@@ -42,7 +42,7 @@ class UnchangedCosts : public CostCommands {
   }
 
   void source(const std::string& name, const std::string& text) {
-    judge::write_file(folder_.path() / name, text);
+    write_file(folder_.path() / name, text);
   }
   Outcome without_counts(std::vector<std::string> more = {}) {
     more.insert(more.begin(), {"gate", "--cost"});
@@ -78,9 +78,9 @@ TEST_F(UnchangedCosts, AreShownAsTheyWereBlessed) {
 
   const std::string out = folder_.path() / "report";
   EXPECT_EQ((*this)({"report", kept, "--out", out}, false).exit_code, 0);
-  EXPECT_THAT(judge::read_file(out + "/summary.md").value(),
+  EXPECT_THAT(read_file(out + "/summary.md").value(),
               HasSubstr("128 unchanged since blessed (not counted)"));
-  EXPECT_THAT(judge::read_file(out + "/junit.xml").value(),
+  EXPECT_THAT(read_file(out + "/junit.xml").value(),
               AllOf(HasSubstr("value=\"unchanged\""), HasSubstr("value=\"not counted: ")));
 }
 
@@ -100,7 +100,7 @@ TEST_F(UnchangedCosts, AnotherKernelHeaderExecutorCardOrFigureIsCounted) {
        {"kernels/copy/copy.cu", "kernels/primitives/pack.h", "kernels/runtime/host/launch.cpp",
         "tests/ops/copy/copy_card.cu", "perf/cost/metrics.h", "perf/model/gpus.json"}) {
     SCOPED_TRACE(name);
-    const std::string before = judge::read_file(folder_.path() / name).value();
+    const std::string before = read_file(folder_.path() / name).value();
     source(name, before + " ");
     expect_counted("have changed since");
     source(name, before);
@@ -128,17 +128,16 @@ TEST_F(UnchangedCosts, AnotherDeviceOfTheExecutorCounts) {
 }
 
 TEST_F(UnchangedCosts, WithoutAHashOrByAnotherOneAllIsCounted) {
-  const std::string blessed = judge::read_file(sources()).value();
+  const std::string blessed = read_file(sources()).value();
   std::filesystem::remove(sources());
   expect_counted("counted.csv does not name it");
-  judge::write_file(sources(), "schema,op,compiler,commit,hash,files\n");
+  write_file(sources(), "schema,op,compiler,commit,hash,files\n");
   expect_counted("counted.csv does not name it");
-  judge::write_file(sources(), "schema,op,compiler,commit,hash,files\n1,copy,g++ 12.2.0,abc,,\n");
+  write_file(sources(), "schema,op,compiler,commit,hash,files\n1,copy,g++ 12.2.0,abc,,\n");
   expect_counted("counted.csv:2");
-  judge::write_file(sources(),
-                    "schema,op,compiler,commit,hash,files\n1,copy,g++ 12.2.0,abc,0123,\n");
+  write_file(sources(), "schema,op,compiler,commit,hash,files\n1,copy,g++ 12.2.0,abc,0123,\n");
   expect_counted("have changed since abc");
-  judge::write_file(sources(), blessed + "1,fill\n");
+  write_file(sources(), blessed + "1,fill\n");
   expect_counted("counted.csv:3");
 }
 

@@ -5,9 +5,9 @@
 #include "perf/cost/reached.h"
 
 #include "perf/cost/sources.h"
-#include "perf/judge/atomic_file.h"
-#include "perf/judge/temporary_folder.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
+#include "runtime/temporary_folder.h"
 
 #include <cstdio>
 #include <gmock/gmock.h>
@@ -27,14 +27,14 @@ using testing::ThrowsMessage;
 class Reached : public testing::Test {
  protected:
   void write(const std::string& name, const std::string& text) {
-    judge::write_file(folder_.path() / name, text);
+    write_file(folder_.path() / name, text);
   }
   std::vector<std::string> from(const std::string& root) const {
     std::vector<std::string> names;
     for (const auto& [name, text] : reached(folder_.path(), {root})) names.push_back(name);
     return names;
   }
-  judge::TemporaryFolder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(Reached, IncludesAreFollowedInAnyForm) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Figures in files that stand for nothing: days that no calendar has, times that no clock gives.
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "tests/hostile/output.h"
 #include "tests/measure/cli_world.h"
 
@@ -20,11 +20,11 @@ TEST(Figures, OfTheHistory) {
   cli::test::Cli cli;
   const auto import = [&](const std::string& date, const std::string& ns) {
     const std::string file = (cli.folder.path() / "run.json").string();
-    judge::write_file(
-        file, fmt::format(R"({{"environment": {{"source": "a", "date_utc": {}, "device": "host"}},
+    write_file(file,
+               fmt::format(R"({{"environment": {{"source": "a", "date_utc": {}, "device": "host"}},
       "rows": [{{"case": "copy.f32.n64", "variant": "plain", "mode": "real", "verdict": "pass",
       "median_ns": {}, "ci_lo_ns": 1, "ci_hi_ns": 1}}]}})",
-                          date, ns));
+                           date, ns));
     const auto outcome =
         cli({"history", "import", file, "--db", (cli.folder.path() / "db").string()});
     EXPECT_EQ(fault_of_console(outcome.err), "");
@@ -71,7 +71,7 @@ TEST(Figures, OfResults) {
   const std::string bad = (cli.folder.path() / "bad.json").string();
   const std::string out = (cli.folder.path() / "report").string();
   ASSERT_EQ(cli({"run", "--in-process", "--op", "fill", "--json", file}).exit_code, 0);
-  const auto good = nlohmann::json::parse(judge::read_file(file).value());
+  const auto good = nlohmann::json::parse(read_file(file).value());
   const auto members = good.flatten();
   std::size_t numbers = 0;
   for (const auto& [pointer, value] : members.items()) {
@@ -84,7 +84,7 @@ TEST(Figures, OfResults) {
       SCOPED_TRACE(fmt::format("{} = {}", pointer, figure));
       nlohmann::json changed = good;
       changed[nlohmann::json::json_pointer(pointer)] = figure;
-      judge::write_file(bad, changed.dump());
+      write_file(bad, changed.dump());
       for (const std::vector<std::string>& call :
            std::vector<std::vector<std::string>>{{"report", bad, "--op", "fill", "--out", out},
                                                  {"merge", bad, "--json", out + ".json"},

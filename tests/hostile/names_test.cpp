@@ -6,8 +6,8 @@
 #include "perf/cli/counted.h"
 #include "perf/exchange/folder.h"
 #include "perf/exchange/models.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/study/record.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 #include "tests/measure/cli_world.h"
 
@@ -42,7 +42,7 @@ TEST(Names, OfStoredResults) {
   ASSERT_EQ(cli({"run", "--op", "fill", "--in-process", "--json", measured}).exit_code, 0);
   const std::string baselines = (cli.folder.path() / "in" / "bb").string();
   std::filesystem::create_directories(baselines);
-  json whole = json::parse(*judge::read_file(measured));
+  json whole = json::parse(*read_file(measured));
   whole["environment"]["source"] = "0123abc";
   const std::string forged = (cli.folder.path() / "forged.json").string();
   for (const std::string& name : hostile_names(cli.folder.path())) {
@@ -50,7 +50,7 @@ TEST(Names, OfStoredResults) {
     device["environment"]["device"] = name;
     for (json& row : op["rows"]) row["op"] = name;
     for (const json& run : {device, op}) {
-      judge::write_file(forged, run.dump());
+      write_file(forged, run.dump());
       const std::set<std::string> before = files_below(cli.folder.path());
       for (const std::vector<std::string>& call :
            {std::vector<std::string>{"bless", "--from", forged, "--why", "x", "--baselines",
@@ -68,7 +68,7 @@ TEST(Names, OfStoredResults) {
 
 // What makes a path of a name, by what the name is.
 TEST(Names, OfEveryPath) {
-  const judge::TemporaryFolder folder;
+  const TemporaryFolder folder;
   cli::Options options;
   options.baselines = folder.path() / "in";
   std::filesystem::create_directory(options.baselines);
@@ -120,8 +120,8 @@ TEST(Names, OfEveryPath) {
          const json model = {
              {"dtype", "f32"},          {"case", name},  {"bytes", 0},   {"flops", 0},
              {"inputs", json::array()}, {"output", "y"}, {"expected", 0}};
-         judge::write_file(options.baselines / "models.json",
-                           json{{"models", json::array({model})}}.dump());
+         write_file(options.baselines / "models.json",
+                    json{{"models", json::array({model})}}.dump());
          exchange::exported_models(options.baselines);
        }},
       {"model's input", [&](const std::string& name) {
@@ -133,8 +133,8 @@ TEST(Names, OfEveryPath) {
                              {"inputs", json::array({input})},
                              {"output", "y"},
                              {"expected", 0}};
-         judge::write_file(options.baselines / "models.json",
-                           json{{"models", json::array({model})}}.dump());
+         write_file(options.baselines / "models.json",
+                    json{{"models", json::array({model})}}.dump());
          exchange::exported_models(options.baselines).at(0).exchange.make_inputs()(name);
        }}};
   for (const auto& [what, make] : makers) {

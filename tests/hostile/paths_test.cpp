@@ -3,7 +3,7 @@
 //
 // Paths that are no files, files that are no results, and outputs that do not take what is written.
 #include "perf/cli/console.h"
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "tests/hostile/output.h"
 #include "tests/measure/cli_world.h"
 
@@ -35,8 +35,8 @@ class Paths : public testing::Test {
   void SetUp() override {
     ASSERT_EQ(cli_({"run", "--in-process", "--json", file("measured.json")}).exit_code, 0);
     std::filesystem::create_directory(file("folder"));
-    judge::write_file(file("folder/file"), "kept");
-    judge::write_file(file("real"), "kept");
+    write_file(file("folder/file"), "kept");
+    write_file(file("real"), "kept");
     std::filesystem::create_symlink(file("real"), file("link"));
     std::filesystem::create_symlink(file("nothing"), file("dangling"));
     std::filesystem::create_symlink("/dev/null", file("link to a device"));
@@ -112,7 +112,7 @@ TEST_F(Paths, ThatAreNoFilesAreNotWritten) {
       ++calls;
     }
   EXPECT_GE(calls, 60u);
-  EXPECT_EQ(judge::read_file(file("real")), "kept");
+  EXPECT_EQ(read_file(file("real")), "kept");
 }
 
 // A report is a folder: every other thing there is refused.
@@ -175,7 +175,7 @@ TEST_F(Paths, ThatAreNoFilesAreNotRead) {
   std::vector<std::string> names = no_files();
   names.emplace_back("missing");
   for (const auto& [what, text] : contents) {
-    judge::write_file(file(what), text);
+    write_file(file(what), text);
     names.push_back(what);
   }
   const std::string before = listing();
@@ -199,7 +199,7 @@ TEST_F(Paths, ThatAreNoFilesAreNotRead) {
 
 TEST_F(Paths, ThatAreNoBaselines) {
   ASSERT_EQ(cli_({"bless", "--op", "fill"}).exit_code, 0);
-  const std::string csv = cli_.csv("fill").string(), blessed = *judge::read_file(csv);
+  const std::string csv = cli_.csv("fill").string(), blessed = *read_file(csv);
   const Call gate = {"gate", "--in-process", "--op", "fill"};
   ASSERT_EQ(cli_(gate).exit_code, 0);
   const std::map<std::string, std::string> damages = {
@@ -217,11 +217,11 @@ TEST_F(Paths, ThatAreNoBaselines) {
   };
   for (const auto& [what, text] : damages) {
     SCOPED_TRACE(what);
-    judge::write_file(csv, text);
+    write_file(csv, text);
     const Outcome outcome = cli_(gate);
     EXPECT_EQ(outcome.exit_code, 1) << outcome.out << outcome.err;
     EXPECT_EQ(fault_of_console(outcome.out + outcome.err), "");
-    EXPECT_EQ(judge::read_file(csv), text) << "a gate writes no baseline";
+    EXPECT_EQ(read_file(csv), text) << "a gate writes no baseline";
   }
   for (const std::string& name : no_files()) {
     if (name == "real/below") continue; // nothing that could be moved

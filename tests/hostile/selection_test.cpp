@@ -3,8 +3,8 @@
 //
 // Options and variables that name nothing: folders, devices, operations, rows. Each is a mistake of
 // the caller's, and neither a quiet skip nor a success.
-#include "perf/judge/atomic_file.h"
 #include "perf/measure/child_process.h"
+#include "runtime/atomic_file.h"
 #include "tests/hostile/output.h"
 #include "tests/measure/cli_world.h"
 
@@ -136,7 +136,7 @@ TEST_F(Selections, BatchesWithAnEmptyPart) {
   const std::string file = (cli_.folder.path() / "rows").string();
   for (const char* option : {"--op", "--category", "--dtype", "--variant", "--mode", "--shape"})
     for (const char* list : {"fill,", ",fill", "fill,,copy", ",", "''"}) {
-      judge::write_file(file, fmt::format("--op fill\n{} {}\n", option, list));
+      write_file(file, fmt::format("--op fill\n{} {}\n", option, list));
       cli_.made();
       for (const Call& call : {Call{"list"}, {"run"}, {"gate"}, {"bless"}})
         expect_refused(plus(call, {"--batch", file}), "rows:2: ");

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every text in every place of a file or of a command line that the command repeats somewhere.
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/sinks.h"
+#include "runtime/atomic_file.h"
 #include "tests/hostile/output.h"
 #include "tests/hostile/texts.h"
 #include "tests/measure/cli_world.h"
@@ -99,8 +99,8 @@ class Texts : public testing::Test {
   static void SetUpTestSuite() {
     cli_ = new Cli;
     ASSERT_EQ((*cli_)({"run", "--in-process", "--json", file("measured.json")}).exit_code, 0);
-    plain_.results = json::parse(*judge::read_file(file("measured.json")));
-    plain_.correctness = json::parse(*judge::read_file(cli_->tested("copy", "f32", "3 are wrong")));
+    plain_.results = json::parse(*read_file(file("measured.json")));
+    plain_.correctness = json::parse(*read_file(cli_->tested("copy", "f32", "3 are wrong")));
     plain_.mutants = {{"op", "copy"},
                       {"mutants",
                        {{{"mutant", "m"},
@@ -119,7 +119,7 @@ class Texts : public testing::Test {
 
   static std::string file(const std::string& name) { return (cli_->folder.path() / name).string(); }
   static std::string write(const std::string& name, const json& document) {
-    judge::write_file(file(name), document.dump());
+    write_file(file(name), document.dump());
     return file(name);
   }
 
@@ -133,7 +133,7 @@ class Texts : public testing::Test {
     for (const auto& entry : std::filesystem::directory_iterator(folder))
       if (entry.is_regular_file()) {
         const std::string name = entry.path().filename().string();
-        EXPECT_EQ(fault_of_file(name, *judge::read_file(entry.path())), "") << name;
+        EXPECT_EQ(fault_of_file(name, *read_file(entry.path())), "") << name;
       }
   }
   // A report of these documents, all of whose files are read.
@@ -187,7 +187,7 @@ TEST_F(Texts, ThatAreNoUtf8InAFile) {
     SCOPED_TRACE(text.what);
     std::string contents = plain_.results.dump();
     contents.insert(contents.find("\"rows\"") + 1, text.text);
-    judge::write_file(file("broken.json"), contents);
+    write_file(file("broken.json"), contents);
     for (const std::vector<std::string>& call :
          {std::vector<std::string>{"report", file("broken.json"), "--out", file("none")},
           {"compare", file("broken.json"), file("measured.json")},

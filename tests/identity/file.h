@@ -4,7 +4,7 @@
 // The files that the build made for these tests.
 #pragma once
 
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 
 #include <filesystem>
 #include <stdexcept>
@@ -17,7 +17,7 @@ inline std::filesystem::path made(const std::string& name) {
 }
 
 inline std::string contents_of(const std::string& name) {
-  const auto contents = judge::read_file(made(name));
+  const auto contents = read_file(made(name));
   if (!contents) throw std::runtime_error(made(name).string() + ": the build has not made it");
   return *contents;
 }

@@ -3,7 +3,7 @@
 #include "perf/identity/object_code.h"
 
 #include "perf/identity/elf.h"
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 #include "tests/identity/file.h"
 
@@ -43,7 +43,7 @@ TEST(ObjectCode, TheOrderOfMembersDoesNotMatterButTheirNumberDoes) {
 
 // Its code is part of every row's identity on the host, and a row must be known in any folder.
 TEST(ObjectCode, TheRuntimeDoesNotNameItsFolder) {
-  const std::string library = *judge::read_file(KERNELGRADE_RUNTIME_LIBRARY);
+  const std::string library = *read_file(KERNELGRADE_RUNTIME_LIBRARY);
   std::size_t sections = 0;
   for (const std::string_view object : objects_in(library, "runtime")) {
     const Elf elf(object, "runtime");

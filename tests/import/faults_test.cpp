@@ -3,7 +3,7 @@
 //
 // Broken files: the message names the file, the place and the fix.
 #include "perf/import/load.h"
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 #include "tests/judge/folder.h"
 
@@ -21,7 +21,7 @@ class ImportFaults : public testing::Test {
   // What loading `contents` throws.
   std::string error(const std::string& contents) {
     const std::filesystem::path path = folder.path() / "results";
-    judge::write_file(path, contents);
+    write_file(path, contents);
     try {
       load_any(path);
     } catch (const Error& thrown) {
@@ -32,7 +32,7 @@ class ImportFaults : public testing::Test {
   // A good file in which the first `piece` is replaced.
   std::string error_with(const std::string& file, const std::string& piece,
                          const std::string& replacement) {
-    std::string contents = judge::read_file(std::filesystem::path(KG_IMPORT_DATA) / file).value();
+    std::string contents = read_file(std::filesystem::path(KG_IMPORT_DATA) / file).value();
     const std::size_t at = contents.find(piece);
     EXPECT_NE(at, contents.npos) << piece;
     return error(contents.replace(at, piece.size(), replacement));

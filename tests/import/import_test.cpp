@@ -4,7 +4,7 @@
 // What other tools' files become.
 #include "perf/import/formats.h"
 #include "perf/import/load.h"
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 #include "tests/judge/folder.h"
 
@@ -52,7 +52,7 @@ class ImportNvbenchSamples : public testing::Test {
  protected:
   void write(const std::string& size, const std::vector<float>& seconds,
              const std::string& to = "run.json-bin/0.bin") {
-    std::string json = judge::read_file(kData / "nvbench.json").value();
+    std::string json = read_file(kData / "nvbench.json").value();
     const std::string before = R"({"tag": "nv/cold/time/gpu/mean")";
     json.insert(json.find(before),
                 R"({"tag": "nv/json/bin:nv/cold/sample_times", "hide": "Not needed in table.", )"
@@ -60,10 +60,10 @@ class ImportNvbenchSamples : public testing::Test {
                 R"({"name": "filename", "type": "string", "value": "run.json-bin/0.bin"},)"
                 R"({"name": "size", "type": "int64", "value": ")" +
                     size + R"("}]},)");
-    judge::write_file(path(), json);
+    write_file(path(), json);
     if (seconds.empty()) return;
-    judge::write_file(folder.path() / to, {reinterpret_cast<const char*>(seconds.data()),
-                                           seconds.size() * sizeof(float)});
+    write_file(folder.path() / to,
+               {reinterpret_cast<const char*>(seconds.data()), seconds.size() * sizeof(float)});
   }
   std::filesystem::path path() const { return folder.path() / "run.json"; }
   judge::test::Folder folder;

@@ -1,6 +1,6 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 
 #include "tests/judge/folder.h"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/bless.h"
 
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "tests/judge/folder.h"
 #include "tests/judge/rows.h"
 

@@ -4,7 +4,7 @@
 // A folder of its own for a test that writes files.
 #pragma once
 
-#include "perf/judge/temporary_folder.h"
+#include "runtime/temporary_folder.h"
 
 namespace kg::judge::test {
 

@@ -42,8 +42,8 @@ class CliAb : public testing::Test {
  protected:
   void SetUp() override {
     in_tree("git init -q . && echo /build/ >.gitignore");
-    judge::write_file(file("build/CMakeCache.txt"), "CMAKE_GENERATOR:INTERNAL=Ninja\n");
-    judge::write_file(file("CMakeLists.txt"), kProject);
+    write_file(file("build/CMakeCache.txt"), "CMAKE_GENERATOR:INTERNAL=Ninja\n");
+    write_file(file("CMakeLists.txt"), kProject);
   }
   void TearDown() override { unsetenv("CLI_TEST_WRONG"); }
 
@@ -56,8 +56,8 @@ class CliAb : public testing::Test {
   }
   // Commits a reference of these times.
   void commit(double copy_ns, const std::string& list = "cat") {
-    judge::write_file(file("kernelgrade.sh"),
-                      fmt::format(kScript, perf::this_executable().string(), copy_ns, list));
+    write_file(file("kernelgrade.sh"),
+               fmt::format(kScript, perf::this_executable().string(), copy_ns, list));
     in_tree("git add -A && git -c user.name=t -c user.email=t@t commit -q -m reference");
   }
   Outcome ab(std::vector<std::string> arguments = {}) {
@@ -95,7 +95,7 @@ TEST_F(CliAb, FailsWhatIsSlowerAndSaysHowToSeeItAgain) {
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr("fill.f32.n64 plain real: regressed: "), HasSubstr("ratio 0.900"),
                     HasSubstr("again: kernelgrade ab --base HEAD --op fill")));
-  const auto row = nlohmann::json::parse(judge::read_file(json).value()).at("rows").at(0);
+  const auto row = nlohmann::json::parse(read_file(json).value()).at("rows").at(0);
   EXPECT_EQ(row.at("verdict"), "regressed");
   EXPECT_EQ(row.at("a_ns"), std::vector<double>(6, 0.9e5));
   EXPECT_EQ(row.at("b_ns"), std::vector<double>(6, 1e5));
@@ -177,11 +177,11 @@ TEST_F(CliConfirm, AReportOfWhatItStoredConcludesTheSame) {
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("fill.f32.n64 plain real: regressed: slower than"),
                                  HasSubstr("A is commit")));
-  EXPECT_THAT(judge::read_file(out + "/report.json").value(),
+  EXPECT_THAT(read_file(out + "/report.json").value(),
               AllOf(HasSubstr("\"confirmation\": {"), HasSubstr("\"ratio_hi\": 0.625")));
   ASSERT_EQ(gate(1.6e5, 1.6e5, {"--json", json}).exit_code, 77);
   EXPECT_THAT(cli({"report", json, "--op", "fill", "--out", out}).out, HasSubstr("1 undecided"));
-  EXPECT_THAT(judge::read_file(out + "/report.md").value(),
+  EXPECT_THAT(read_file(out + "/report.md").value(),
               AllOf(HasSubstr("inconclusive"), HasSubstr("--confirm auto")));
 }
 
@@ -225,7 +225,7 @@ TEST_F(CliConfirm, WithoutTheCommitItSaysWhy) {
 }
 
 TEST_F(CliConfirm, ACommitThatCannotBeBuiltIsNoVerdict) {
-  judge::write_file(file("CMakeLists.txt"), "message(FATAL_ERROR \"no such compiler\")\n");
+  write_file(file("CMakeLists.txt"), "message(FATAL_ERROR \"no such compiler\")\n");
   cli.edit("fill", "first measurement", "second measurement");
   commit(1e5);
   const Outcome outcome = confirmed(1.6e5, 1.6e5);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `choose`, from stored measurements to the file.
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "tests/measure/cli_world.h"
 
 #include <filesystem>
@@ -27,7 +27,7 @@ class CliChoose : public testing::Test {
 TEST_F(CliChoose, WritesALineForEachCase) {
   ASSERT_EQ(measure("copy").exit_code, 0);
   ASSERT_EQ(cli({"choose", path("copy.json"), "--out", path("choices.inc")}).exit_code, 0);
-  const std::string table = judge::read_file(path("choices.inc")).value();
+  const std::string table = read_file(path("choices.inc")).value();
   EXPECT_THAT(table, HasSubstr("Dtype::f32, {.n = 64}, \"\", Variant::plain}, // plain 100 us\n"));
   EXPECT_THAT(table, HasSubstr("Dtype::f16, {.n = 128}, \"\", Variant::plain}"));
   EXPECT_THAT(table, Not(HasSubstr("Variant::vendor")));
@@ -45,7 +45,7 @@ TEST_F(CliChoose, OfSeveralOperationsOneMustBeNamed) {
   std::vector<std::string> named = both;
   named.insert(named.end(), {"--op", "fill"});
   EXPECT_EQ(cli(named).exit_code, 0);
-  EXPECT_THAT(judge::read_file(path("choices.inc")).value(), Not(HasSubstr("f16")));
+  EXPECT_THAT(read_file(path("choices.inc")).value(), Not(HasSubstr("f16")));
 }
 
 TEST_F(CliChoose, TheExecutorChoosesNothingForAKernel) {
@@ -57,18 +57,17 @@ TEST_F(CliChoose, TheExecutorChoosesNothingForAKernel) {
 
 TEST_F(CliChoose, AKernelThatHasATableGetsIt) {
   ASSERT_EQ(measure("copy").exit_code, 0);
-  std::string times = judge::read_file(path("copy.json")).value();
+  std::string times = read_file(path("copy.json")).value();
   const std::string host = R"("device":"host")";
   ASSERT_NE(times.find(host), std::string::npos);
-  judge::write_file(path("gpu.json"),
-                    times.replace(times.find(host), host.size(), R"("device":"gpu-a")"));
+  write_file(path("gpu.json"), times.replace(times.find(host), host.size(), R"("device":"gpu-a")"));
   const Outcome without = cli({"choose", path("gpu.json")});
   EXPECT_EQ(without.exit_code, 1);
   EXPECT_THAT(without.err, HasSubstr("kernels/copy/choices.inc does not exist"));
   std::filesystem::create_directories(path("kernels/copy"));
-  judge::write_file(path("kernels/copy/choices.inc"), "{\"gpu-b\", kept}, // b\n");
+  write_file(path("kernels/copy/choices.inc"), "{\"gpu-b\", kept}, // b\n");
   EXPECT_EQ(cli({"choose", path("gpu.json")}).exit_code, 0);
-  EXPECT_THAT(judge::read_file(path("kernels/copy/choices.inc")).value(),
+  EXPECT_THAT(read_file(path("kernels/copy/choices.inc")).value(),
               testing::AllOf(HasSubstr("{\"gpu-b\", kept}"), HasSubstr("{\"gpu-a\", Dtype::f32,")));
 }
 

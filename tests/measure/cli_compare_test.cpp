@@ -52,7 +52,7 @@ TEST_F(CliCompare, WritesMarkdownAndJson) {
   const Outcome outcome = cli({"compare", a, b, "--markdown", "--json", json});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, StartsWith("| differs |"));
-  const auto report = nlohmann::json::parse(judge::read_file(json).value());
+  const auto report = nlohmann::json::parse(read_file(json).value());
   EXPECT_EQ(report.at("exit_code"), 0);
   EXPECT_EQ(report.at("rows").at(0).at("case"), "copy.f32.n64");
   EXPECT_EQ(report["rows"][0].at("verdict"), "pass");

@@ -118,7 +118,7 @@ TEST_F(CliGate, PassesWhatWasBlessed) {
 
 TEST_F(CliGate, BlessWritesRowsAndDevice) {
   bless();
-  EXPECT_THAT(judge::read_file(cli.csv("copy")).value(),
+  EXPECT_THAT(read_file(cli.csv("copy")).value(),
               AllOf(HasSubstr("copy.f32.n64,plain,real,100000"), HasSubstr("memory:1e+06"),
                     HasSubstr(",lib,real,")));
   const auto device = judge::load_device(cli.baselines() / "host" / "device.json");
@@ -138,7 +138,7 @@ TEST_F(CliGate, AFewRowsDoNotChangeTheCanariesOfAllOthers) {
   EXPECT_EQ(cli({"bless", "--op", "copy", "--shape", "n64", "--variant", "plain", "--why", "later"})
                 .exit_code,
             0);
-  EXPECT_THAT(judge::read_file(cli.csv("copy")).value(), HasSubstr("memory:1.2e+06"));
+  EXPECT_THAT(read_file(cli.csv("copy")).value(), HasSubstr("memory:1.2e+06"));
   EXPECT_EQ(canary(), 1e6);
   EXPECT_EQ(cli({"bless", "--op", "copy", "--why", "all"}).exit_code, 0);
   EXPECT_EQ(canary(), 1.2e6);
@@ -154,7 +154,7 @@ TEST_F(CliGate, AChangeNeedsAReasonToBeBlessed) {
   EXPECT_EQ(cli({"gate", "--op", "fill"}).exit_code, 1);
   EXPECT_EQ(cli({"bless", "--op", "fill", "--why", "f64 sums"}).exit_code, 0);
   EXPECT_EQ(cli({"gate", "--op", "fill"}).exit_code, 0);
-  EXPECT_THAT(judge::read_file(cli.csv("fill")).value(), HasSubstr("f64 sums"));
+  EXPECT_THAT(read_file(cli.csv("fill")).value(), HasSubstr("f64 sums"));
 }
 
 TEST_F(CliGate, FailsARegressionAndSaysHowToSeeItAgain) {
@@ -226,7 +226,7 @@ TEST_F(CliGate, WithoutADeviceItSkipsUnlessOneWasPromised) {
 
 TEST_F(CliGate, AMissingRowFails) {
   bless();
-  const std::string contents = judge::read_file(cli.csv("copy")).value();
+  const std::string contents = read_file(cli.csv("copy")).value();
   const std::size_t begin = contents.find("1,copy.f16.n128,plain");
   const std::size_t end = contents.find('\n', begin) + 1;
   cli.edit("copy", contents.substr(begin, end - begin), "");
@@ -301,12 +301,12 @@ TEST_F(CliGate, MergeAndReportTakeStoredRuns) {
   EXPECT_EQ(whole.exit_code, 0) << whole.out << whole.err;
   EXPECT_THAT(whole.out,
               AllOf(HasSubstr("5 as blessed; 4 of libraries inform"), HasSubstr("report.html")));
-  const auto json = nlohmann::json::parse(judge::read_file(out + "/report.json").value());
+  const auto json = nlohmann::json::parse(read_file(out + "/report.json").value());
   EXPECT_EQ(json["rows"].size(), 9u);
   EXPECT_EQ(json["verdicts"]["pass"], 5);
   EXPECT_EQ(json["exit_code"], 0);
   EXPECT_EQ(judge::load_results(out + "/samples.json").rows.size(), 9u);
-  EXPECT_THAT(judge::read_file(out + "/report.md").value(), HasSubstr("copy.f32.n64"));
+  EXPECT_THAT(read_file(out + "/report.md").value(), HasSubstr("copy.f32.n64"));
 }
 
 TEST_F(CliGate, MergedRunsMayDifferInTheirDateOnly) {

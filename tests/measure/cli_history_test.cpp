@@ -3,7 +3,7 @@
 //
 // `history` over the reports of 200 commits with three planted changes of level, as docs/report.md
 // shows it: docs/examples/ has the expected output; KERNELGRADE_WRITE_EXAMPLES=1 writes it anew.
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "tests/history/planted.h"
 #include "tests/measure/cli_world.h"
 
@@ -17,8 +17,8 @@ namespace {
 
 void expect_example(const std::string& name, const std::string& text) {
   const std::filesystem::path wanted = std::filesystem::path(EXAMPLES) / name;
-  if (std::getenv("KERNELGRADE_WRITE_EXAMPLES")) judge::write_file(wanted, text);
-  EXPECT_EQ(text, judge::read_file(wanted).value_or(wanted.string() + " is missing"));
+  if (std::getenv("KERNELGRADE_WRITE_EXAMPLES")) write_file(wanted, text);
+  EXPECT_EQ(text, read_file(wanted).value_or(wanted.string() + " is missing"));
 }
 
 nlohmann::json report_of(const history::Point& point, const std::string& machine) {
@@ -46,7 +46,7 @@ TEST(CliHistory, ShowsAndPlotsThreePlantedChangesAmongTwoHundredCommits) {
   std::vector<std::string> import = {"history", "import", "--db", path("history.sqlite")};
   for (std::size_t i = 0; i < points.size(); ++i) {
     import.push_back(path(std::to_string(i) + ".json"));
-    judge::write_file(import.back(), report_of(points[i], i < 40 ? "one CPU" : "another").dump());
+    write_file(import.back(), report_of(points[i], i < 40 ? "one CPU" : "another").dump());
   }
   ASSERT_EQ(cli(import).exit_code, 0);
   const Outcome shown = cli({"history", "show", "--db", path("history.sqlite"), "--case", "copy"});
@@ -59,8 +59,7 @@ TEST(CliHistory, ShowsAndPlotsThreePlantedChangesAmongTwoHundredCommits) {
                  path("plots")})
                 .exit_code,
             0);
-  expect_example("history.svg",
-                 judge::read_file(path("plots/copy.f32.n64.plain.real.host.svg")).value());
+  expect_example("history.svg", read_file(path("plots/copy.f32.n64.plain.real.host.svg")).value());
   const Outcome kept =
       cli({"history", "import", "--db", path("history.sqlite"), "--keep", "50", import.back()});
   EXPECT_EQ(kept.out, path("history.sqlite") + ": 0 runs taken in, 1 were there already, 150 older "

@@ -26,7 +26,7 @@ class CliImport : public testing::Test {
                              R"("time_unit":"us"}})",
                              i ? "," : "", name, us);
     const std::filesystem::path path = cli.folder.path() / file;
-    judge::write_file(path, fmt::format(R"({{"context":{{}},"benchmarks":[{}]}})", entries));
+    write_file(path, fmt::format(R"({{"context":{{}},"benchmarks":[{}]}})", entries));
     return path;
   }
   // Three processes' files, merged.

@@ -207,7 +207,7 @@ TEST_F(CliProcess, OfRowsThatTakeTurnsACrashOrALostDeviceCostsItsOwn) {
 }
 
 TEST(Journal, KeepsWhatEndedAndNamesWhatDidNot) {
-  const judge::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const auto path = folder.path() / "journal";
   EXPECT_TRUE(read_journal(path).ended.empty()) << "no file yet";
   judge::Measured first, second;
@@ -240,7 +240,7 @@ TEST(Journal, KeepsWhatEndedAndNamesWhatDidNot) {
 
 // Rows that take turns are set up before the first of them ends.
 TEST(Journal, OfSeveralThatBeganTheLastIsTheOneThatDidNotEnd) {
-  const judge::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const auto path = folder.path() / "journal";
   judge::Measured first, second;
   first.key = {"gemm.f32.n64", "mma", judge::Mode::real};

@@ -24,7 +24,7 @@ TEST(CliProfile, ShowsTheTimePerRun) {
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr("copy.f32.n64 plain: 100 us per run"), HasSubstr("in 4 runs"),
                     HasSubstr("host 100 us"), HasSubstr("no kernel ran")));
-  const auto written = nlohmann::json::parse(judge::read_file(file).value());
+  const auto written = nlohmann::json::parse(read_file(file).value());
   EXPECT_EQ(written.at("environment").at("source"), "abc");
   ASSERT_EQ(written.at("rows").size(), 2u); // plain and lib
   EXPECT_EQ(written["rows"][0].at("wall_ns"), 1e5);

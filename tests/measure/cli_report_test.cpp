@@ -3,7 +3,7 @@
 //
 // `report` with files of several kinds, and with parts missing.
 #include "perf/cli/options.h"
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "tests/measure/cli_world.h"
 
 #include <gmock/gmock.h>
@@ -22,11 +22,11 @@ class CliReport : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return (cli.folder.path() / name).string(); }
   std::string file(const std::string& name, const std::string& text) const {
-    judge::write_file(path(name), text);
+    write_file(path(name), text);
     return path(name);
   }
   nlohmann::json reported() const {
-    return nlohmann::json::parse(judge::read_file(path("report/report.json")).value());
+    return nlohmann::json::parse(read_file(path("report/report.json")).value());
   }
   Outcome report(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "report");
@@ -84,9 +84,9 @@ TEST_F(CliReport, AFailedTestFailsIt) {
   EXPECT_EQ(wrong.exit_code, 1);
   EXPECT_THAT(wrong.out, HasSubstr("correctness: 2 passed, 1 failed"));
   EXPECT_EQ(reported()["exit_code"], 1);
-  EXPECT_THAT(judge::read_file(path("report/summary.md")).value(),
+  EXPECT_THAT(read_file(path("report/summary.md")).value(),
               HasSubstr("| Suite/f32.Random | 3 elements are wrong |"));
-  EXPECT_THAT(judge::read_file(path("report/annotations.txt")).value(),
+  EXPECT_THAT(read_file(path("report/annotations.txt")).value(),
               HasSubstr("::error file=tests/copy_test.cu,line=1,title=Suite/f32.Random fails::3 "));
 }
 
@@ -143,7 +143,7 @@ TEST_F(CliReport, OldRunsAreRemovedButForSoMany) {
   const auto runs = [&] {
     return std::distance(std::filesystem::directory_iterator(path("report/runs")), {});
   };
-  judge::write_file(path("report/runs/20200101T000000Z/report.json"), "{}");
+  write_file(path("report/runs/20200101T000000Z/report.json"), "{}");
   EXPECT_THAT(report({path("all.json")}).out, Not(HasSubstr("removed")));
   EXPECT_THAT(report({path("all.json"), "--keep", "2"}).out,
               HasSubstr("1 older run removed: --keep 2\n"));

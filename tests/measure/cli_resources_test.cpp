@@ -4,8 +4,8 @@
 // kernelgrade resources of an operation that was not compiled. What it reads of one that was is
 // tests/resources' and tests/sass's.
 #include "perf/cli/counted.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/resources/sources.h"
+#include "runtime/atomic_file.h"
 #include "tests/judge/exact_rows.h"
 #include "tests/measure/cli_world.h"
 
@@ -44,7 +44,7 @@ class CliResources : public testing::Test {
   }
 
   void source(const std::string& name, const std::string& text) {
-    judge::write_file(cli_.folder.path() / name, text);
+    write_file(cli_.folder.path() / name, text);
   }
   std::filesystem::path compiled() const { return cli_.folder.path() / "compiled"; }
   std::filesystem::path json() const { return cli_.folder.path() / "resources.json"; }
@@ -74,7 +74,7 @@ TEST_F(CliResources, WhatIsUnchangedPassesAndSaysThatItWasNotCompiled) {
   const Outcome outcome = run({"--op", "copy", "--json", json().string()});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("copy: not compiled"), HasSubstr("1 pass")));
-  const std::string written = judge::read_file(json()).value();
+  const std::string written = read_file(json()).value();
   EXPECT_THAT(written, HasSubstr("\"as_blessed\":\"not compiled"));
   const Outcome changed = run({"--op", "copy", "--changed"});
   EXPECT_EQ(changed.exit_code, 0);
@@ -99,7 +99,7 @@ TEST_F(CliResources, WithOtherFlagsItMustBeCompiled) {
 }
 
 TEST_F(CliResources, WithoutTheFileOfSourcesItMustBeCompiled) {
-  judge::write_file(sources_.path, "schema,op\n1,copy\n");
+  write_file(sources_.path, "schema,op\n1,copy\n");
   expect_must_be_compiled("sm_90a-cuda13.0.csv");
   std::filesystem::remove(sources_.path);
   if (here_.version.empty()) return; // of nobody's compiler

@@ -153,23 +153,23 @@ class CliBlessFrom : public CliResume {
     return cli(arguments);
   }
   void replace(const std::string& piece, const std::string& replacement) {
-    std::string contents = judge::read_file(json).value();
+    std::string contents = read_file(json).value();
     const std::size_t at = contents.find(piece);
     ASSERT_NE(at, contents.npos) << piece;
-    judge::write_file(json, contents.replace(at, piece.size(), replacement));
+    write_file(json, contents.replace(at, piece.size(), replacement));
   }
 };
 
 TEST_F(CliBlessFrom, AStoredRunBecomesWhatMeasuringWouldHaveWritten) {
   ASSERT_EQ(cli({"bless", "--source-id", "abc", "--json", json.string()}).exit_code, 0);
-  const std::string measured = judge::read_file(cli.csv("copy")).value();
-  const std::string device = judge::read_file(cli.baselines() / "host" / "device.json").value();
+  const std::string measured = read_file(cli.csv("copy")).value();
+  const std::string device = read_file(cli.baselines() / "host" / "device.json").value();
   std::filesystem::remove_all(cli.baselines());
   cli.no_device = "there is none";
   const Outcome outcome = bless();
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-  EXPECT_EQ(judge::read_file(cli.csv("copy")).value(), measured);
-  EXPECT_EQ(judge::read_file(cli.baselines() / "host" / "device.json").value(), device);
+  EXPECT_EQ(read_file(cli.csv("copy")).value(), measured);
+  EXPECT_EQ(read_file(cli.baselines() / "host" / "device.json").value(), device);
 }
 
 TEST_F(CliBlessFrom, RefusesWhatMeasuringWouldHaveRefused) {
@@ -190,7 +190,7 @@ TEST_F(CliBlessFrom, JudgesByTheDeviceThatMeasured) {
               HasSubstr("it was measured in 5 processes; a row that can fail takes 10"));
   EXPECT_EQ(bless({"--status", "info"}).exit_code, 0);
   EXPECT_TRUE(std::filesystem::exists(cli.baselines() / "nvidia-h200" / "fill.csv"));
-  EXPECT_THAT(judge::read_file(cli.baselines() / "nvidia-h200" / "device.json").value(),
+  EXPECT_THAT(read_file(cli.baselines() / "nvidia-h200" / "device.json").value(),
               HasSubstr("nvidia-h200"));
 }
 

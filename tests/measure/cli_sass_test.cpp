@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // profile --sass: what it says where there is nothing to read. What it reads is tests/sass's.
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "tests/measure/cli_world.h"
 
 #include <cstdlib>
@@ -20,8 +20,8 @@ class CliSass : public testing::Test {
  protected:
   void SetUp() override {
     setenv("KERNELGRADE_NVDISASM", "/bin/true", 1);
-    judge::write_file(cli_.folder.path() / "perf" / "model" / "gpus.json",
-                      judge::read_file(KERNELGRADE_GPUS).value());
+    write_file(cli_.folder.path() / "perf" / "model" / "gpus.json",
+               read_file(KERNELGRADE_GPUS).value());
   }
   void TearDown() override { unsetenv("KERNELGRADE_NVDISASM"); }
 

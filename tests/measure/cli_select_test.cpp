@@ -210,7 +210,7 @@ TEST(CliHelp, IsInShortLinesAndNamesTheProgram) {
 TEST(CliBatch, RunsEachLinesRows) {
   Cli cli;
   const std::string file = cli.folder.path() / "rows";
-  judge::write_file(file, "# what changed\n\n--op copy --dtype f32 --variant plain\n--op fill\n");
+  write_file(file, "# what changed\n\n--op copy --dtype f32 --variant plain\n--op fill\n");
   const Outcome outcome = cli({"list", "--batch", file});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("3 cases, 3 rows"));
@@ -219,14 +219,14 @@ TEST(CliBatch, RunsEachLinesRows) {
 TEST(CliBatch, MistakesAreNamedWithTheirLine) {
   Cli cli;
   const std::string file = cli.folder.path() / "rows";
-  judge::write_file(file, "--op copy\n--speed 9\n");
+  write_file(file, "--op copy\n--speed 9\n");
   EXPECT_THAT(cli({"list", "--batch", file}).err, HasSubstr("rows:2: "));
-  judge::write_file(file, "--case copy\n");
+  write_file(file, "--case copy\n");
   EXPECT_THAT(cli({"list", "--batch", file}).err, HasSubstr("rows:1: --case copy"));
-  judge::write_file(file, "# nothing\n");
+  write_file(file, "# nothing\n");
   EXPECT_THAT(cli({"list", "--batch", file}).err, HasSubstr("holds no line"));
   EXPECT_EQ(cli({"list", "--batch", file}).exit_code, 2);
-  judge::write_file(file, "--op copy\n");
+  write_file(file, "--op copy\n");
   EXPECT_THAT(cli({"list", "--batch", file, "--fast"}).err, HasSubstr("--batch"));
 }
 
@@ -241,7 +241,7 @@ TEST(CliRun, MeasuresAnUnlistedShapeAdHoc) {
 TEST(CliRunOnce, ExecutesEveryVariantOnceInWhateverMode) {
   Cli cli;
   cli.modes = {judge::Mode::cold, judge::Mode::hot};
-  const judge::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::filesystem::path file = folder.path() / "once.json";
   const Outcome outcome = cli({"run", "--once", "--case", "copy.f32.n64", "--json", file.string()});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -3,8 +3,8 @@
 //
 // kernelgrade selftest without measuring: pooling, comparing, and calls that are wrong.
 #include "perf/cli/options.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/selftest/calibration.h"
+#include "runtime/atomic_file.h"
 #include "tests/measure/cli_world.h"
 
 #include <gmock/gmock.h>
@@ -21,9 +21,9 @@ class CliSelftest : public testing::Test {
   std::string calibration(const std::string& name, std::size_t checked,
                           const std::string& device = "host") {
     const std::filesystem::path path = cli.folder.path() / name;
-    judge::write_file(
-        path, selftest::format_calibration({{device, "host", "aa", "all", "kernelgrade", checked, 0,
-                                             0, 0.5, "2026-11-21T08:00:00Z", "1a2b"}}));
+    write_file(path,
+               selftest::format_calibration({{device, "host", "aa", "all", "kernelgrade", checked,
+                                              0, 0, 0.5, "2026-11-21T08:00:00Z", "1a2b"}}));
     return path;
   }
   Cli cli;
@@ -51,7 +51,7 @@ TEST_F(CliSelftest, ComparesRulesOfOneDevice) {
 
 TEST_F(CliSelftest, MalformedFilesAreErrorsWithTheirLine) {
   const std::filesystem::path path = cli.folder.path() / "a.csv";
-  judge::write_file(path, "schema\n");
+  write_file(path, "schema\n");
   const Outcome outcome = cli({"selftest", "--table", path});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("a.csv:1: column 'device' is missing"));

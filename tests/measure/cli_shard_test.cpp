@@ -117,7 +117,7 @@ TEST_F(CliShard, TheReportOfShardsIsTheWholes) {
   const std::string first = shard(1, 2, "gate"), second = shard(2, 2, "gate");
   ASSERT_EQ(cli({"report", second, first, "--out", file("b")}).exit_code, 0);
   const auto rows = [&](const std::string& folder) {
-    return judge::read_file(file(folder) + "/rows.csv").value();
+    return read_file(file(folder) + "/rows.csv").value();
   };
   EXPECT_EQ(rows("a"), rows("b"));
 }

@@ -44,7 +44,7 @@ TEST(CliShares, AreThoseOfTheFastestVariantOfEachCase) {
 TEST(CliShares, NeedCostsThatCanBeRead) {
   Cli cli;
   EXPECT_THAT(cli({"list", "--shares"}).out, Not(HasSubstr("copy")));
-  judge::write_file(cli.baselines() / "simt" / "copy.csv", "schema\n");
+  write_file(cli.baselines() / "simt" / "copy.csv", "schema\n");
   const Outcome outcome = cli({"list", "--shares"});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("copy.csv:1"));

@@ -43,10 +43,10 @@ class CliStudy : public testing::Test {
 
   // Leaves the file's header, so many whole lines behind it and a part of another.
   void cut(std::size_t experiments) {
-    const std::string whole = judge::read_file(files().front()).value();
+    const std::string whole = read_file(files().front()).value();
     std::size_t at = 0;
     for (std::size_t line = 0; line <= experiments; ++line) at = whole.find('\n', at) + 1;
-    judge::write_file(files().front(), whole.substr(0, at + 20));
+    write_file(files().front(), whole.substr(0, at + 20));
   }
 
   int shell(const std::string& command) const {
@@ -110,10 +110,10 @@ TEST_F(CliStudy, ResumesTheSameStudyOnly) {
   Outcome outcome = add({"--resume", file, "--dtype", "f16"});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("--dtype is f32 there and f16 here"));
-  std::string other = judge::read_file(file).value();
+  std::string other = read_file(file).value();
   const std::string name = "\"program\":\"";
   other[other.find(name) + name.size()] = 'z';
-  judge::write_file(file, other);
+  write_file(file, other);
   outcome = add({"--resume"});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("another build (source abc, program z"));
@@ -225,8 +225,8 @@ TEST_F(CliStudy, IsReported) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("4 of 4 experiments"));
   const std::string name = files().front().stem().string();
-  EXPECT_THAT(judge::read_file(folder / (name + ".html")).value(), HasSubstr("<svg"));
-  EXPECT_THAT(judge::read_file(folder / (name + ".md")).value(), HasSubstr("| variant |"));
+  EXPECT_THAT(read_file(folder / (name + ".html")).value(), HasSubstr("<svg"));
+  EXPECT_THAT(read_file(folder / (name + ".md")).value(), HasSubstr("| variant |"));
   const Outcome twice = cli({"report", file, file, "--out", folder.string()});
   EXPECT_EQ(twice.exit_code, 1);
   EXPECT_THAT(twice.err, HasSubstr("another file holds the study vector_add"));
@@ -240,7 +240,7 @@ TEST_F(CliStudy, IsReportedBesideOtherResults) {
                                "f32", "--out", folder.string()});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("study vector_add: 4 of 4 experiments"));
-  EXPECT_THAT(judge::read_file(folder / "report.html").value(), HasSubstr("Which to take"));
+  EXPECT_THAT(read_file(folder / "report.html").value(), HasSubstr("Which to take"));
 }
 
 TEST_F(CliStudy, CommitsItsFileAlone) {

@@ -4,7 +4,7 @@
 // The summary as a pull request's comment shows it (.ci/comment), whole: for a clean run and for
 // each way in which one fails. tests/ci/summaries/ has the expected texts;
 // KERNELGRADE_WRITE_SUMMARIES=1 writes them anew, for a reviewer to read.
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "tests/measure/cli_world.h"
 
 #include <cstdlib>
@@ -29,10 +29,10 @@ class Summary : public testing::Test {
     cli({"gate", "--json", path("all.json"), "--source-id", "1a2b3c4", "--confirm", "never"});
     files.insert(files.begin(), {"report", path("all.json"), "--out", path("report")});
     EXPECT_EQ(cli(files).exit_code, exit_code);
-    const std::string text = steady(judge::read_file(path("report/summary.md")).value());
+    const std::string text = steady(read_file(path("report/summary.md")).value());
     const std::filesystem::path wanted = std::filesystem::path(SUMMARIES) / (name + ".md");
-    if (std::getenv("KERNELGRADE_WRITE_SUMMARIES")) judge::write_file(wanted, text);
-    EXPECT_EQ(text, judge::read_file(wanted).value_or(wanted.string() + " is missing"));
+    if (std::getenv("KERNELGRADE_WRITE_SUMMARIES")) write_file(wanted, text);
+    EXPECT_EQ(text, read_file(wanted).value_or(wanted.string() + " is missing"));
   }
 
   // Without what the machine and the day make of it.
@@ -81,11 +81,11 @@ TEST_F(Summary, OfACrash) {
 
 TEST_F(Summary, OfAMissingBaseline) {
   bless();
-  const std::string blessed = judge::read_file(cli.csv("copy")).value();
+  const std::string blessed = read_file(cli.csv("copy")).value();
   const std::size_t begin = blessed.find("1,copy.f32.n64,plain");
   ASSERT_NE(begin, blessed.npos);
-  judge::write_file(cli.csv("copy"),
-                    std::string(blessed).erase(begin, blessed.find('\n', begin) + 1 - begin));
+  write_file(cli.csv("copy"),
+             std::string(blessed).erase(begin, blessed.find('\n', begin) + 1 - begin));
   expect("missing_baseline", 1,
          {cli.tested("copy", "f32"), cli.tested("copy", "f16"), cli.tested("fill", "f32")});
 }

@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   // Locks of its own, so that a measurement that is going on elsewhere is not waited for; and no
   // settings from outside.
-  const kg::judge::TemporaryFolder folder;
+  const kg::TemporaryFolder folder;
   setenv("TMPDIR", folder.path().c_str(), 1);
   unsetenv("KERNELGRADE_STRICT");
   unsetenv("KERNELGRADE_REQUIRE_GPU");

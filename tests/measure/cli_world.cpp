@@ -149,8 +149,7 @@ std::string Cli::tested(const std::string& op, const std::string& dtype,
   if (!failure.empty()) test["failures"] = {{{"failure", failure}, {"type", ""}}};
   const nlohmann::json suite = {{"name", "Suite/" + dtype}, {"testsuite", {test}}};
   const auto file = folder.path() / ("correctness." + op + "." + dtype + ".json");
-  judge::write_file(file,
-                    nlohmann::json{{"program", op + "_test"}, {"testsuites", {suite}}}.dump());
+  write_file(file, nlohmann::json{{"program", op + "_test"}, {"testsuites", {suite}}}.dump());
   return file.string();
 }
 
@@ -185,10 +184,10 @@ Outcome Cli::operator()(std::vector<std::string> arguments, std::streambuf* outp
 }
 
 void Cli::edit(const std::string& op, const std::string& piece, const std::string& replacement) {
-  std::string contents = judge::read_file(csv(op)).value();
+  std::string contents = read_file(csv(op)).value();
   const std::size_t at = contents.find(piece);
   require(at != std::string::npos, "the baselines hold no '" + piece + "':\n" + contents);
-  judge::write_file(csv(op), contents.replace(at, piece.size(), replacement));
+  write_file(csv(op), contents.replace(at, piece.size(), replacement));
 }
 
 } // namespace kg::cli::test

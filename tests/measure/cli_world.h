@@ -5,9 +5,9 @@
 #pragma once
 
 #include "perf/cli/world.h"
-#include "perf/judge/atomic_file.h"
-#include "perf/judge/temporary_folder.h"
 #include "perf/measure/child_process.h"
+#include "runtime/atomic_file.h"
+#include "runtime/temporary_folder.h"
 #include "tests/measure/fake_time.h"
 
 #include <filesystem>
@@ -73,7 +73,7 @@ class Cli {
   std::string tested(const std::string& op, const std::string& dtype,
                      const std::string& failure = "") const;
 
-  judge::TemporaryFolder folder;
+  TemporaryFolder folder;
   Behaviour behaviour;
   std::vector<judge::Mode> modes = {judge::Mode::real};
   bool terminal = false;                                      // standard error is one

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Child processes, the device's lock, and what is said about the environment.
-#include "perf/judge/temporary_folder.h"
 #include "perf/measure/child_process.h"
 #include "perf/measure/device_lock.h"
 #include "perf/measure/environment.h"
@@ -10,6 +9,7 @@
 #include "runtime/backend.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
+#include "runtime/temporary_folder.h"
 
 #include <atomic>
 #include <fstream>
@@ -20,7 +20,6 @@
 namespace kg::perf {
 namespace {
 
-using judge::TemporaryFolder;
 using testing::EndsWith;
 using testing::MatchesRegex;
 using testing::Not;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/measure/turns.h"
 
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 #include "tests/judge/folder.h"
 
@@ -32,7 +32,7 @@ class Turns : public testing::Test {
     return run_in_turns(commands, nullptr);
   }
   std::string log() const {
-    std::string words = judge::read_file(log_).value_or("");
+    std::string words = read_file(log_).value_or("");
     for (char& c : words)
       if (c == '\n') c = ' ';
     return words;
@@ -72,7 +72,7 @@ TEST_F(Turns, AProgramThatKnowsOfNoneRunsAlone) {
 
 TEST_F(Turns, HoldTheDeviceFromTheFirstToTheLast) {
   const auto write = [&](const std::string& word) {
-    judge::write_file(log_, judge::read_file(log_).value_or("") + word + "\n");
+    write_file(log_, read_file(log_).value_or("") + word + "\n");
   };
   const auto exclusive = [&]() -> std::shared_ptr<void> {
     write("taken");
@@ -80,7 +80,7 @@ TEST_F(Turns, HoldTheDeviceFromTheFirstToTheLast) {
   };
   run_in_turns({program("say old"), program("row; say a1"), program("row; say b1")}, exclusive);
   EXPECT_EQ(log(), "old taken a1 b1 left ");
-  judge::write_file(log_, "");
+  write_file(log_, "");
   run_in_turns({program("say old")}, exclusive);
   EXPECT_EQ(log(), "old ") << "it takes the device for itself";
 }

@@ -18,7 +18,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 #include "runtime/temporary_folder.h"
 #include "tests/mutants/execution.h"
@@ -50,7 +50,7 @@ std::string verdict(const Row& row) {
 
 std::string source_of(const std::filesystem::path& file) {
   if (file.extension() == ".fatbin") return ptx_of(file);
-  const auto source = judge::read_file(file);
+  const auto source = read_file(file);
   require(source.has_value(), file.string() + " is missing");
   return *source;
 }
@@ -81,7 +81,7 @@ void write_results(const std::string& path, const std::string& op, const std::ve
                     {"test", row.outcome.test},
                     {"message", row.outcome.message},
                     {"seconds", row.outcome.seconds}});
-  judge::write_file(path, nlohmann::ordered_json{{"op", op}, {"mutants", list}}.dump(2) + "\n");
+  write_file(path, nlohmann::ordered_json{{"op", op}, {"mutants", list}}.dump(2) + "\n");
 }
 
 // "9 exact, 3 hygiene".

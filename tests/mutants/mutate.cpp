@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 #include "tests/mutants/whole.h"
 
@@ -101,11 +101,11 @@ void write_mutated(const std::vector<Mutant>& mutants, const std::filesystem::pa
   for (const Mutant& mutant : mutants) files.insert(mutant.file);
   for (const std::string& file : files) {
     const std::filesystem::path path = kernels / file;
-    const std::optional<std::string> source = judge::read_file(path);
+    const std::optional<std::string> source = read_file(path);
     require(source.has_value(), path.string() + " is missing; a spec's files are in kernels/");
-    judge::write_file(out / file, mutated(*source, file, path.string(), mutants));
+    write_file(out / file, mutated(*source, file, path.string(), mutants));
   }
-  judge::write_file(out / "names.cpp", names_source(mutants));
+  write_file(out / "names.cpp", names_source(mutants));
 }
 
 } // namespace kg::mutants

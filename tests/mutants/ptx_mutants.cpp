@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/mutants/ptx_mutants.h"
 
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 #include "runtime/ptx/fatbin.h"
 
@@ -11,7 +11,7 @@ namespace kg::mutants {
 namespace fs = std::filesystem;
 
 std::string ptx_of(const fs::path& fatbin) {
-  const auto file = judge::read_file(fatbin);
+  const auto file = read_file(fatbin);
   require(file.has_value(), fatbin.string() + " is missing: build the target fatbins");
   for (const FatbinEntry& entry : read_fatbin(*file, fatbin.string()))
     if (entry.kind == FatbinEntry::Kind::ptx) return std::string(entry.ptx());
@@ -28,7 +28,7 @@ void write_mutated(const fs::path& folder, const Mutant& mutant, const fs::path&
   std::string text = ptx_of(changed);
   const Place place = find_original(text, mutant);
   text.replace(place.begin, place.end - place.begin, mutant.mutant);
-  judge::write_file(out / (changed.stem().string() + ".ptx"), text);
+  write_file(out / (changed.stem().string() + ".ptx"), text);
 }
 
 } // namespace kg::mutants

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 #include "tests/mutants/classify.h"
 
@@ -131,7 +131,7 @@ std::vector<Mutant> parse_spec(const std::string& text, const std::string& path)
 }
 
 std::vector<Mutant> read_spec(const std::filesystem::path& path) {
-  const std::optional<std::string> text = judge::read_file(path);
+  const std::optional<std::string> text = read_file(path);
   require(text.has_value(), fmt::format("{} is missing: every op has its mutants", path.string()));
   std::vector<Mutant> mutants = parse_spec(*text, path.string());
   require(mutants.size() >= kLeastMutants,

@@ -12,7 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "tests/mutants/mutate.h"
 #include "tests/mutants/whole.h"
 
@@ -95,7 +95,7 @@ TEST(Specs, OfEveryOperationApply) {
     std::set<std::string> files;
     for (const Mutant& mutant : mutants) files.insert(mutant.file);
     for (const std::string& file : files) {
-      const std::optional<std::string> source = judge::read_file(root / "kernels" / file);
+      const std::optional<std::string> source = read_file(root / "kernels" / file);
       ASSERT_TRUE(source.has_value()) << file;
       EXPECT_NO_THROW(mutated(*source, file, file, mutants)) << file;
     }

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/kept_runs.h"
 
-#include "perf/judge/atomic_file.h"
-#include "perf/judge/temporary_folder.h"
 #include "perf/report/report.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
+#include "runtime/temporary_folder.h"
 #include "tests/report/run.h"
 
 #include <gmock/gmock.h>
@@ -28,12 +28,11 @@ class KeptRuns : public testing::Test {
     return found;
   }
   std::filesystem::path keep(const std::string& text) const {
-    return keep_run(runs_, kDate, [&](const std::filesystem::path& into) {
-      judge::write_file(into / "file", text);
-    });
+    return keep_run(runs_, kDate,
+                    [&](const std::filesystem::path& into) { write_file(into / "file", text); });
   }
 
-  judge::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   std::filesystem::path runs_ = folder_.path() / "report" / "runs";
 };
 
@@ -41,8 +40,8 @@ TEST_F(KeptRuns, OfOneSecondStandSideBySide) {
   EXPECT_EQ(keep("first"), runs_ / "20260102T030405Z");
   EXPECT_EQ(keep("second"), runs_ / "20260102T030405Z-2");
   EXPECT_EQ(keep("third"), runs_ / "20260102T030405Z-3");
-  EXPECT_EQ(judge::read_file(runs_ / "20260102T030405Z" / "file"), "first");
-  EXPECT_EQ(judge::read_file(runs_ / "20260102T030405Z-2" / "file"), "second");
+  EXPECT_EQ(read_file(runs_ / "20260102T030405Z" / "file"), "first");
+  EXPECT_EQ(read_file(runs_ / "20260102T030405Z-2" / "file"), "second");
 }
 
 TEST_F(KeptRuns, OfOneMomentAreAllKept) {
@@ -52,7 +51,7 @@ TEST_F(KeptRuns, OfOneMomentAreAllKept) {
   for (std::thread& thread : threads) thread.join();
   std::set<std::string> texts;
   for (const std::string& name : names())
-    texts.insert(judge::read_file(runs_ / name / "file").value_or("not whole"));
+    texts.insert(read_file(runs_ / name / "file").value_or("not whole"));
   EXPECT_EQ(texts.size(), kRuns + 0u);
   EXPECT_FALSE(texts.contains("not whole"));
 }
@@ -60,7 +59,7 @@ TEST_F(KeptRuns, OfOneMomentAreAllKept) {
 TEST_F(KeptRuns, AreNamedOnlyWhenTheyAreWhole) {
   EXPECT_THROW(keep_run(runs_, kDate,
                         [&](const std::filesystem::path& into) {
-                          judge::write_file(into / "file", "half");
+                          write_file(into / "file", "half");
                           EXPECT_FALSE(names().contains("20260102T030405Z"));
                           fail("no space is left");
                         }),
@@ -71,7 +70,7 @@ TEST_F(KeptRuns, AreNamedOnlyWhenTheyAreWhole) {
 TEST_F(KeptRuns, ArePrunedToTheNewest) {
   const auto kept = [&](const char* date) {
     return keep_run(runs_, date, [](const std::filesystem::path& into) {
-      judge::write_file(into / "report.json", "{}");
+      write_file(into / "report.json", "{}");
     });
   };
   for (const char* date : {"2026-01-03T00:00:00Z", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"})
@@ -91,13 +90,13 @@ TEST_F(KeptRuns, ArePrunedToTheNewest) {
 
 TEST_F(KeptRuns, PruningTouchesNothingElse) {
   const std::filesystem::path elsewhere = folder_.path() / "elsewhere";
-  judge::write_file(elsewhere / "report.json", "{}");
+  write_file(elsewhere / "report.json", "{}");
   const std::vector<std::string> others = {
       ".unfinished-abc",   "20260101T000000Z-01", "20260101", "20260101T000000Zold", "mine",
       "20260101T000000Z-2"};
-  for (const std::string& name : others) judge::write_file(runs_ / name / "report.json", "{}");
+  for (const std::string& name : others) write_file(runs_ / name / "report.json", "{}");
   std::filesystem::remove(runs_ / "20260101T000000Z-2" / "report.json"); // and so no run
-  judge::write_file(runs_ / "20260101T000000Z", "a file of that name");
+  write_file(runs_ / "20260101T000000Z", "a file of that name");
   std::filesystem::create_directory_symlink(elsewhere, runs_ / "20260101T000001Z");
   const std::size_t before = names().size();
   EXPECT_EQ(prune_runs(runs_, 1, keep("new")), 0u);
@@ -113,14 +112,14 @@ TEST_F(KeptRuns, HoldWhatTheNewestReportHolds) {
   EXPECT_NE(first, second);
   EXPECT_EQ(names().size(), 2u);
   const auto verdict = [](const std::filesystem::path& folder) {
-    return nlohmann::json::parse(judge::read_file(folder / "report.json").value())["exit_code"];
+    return nlohmann::json::parse(read_file(folder / "report.json").value())["exit_code"];
   };
   EXPECT_EQ(verdict(first), 0);
   EXPECT_EQ(verdict(second), 1);
   EXPECT_EQ(verdict(report), 1);
   for (const char* file : {"report.html", "report.md", "summary.md", "rows.csv", "tests.csv",
                            "junit.xml", "annotations.txt", "badge.json", "samples.json"})
-    EXPECT_EQ(judge::read_file(report / file), judge::read_file(second / file)) << file;
+    EXPECT_EQ(read_file(report / file), read_file(second / file)) << file;
 }
 
 } // namespace

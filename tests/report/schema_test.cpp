@@ -4,8 +4,8 @@
 // What programs that read report.json rely on: which members it has and what they are.
 // report_schema.txt has a line for each; KERNELGRADE_WRITE_SCHEMA=1 writes it anew, for a reviewer
 // to read.
-#include "perf/judge/atomic_file.h"
 #include "perf/report/report.h"
+#include "runtime/atomic_file.h"
 #include "tests/report/counted.h"
 #include "tests/report/row_histories.h"
 #include "tests/report/run.h"
@@ -81,8 +81,8 @@ TEST(ReportJson, KeepsItsSchema) {
   add_shape(lines, "", whole_report());
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
-  if (std::getenv("KERNELGRADE_WRITE_SCHEMA")) judge::write_file(REPORT_SCHEMA, text);
-  EXPECT_EQ(text, judge::read_file(REPORT_SCHEMA).value_or("is missing"))
+  if (std::getenv("KERNELGRADE_WRITE_SCHEMA")) write_file(REPORT_SCHEMA, text);
+  EXPECT_EQ(text, read_file(REPORT_SCHEMA).value_or("is missing"))
       << "where a member went or became another type, raise kReportSchema";
 }
 

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/supplements.h"
 
-#include "perf/judge/temporary_folder.h"
 #include "perf/report/report.h"
 #include "perf/report/summary.h"
 #include "runtime/error.h"
+#include "runtime/temporary_folder.h"
 #include "tests/report/run.h"
 #include "tests/report/studies.h"
 #include "tests/report/supplements.h"
@@ -69,7 +69,7 @@ class SupplementFiles : public testing::Test {
     return "no error";
   }
 
-  judge::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   Supplements all_;
   int files_ = 0;
 };

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/resources/compiled.h"
 
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 #include "tests/judge/folder.h"
 
@@ -38,10 +38,10 @@ class Compiled : public testing::Test {
   }
 
   void log(const std::string& symbol) {
-    judge::write_file(folder_.path() / "packs.log",
-                      "ptxas info    : Compiling entry function '" + symbol +
-                          "' for 'sm_90a'\n    24 bytes stack frame, 8 bytes spill stores, 16 "
-                          "bytes spill loads\nptxas info    : Used 40 registers, 256 bytes smem\n");
+    write_file(folder_.path() / "packs.log",
+               "ptxas info    : Compiling entry function '" + symbol +
+                   "' for 'sm_90a'\n    24 bytes stack frame, 8 bytes spill stores, 16 "
+                   "bytes spill loads\nptxas info    : Used 40 registers, 256 bytes smem\n");
   }
 
   std::vector<double> values(const Launches& launches) {
@@ -81,8 +81,8 @@ TEST_F(Compiled, AKernelThatTheLogDoesNotNameHasNoRow) {
 
 TEST_F(Compiled, ARegressionNamesTheLineOfTheKernel) {
   log(kWhole);
-  judge::write_file(folder_.path() / "packs.cu",
-                    "namespace kg::packs {\n__global__ void whole(float* x) { x[0] *= 2; }\n}\n");
+  write_file(folder_.path() / "packs.cu",
+             "namespace kg::packs {\n__global__ void whole(float* x) { x[0] *= 2; }\n}\n");
   const auto rows = compiled_resources(folder_.path(), "sm_90a", "packs", {}, folder_.path());
   ASSERT_EQ(rows.size(), 1u);
   judge::ExactFile baseline{"sm_90a.csv", true, {rows[0].row}, {}};
@@ -111,9 +111,9 @@ TEST_F(Compiled, AccessesThatTheCompilerSplitAreFound) {
 
 TEST_F(Compiled, AFatbinThatLacksMachineCodeOrPtxIsAnError) {
   log(kWhole);
-  std::string fatbin = *judge::read_file(made("packs.fatbin"));
+  std::string fatbin = *read_file(made("packs.fatbin"));
   fatbin[16] = 7; // the kind of the first entry: no kind that this program knows
-  judge::write_file(folder_.path() / "packs.fatbin", fatbin);
+  write_file(folder_.path() / "packs.fatbin", fatbin);
   try {
     values({});
     FAIL();
@@ -126,7 +126,7 @@ TEST_F(Compiled, AFatbinThatLacksMachineCodeOrPtxIsAnError) {
 TEST_F(Compiled, AMissingLogOrABrokenFatbinIsAnError) {
   EXPECT_THROW(values({}), Error);
   log(kWhole);
-  judge::write_file(folder_.path() / "packs.fatbin", "no fatbin");
+  write_file(folder_.path() / "packs.fatbin", "no fatbin");
   EXPECT_THROW(values({}), Error);
 }
 

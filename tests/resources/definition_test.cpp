@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/resources/definition.h"
 
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "tests/judge/folder.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 class Definition : public testing::Test {
  protected:
   void write(const std::string& name, const std::string& text) {
-    judge::write_file(folder_.path() / name, text);
+    write_file(folder_.path() / name, text);
   }
   // Relative to the folder.
   std::string found(const std::string& kernel, const std::string& first = "") {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/resources/sources.h"
 
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 #include "tests/judge/exact_rows.h"
 #include "tests/judge/folder.h"
@@ -30,7 +30,7 @@ class SourcesOfAnOp : public testing::Test {
 
   std::filesystem::path kernels() const { return folder_.path() / "kernels"; }
   void write(const std::string& name, const std::string& text) {
-    judge::write_file(folder_.path() / name, text);
+    write_file(folder_.path() / name, text);
   }
   std::optional<std::string> hash() const {
     return hash_sources(files_, kernels(), "scale", "sm_90a", here_.flags, blessed_.rows);

@@ -4,9 +4,9 @@
 // A study that is cut anywhere goes on and ends as if it had not been.
 #include "perf/study/engine.h"
 
-#include "perf/judge/atomic_file.h"
-#include "perf/judge/temporary_folder.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
+#include "runtime/temporary_folder.h"
 #include "tests/study/study_records.h"
 
 #include <algorithm>
@@ -42,11 +42,11 @@ class Engine : public testing::Test {
   // A file that holds the first bytes of another.
   std::filesystem::path cut(const std::string& contents, std::size_t bytes) const {
     const std::filesystem::path path = folder.path() / "cut.jsonl";
-    judge::write_file(path, contents.substr(0, bytes));
+    write_file(path, contents.substr(0, bytes));
     return path;
   }
 
-  judge::TemporaryFolder folder;
+  TemporaryFolder folder;
   Header header = test::header();
   std::vector<Planned> asked;
 };
@@ -61,7 +61,7 @@ TEST_F(Engine, MeasuresThePlanInItsOrder) {
 }
 
 TEST_F(Engine, GoesOnFromEveryCut) {
-  const std::string whole = judge::read_file(unbroken()).value();
+  const std::string whole = read_file(unbroken()).value();
   const std::size_t first_line = whole.find('\n') + 1;
   // Near the lines' ends, and within them here and there: each cut costs several flushes.
   const auto matters = [&](std::size_t bytes) {
@@ -77,7 +77,7 @@ TEST_F(Engine, GoesOnFromEveryCut) {
       RecordFile file = RecordFile::resume(path);
       conduct(file, measure());
     }
-    ASSERT_EQ(judge::read_file(path).value(), whole) << "cut after " << bytes << " bytes";
+    ASSERT_EQ(read_file(path).value(), whole) << "cut after " << bytes << " bytes";
     ASSERT_EQ(asked, std::vector<Planned>(header.plan.begin() + (lines - 1), header.plan.end()))
         << "cut after " << bytes << " bytes: only what was lost is measured again";
   }
@@ -111,7 +111,7 @@ TEST_F(Engine, AnExceptionLeavesWhatIsDone) {
 
 TEST_F(Engine, DamagedLinesAreNamed) {
   const std::filesystem::path path = unbroken();
-  const std::string whole = judge::read_file(path).value();
+  const std::string whole = read_file(path).value();
   const auto damaged = [&](const std::string& piece, const std::string& other) {
     std::string text = whole;
     const std::size_t at = text.find(piece, text.find('\n'));

@@ -4,9 +4,9 @@
 // The shards of a study are together the study, and without one of them nothing.
 #include "perf/study/join.h"
 
-#include "perf/judge/atomic_file.h"
-#include "perf/judge/temporary_folder.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
+#include "runtime/temporary_folder.h"
 #include "tests/study/study_records.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class Join : public testing::Test {
     EXPECT_THAT([&] { join(files); }, ThrowsMessage<Error>(HasSubstr(why)));
   }
 
-  judge::TemporaryFolder folder;
+  TemporaryFolder folder;
   Record whole = test::record(test::header(5), time);
 };
 

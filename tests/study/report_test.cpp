@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/peers.h"
-#include "perf/judge/temporary_folder.h"
 #include "perf/measure/measure.h"
 #include "perf/report/study_page.h"
 #include "perf/report/study_sections.h"
+#include "runtime/temporary_folder.h"
 #include "tests/study/study_records.h"
 
 #include <algorithm>
@@ -204,7 +204,7 @@ TEST(StudyReport, HasAPlotForEachGroup) {
 }
 
 TEST(StudyReport, WritesBesideItsName) {
-  const judge::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const auto page =
       write_study(folder.path(), "report/studies/matmul-1.jsonl", study::named("matmul"), cubic());
   EXPECT_EQ(page.string(), (folder.path() / "matmul-1.html").string());

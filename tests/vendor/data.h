@@ -5,7 +5,9 @@
 // represents exactly, and their way to and from the device. Outputs start poisoned.
 #pragma once
 
-#include "runtime/runtime.h"
+#include "runtime/buffer.h"
+#include "runtime/dtype.h"
+#include "runtime/stream.h"
 #include "tests/oracle/numbers.h"
 
 #include <gtest/gtest.h>
