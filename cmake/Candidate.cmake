@@ -1,7 +1,7 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Anyone's kernels for our operations (docs/judge_a_kernel.md). Used by the tree and, installed, by the projects of others.
+# Anyone's kernels for our operations (docs/how-to/judge_a_kernel.md). Used by the tree and, installed, by the projects of others.
 
 # kernelgrade_add_candidate(<op> <file> [NAME <name>] [DTYPES <dtype>...] [WITHOUT <test>...] [LABELS <label>...] [TIMEOUT <seconds>])
 #

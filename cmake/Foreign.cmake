@@ -1,7 +1,7 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Anyone's kernels: ordinary CUDA sources in the tests of either backend (docs/own_kernels.md). Used by the tree and, installed, by
+# Anyone's kernels: ordinary CUDA sources in the tests of either backend (docs/how-to/test_in_your_project.md). Used by the tree and, installed, by
 # the projects of others.
 
 # kernelgrade_add_cuda_sources(<target> <file>...)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # `cmake --install`: the runtime, the tests' support, the gate of costs and what brings CUDA sources to the host, for
-# find_package(Kernelgrade) in the projects of others (docs/own_kernels.md), and the command with what `try` starts
-# (docs/judge_a_kernel.md). The libraries of the ops and of the vendors' wrappers stay here.
+# find_package(Kernelgrade) in the projects of others (docs/how-to/test_in_your_project.md), and the command with what `try` starts
+# (docs/how-to/judge_a_kernel.md). The libraries of the ops and of the vendors' wrappers stay here.
 
 if(KERNELGRADE_HEADERS OR KERNELGRADE_GOOGLETEST_SOURCE)
   message(STATUS "Not installable: fmt and GoogleTest were given as sources, and an installed package could not find them")

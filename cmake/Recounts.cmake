@@ -11,7 +11,7 @@
 # Host backend with g++, after the last op.
 set(KERNELGRADE_OPS_BY_OTHER_COMPILERS elementwise gemm reduction softmax transpose)
 set(KERNELGRADE_OP_BY_DAY bias_gelu)
-# At -O1 a loop whose rounds some lanes skip stays rolled, and lanes in different rounds are taken together (docs/costs.md). In
+# At -O1 a loop whose rounds some lanes skip stays rolled, and lanes in different rounds are taken together (docs/explanation/how_it_works.md). In
 # batchnorm_backward the parameters of a channel are read in every round, one sector a request, which lowers the mean.
 set(KERNELGRADE_KNOWN_WITHOUT_INLINING ${PROJECT_SOURCE_DIR}/tests/counters/known_without_inlining.csv)
 

@@ -1,7 +1,7 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The programs that `kernelgrade try` starts (docs/judge_a_kernel.md).
+# The programs that `kernelgrade try` starts (docs/how-to/judge_a_kernel.md).
 
 # kernelgrade_add_try()
 #

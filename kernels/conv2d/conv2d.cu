@@ -18,7 +18,7 @@ namespace kg::conv2d {
 namespace {
 
 // Of fewer output channels, and of fewer places, most of a tile of the matrix product is padding.
-// With 8 channels of y, 4 of x and 32 x 32 places the bounds of an H200 (docs/costs.md) are, in
+// With 8 channels of y, 4 of x and 32 x 32 places the bounds of an H200 (perf/model) are, in
 // nanoseconds, of 3x3 and 5x5: f32, direct 3358 and 5992, implicit_gemm 4051 and 6598; 16 bits,
 // direct 3446 and 5880, implicit_gemm by matrix units 2817 and 3511, im2col 11642 and 14037.
 constexpr std::int64_t kLeastChannels = 16, kLeastChannelsOfMma = 8;

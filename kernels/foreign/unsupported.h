@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a foreign source may name and the host backend does not have: using it is an error that
-// says what to do instead (docs/executor.md).
+// says what to do instead (docs/reference/cuda_support.md).
 #pragma once
 
 #include "foreign/texture_types.h"

@@ -3,8 +3,8 @@
 //
 // What `automatic` knows from measuring: for products on some devices, the variant that was the
 // fastest. choices.inc is written anew after a change of the kernels, or for another device, by
-// `kernelgrade study matmul_shapes` and `kernelgrade choose` (docs/studies.md). A device without
-// lines is chosen for by rule (gemm.cu).
+// `kernelgrade study matmul_shapes` and `kernelgrade choose` (docs/how-to/run_a_study.md). A device
+// without lines is chosen for by rule (gemm.cu).
 #pragma once
 
 #include "gemm/gemm.h"

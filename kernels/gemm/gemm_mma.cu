@@ -32,8 +32,8 @@
 // mma per ldmatrix. Why not four slices of square tiles: 48 KiB let two blocks share a
 // multiprocessor that has 100 KiB.
 // Why floats are not rounded once, on their way to shared memory or in it: cp.async cannot, and to
-// read and write them once more takes shared memory 384 passes for 64 mma of each warp, while 128
-// instructions are issued beside these (docs/machine_code.md).
+// read and write them once more takes shared memory 384 passes for 64 mma of each warp, while the
+// rounding of fragments issues 128 instructions beside these.
 #include "gemm/finish.h"
 #include "gemm/mma_slice.h"
 #include "gemm/mma_tile.h"

@@ -22,7 +22,8 @@ bool is_set(const char* variable, bool otherwise) {
 void require_switches() {
   for (const char* const variable :
        {"KERNELGRADE_BRIEF", "KERNELGRADE_EMULATED", "KERNELGRADE_HUGE", "KERNELGRADE_PTX_FUSE",
-        "KERNELGRADE_REQUIRE_GPU", "KERNELGRADE_STRICT", "KERNELGRADE_UNGUARDED"})
+        "KERNELGRADE_REQUIRE_GPU", "KERNELGRADE_SANDBOX", "KERNELGRADE_STRICT",
+        "KERNELGRADE_UNGUARDED"})
     is_set(variable);
 }
 

@@ -97,7 +97,8 @@ Listed list(const Programs& programs, const std::string& op, const fs::path& lib
   std::vector<std::string> command = {programs.try_plain.string(), op, library.string()};
   for (const std::string& shape : shapes) command.insert(command.end(), {"--shape", shape});
   command.emplace_back("--gtest_list_tests");
-  const perf::Finished printed = run_guarded(programs.guard, command, kMostSeconds);
+  const perf::Finished printed =
+      run_guarded(programs.guard, command, kMostSeconds, library.parent_path());
   if (const std::size_t at = printed.output.rfind("FAILED: "); // it ended the process, or crashed
       printed.exit_code != 0 && at != std::string::npos)
     throw Broken(printed.output.substr(at + 8, printed.output.find('\n', at) - at - 8));
@@ -130,7 +131,7 @@ ContractRun run_contract(const How& how, const std::string& op, const std::strin
   command.push_back("--gtest_filter=" + filter);
   command.insert(command.begin(), "env");
   command.push_back("--gtest_output=json:" + results.string());
-  const perf::Finished finished = run_guarded(how.guard, command, kMostSeconds);
+  const perf::Finished finished = run_guarded(how.guard, command, kMostSeconds, folder);
 
   if (const std::size_t at = finished.output.rfind("FAILED: ");
       at != std::string::npos && finished.exit_code != 0 && !fs::exists(results))

@@ -93,7 +93,7 @@ Costs count_costs(const Programs& programs, const std::string& op,
     std::vector<std::string> command = {programs.try_counted.string(), op, library.string(), dtype,
                                         results.string()};
     command.insert(command.end(), shapes.begin(), shapes.end());
-    const perf::Finished finished = run_guarded(programs.guard, command, kMostSeconds);
+    const perf::Finished finished = run_guarded(programs.guard, command, kMostSeconds, folder);
     const std::size_t said = finished.output.rfind("FAILED: ");
     if (finished.exit_code != 0 && said != std::string::npos)
       costs.broken.push_back(dtype + ": " + without_places(finished.output.substr(said + 8)));

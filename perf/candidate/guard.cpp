@@ -9,13 +9,15 @@
 //   --processes    at once
 //   --megabytes    of memory that all of them hold together
 //   --file-megabytes   of each file
+//   --write FOLDER     once or more: only below these folders, and without a network (confine.h)
 //
 // Beyond another limit than that of time, and where a process stops itself, the exit code is 125
 // and standard error says why. Else the program's exit code, or the signal that ended it.
 //
 // Orphans become the guard's children (PR_SET_CHILD_SUBREAPER), so that what leaves its process
-// group or session is still found below it. That is no sandbox: the program may write where its
-// user may, and kill the guard.
+// group or session is still found below it. The program may kill the guard.
+#include "perf/candidate/confine.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -40,6 +42,7 @@ constexpr int kTimedOut = 124, kBeyond = 125, kUsage = 2;
 
 struct Limits {
   long with_parent = 0, seconds = 0, processes = 0, megabytes = 0, file_megabytes = 0; // 0: none
+  std::vector<std::string> writable; // none: where its user may
 };
 
 struct Process {
@@ -144,6 +147,11 @@ std::string beyond(const Limits& limits, int& stopped) {
     const rlimit files{bytes, bytes};
     setrlimit(RLIMIT_FSIZE, &files);
   }
+  if (!limits.writable.empty())
+    if (const std::string why = kg::candidate::confine(limits.writable); !why.empty()) {
+      std::fprintf(stderr, "FAILED: the sandbox cannot be made: %s\n", why.c_str());
+      _exit(kBeyond);
+    }
   execvp(command[0], command);
   std::fprintf(stderr, "kernelgrade-guard: %s: %s\n", command[0], std::strerror(errno));
   _exit(127);
@@ -215,14 +223,18 @@ int main(int argc, char** argv) {
                                                      {"--file-megabytes", &limits.file_megabytes}};
   int at = 1;
   for (; at + 1 < argc && argv[at] != std::string_view("--"); at += 2) {
+    if (argv[at] == std::string_view("--write")) {
+      limits.writable.emplace_back(argv[at + 1]);
+      continue;
+    }
     const auto option = options.find(argv[at]);
     char* end = nullptr;
     const long number = std::strtol(argv[at + 1], &end, 10);
     if (option == options.end() || *end != '\0' || number < 1) {
       std::fprintf(
           stderr,
-          "kernelgrade-guard: '%s %s' is no limit; give --with-parent, --seconds, --processes, "
-          "--megabytes or --file-megabytes, and a number from 1\n",
+          "kernelgrade-guard: '%s %s' is not a limit; give --with-parent, --seconds, --processes, "
+          "--megabytes or --file-megabytes, and a number from 1, or --write and a folder\n",
           argv[at], argv[at + 1]);
       return kUsage;
     }

@@ -3,6 +3,7 @@
 //
 // kernelgrade-check, which `kernelgrade check` starts: a program of its own, since it needs none of
 // the operations, and nothing else is built for a first verdict.
+#include "perf/candidate/sandbox.h"
 #include "perf/check/report.h"
 #include "perf/judge/sinks.h"
 #include "runtime/atomic_file.h"
@@ -22,9 +23,9 @@ constexpr int kExitFail = 1, kExitUsage = 2;
 constexpr const char* kNoMain =
     "kernelgrade check: none of the sources has a main(), and a program is checked as it runs.\n"
     "  A kernel for an operation of the suite: kernelgrade try OP FILE.cu "
-    "(docs/judge_a_kernel.md)\n"
+    "(docs/how-to/judge_a_kernel.md)\n"
     "  A kernel with a test of your own: kernelgrade_add_kernel_test() in CMake "
-    "(docs/own_kernels.md)\n";
+    "(docs/how-to/test_in_your_project.md)\n";
 
 // The folder from which a repository's files are named, or the current one.
 fs::path root_of_sources() {
@@ -51,6 +52,8 @@ int check(const Options& options) {
   using std::chrono::steady_clock;
   const fs::path tools = perf::this_executable().parent_path();
   const TemporaryFolder folder;
+  if (const candidate::Sandbox sandbox = candidate::sandbox(); sandbox.on)
+    std::cerr << sandbox.words << "\n";
   Verdict verdict;
   const steady_clock::time_point begin = steady_clock::now();
   const Compiled compiled =

@@ -47,16 +47,16 @@ class Variable {
   std::string before_;
 };
 
-// Below kernelgrade-guard: no process of the program outlives it.
+// Below kernelgrade-guard: no process of the program outlives it. In the sandbox it writes to the
+// current folder and to `folder`.
 std::vector<std::string> limited(const Options& options, const fs::path& tools,
-                                 const fs::path& program) {
-  std::vector<std::string> command = {guard(tools).string(),
-                                      "--with-parent",
-                                      "1",
-                                      "--seconds",
-                                      std::to_string(options.timeout_s),
-                                      "--",
-                                      program.string()};
+                                 const fs::path& program, const fs::path& folder) {
+  std::vector<std::string> command = {guard(tools).string(), "--with-parent", "1", "--seconds",
+                                      std::to_string(options.timeout_s)};
+  if (candidate::sandbox().on)
+    for (const fs::path& writable : {fs::current_path(), folder})
+      command.insert(command.end(), {"--write", writable.string()});
+  command.insert(command.end(), {"--", program.string()});
   command.insert(command.end(), options.arguments.begin(), options.arguments.end());
   return command;
 }
@@ -107,7 +107,7 @@ Run run(const Options& options, const fs::path& tools, const fs::path& program,
   const Variable threads("KERNELGRADE_THREAD_ORDER", order);
   const steady_clock::time_point begin = steady_clock::now();
   Run run{.order = order, .finished = {}, .events = {}};
-  run.finished = perf::wait_process(perf::start_process(limited(options, tools, program)));
+  run.finished = perf::wait_process(perf::start_process(limited(options, tools, program, folder)));
   run.seconds = std::chrono::duration<double>(steady_clock::now() - begin).count();
   run.timed_out = run.finished.exit_code == kTimedOut && run.seconds >= options.timeout_s;
   run.events = read_events(read_file(file).value_or(""), fs::current_path().string());
@@ -119,7 +119,7 @@ std::vector<count::Launch> count_launches(const Options& options, const fs::path
   const fs::path file = folder / "counts.json";
   const Variable counts("KERNELGRADE_COUNTS", file.string());
   const perf::Finished finished =
-      perf::run_process(limited(options, tools, program), perf::Output::capture);
+      perf::run_process(limited(options, tools, program, folder), perf::Output::capture);
   if (finished.exit_code != 0 || !fs::exists(file))
     throw Error("costs: the program that is counted ended " + perf::ending(finished));
   return cost::load_counts(file);

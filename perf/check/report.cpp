@@ -1,6 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/check/report.h"
+#include "perf/candidate/sandbox.h"
 
 #include "perf/cost/profile.h"
 #include "perf/judge/sinks.h"
@@ -100,6 +101,7 @@ std::string json_of(const Verdict& verdict, const Options& options) {
                {"checked", !options.fast},
                {"passed", verdict.passed()},
                {"failure", verdict.failure()},
+               {"sandbox", candidate::sandbox().on},
                {"compile_seconds", verdict.compile_seconds},
                {"runs", runs},
                {"findings", findings}};

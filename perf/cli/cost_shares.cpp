@@ -24,8 +24,8 @@ struct Shown {
   const char* heading;
 };
 constexpr Shown kTime = {"bound_ns.h200", "time on an H200, modelled"};
-constexpr Shown kShown[] = {{"unique_sectors", "different sectors, counted"},
-                            {"matrix_instructions", "matrix instructions, counted"},
+constexpr Shown kShown[] = {{"unique_sectors", "unique sectors, counted"},
+                            {"matrix_instructions", "MMA instructions, counted"},
                             kTime};
 
 double time_share(const Shares& shares) {

@@ -3,6 +3,7 @@
 //
 // kernelgrade doctor: what is here, what is wrong with it for measuring, and the fix.
 #include "perf/build/target.h"
+#include "perf/candidate/sandbox.h"
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/measure_rows.h"
@@ -166,6 +167,7 @@ int doctor(const Options& options, World& world) {
     return options.strict || options.require_gpu ? judge::kExitFail : judge::kExitSkip;
   }
   show_commands(world);
+  world.out << candidate::sandbox().words << "\n\n";
   Findings findings;
   const std::string device = world.device();
   const perf::Environment environment = perf::environment(source_of(options, world));

@@ -5,6 +5,7 @@
 // in the place of CUDA's (kernels/emulate): its kernels run on the executor, with --checked under
 // the checkers, with --counts counted. It runs below kernelgrade-guard, so that no process of it is
 // left when it, or the guard, ends.
+#include "perf/candidate/sandbox.h"
 #include "perf/cli/become.h"
 #include "perf/cli/commands.h"
 #include "runtime/atomic_file.h"
@@ -60,7 +61,14 @@ int emulate(const Options& options, World& world) {
   const std::string libraries =
       folder.string() + (others && *others ? std::string(":") + others : "");
   setenv("LD_LIBRARY_PATH", libraries.c_str(), 1);
-  std::vector<std::string> words = {"--", fs::absolute(program).string()};
+  std::vector<std::string> words;
+  if (const candidate::Sandbox sandbox = candidate::sandbox(); sandbox.on) {
+    world.err << sandbox.words << "\n";
+    words = {"--write", fs::current_path().string()};
+    if (!options.emulated.counts.empty())
+      words.insert(words.end(), {"--write", fs::absolute(options.emulated.counts).parent_path()});
+  }
+  words.insert(words.end(), {"--", fs::absolute(program).string()});
   words.insert(words.end(), options.emulated.program.begin() + 1, options.emulated.program.end());
   become(world, "kernelgrade-guard", words, "build the target commands");
 }

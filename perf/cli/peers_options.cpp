@@ -14,8 +14,9 @@ void add_peers(CLI::App& app, Words& words) {
   CLI::App* peers = app.add_subcommand(
       "peers", "measure the same cases in other frameworks, and show who is how fast");
   add_rows(*peers, words);
-  add_word_list(*peers, "--peer", options.peers.names,
-                "torch,torch_compile,jax,jittor, or modules of your own (docs/peers.md)")
+  add_word_list(
+      *peers, "--peer", options.peers.names,
+      "torch,torch_compile,jax,jittor, or modules of your own (docs/how-to/compare_frameworks.md)")
       ->required();
   peers->add_option("--python", options.peers.python,
                     "the Python that has them (default: KERNELGRADE_PYTHON, else python3)");

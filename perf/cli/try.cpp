@@ -75,7 +75,7 @@ fs::path compile(const Programs& programs, const Options& options, const fs::pat
   command.insert(command.end(), options.attempt.compile_options.begin(),
                  options.attempt.compile_options.end());
   const perf::Finished finished =
-      candidate::run_guarded(programs.guard, command, candidate::kCompileSeconds);
+      candidate::run_guarded(programs.guard, command, candidate::kCompileSeconds, folder);
   errors = finished.exit_code == 0 ? "" : finished.output;
   return library;
 }
@@ -261,6 +261,7 @@ nlohmann::json to_json(const Judged& judged, const Options& options) {
                          {"op", options.attempt.op},
                          {"source", options.attempt.candidate.string()},
                          {"passed", judged.passed()},
+                         {"sandbox", candidate::sandbox().on},
                          {"not_claimed", judged.unclaimed},
                          {"shapes", options.attempt.shapes},
                          {"without", options.attempt.without},
@@ -299,6 +300,8 @@ int try_candidate(const Options& options, World& world) {
   }
 
   const TemporaryFolder folder;
+  if (const candidate::Sandbox sandbox = candidate::sandbox(); sandbox.on)
+    world.err << sandbox.words << "\n";
   std::string errors;
   const fs::path source = source_for_host(programs, options.attempt, folder.path());
   const fs::path plain = compile(programs, options, source, false, folder.path(), errors);

@@ -1,7 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The studies that there are. `kernelgrade study --help` and docs/studies.md explain them.
+// The studies that there are. `kernelgrade study --help` and docs/how-to/run_a_study.md explain
+// them.
 #include "perf/study/models.h"
 #include "perf/study/settings.h"
 #include "perf/study/study.h"

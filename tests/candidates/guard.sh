@@ -56,9 +56,29 @@ expect 'an exit code' 7 '' -- sh -c 'exit 7'
 expect 'a signal' 139 '' -- sh -c 'kill -SEGV $$'
 expect 'output' 0 'said' -- echo said
 expect 'no program' 127 'No such file' -- "$work/none"
-expect 'an option that is none' 2 'is no limit' --second 3 -- true
-expect 'a number that is none' 2 'is no limit' --seconds 3x -- true
-expect 'no limit' 2 'is no limit' --seconds 0 -- true
+expect 'an option that is none' 2 'is not a limit' --second 3 -- true
+expect 'a number that is none' 2 'is not a limit' --seconds 3x -- true
+
+# Confined: what is written elsewhere, and a socket of the Internet, fail for the program and its children. A kernel without Landlock
+# must refuse to start the program.
+mkdir "$work/own" "$work/other"
+echo kept >"$work/other/file"
+if "$guard" --write "$work/own" -- true 2>"$work/output"; then
+  expect 'a write to its own folder' 0 '' --write "$work/own" -- sh -c 'echo >"$0/file" && mkdir "$0/more" && mv "$0/file" "$0/more"' "$work/own"
+  expect 'a device' 0 '' --write "$work/own" -- sh -c 'echo >/dev/null'
+  expect 'a second folder' 0 '' --write "$work/own" --write "$work/other" -- sh -c 'echo >"$0/new" && rm "$0/new"' "$work/other"
+  for change in 'echo >"$0/new"' 'echo >>"$0/file"' 'rm "$0/file"' 'mv "$0/file" "$0/../own"' 'mkdir "$0/new"' 'ln -s / "$0/new"' 'sh -c "truncate -s 0 $0/file"'; do
+    expect "elsewhere: $change" 1 '' --write "$work/own" -- sh -c "$change || exit 1" "$work/other"
+  done
+  [[ $(cat "$work/other/file") == kept && $(ls "$work/other") == file ]] || fail 'what lay elsewhere has changed'
+  expect 'a socket' 1 'Permission denied' --write "$work/own" -- python3 -c 'import socket; socket.socket()'
+  expect 'a socket of this machine' 0 '' --write "$work/own" -- python3 -c 'import socket; socket.socket(socket.AF_UNIX)'
+  expect 'a folder that is none' 125 'the sandbox cannot be made' --write "$work/none" -- true
+else
+  expect 'no Landlock' 125 'the sandbox cannot be made' --write "$work/own" -- true
+  echo 'not shown: what the sandbox keeps from writing; this kernel has no Landlock'
+fi
+expect 'no limit' 2 'is not a limit' --seconds 0 -- true
 expect 'nothing' 2 'usage'
 
 time=$(waits)

@@ -17,8 +17,9 @@ TEST(Environment, NonsenseIsRefusedWhoeverReadsIt) {
   cli::test::Cli cli;
   for (const char* const variable :
        {"KERNELGRADE_BRIEF", "KERNELGRADE_EMULATED", "KERNELGRADE_HUGE", "KERNELGRADE_INJECT",
-        "KERNELGRADE_PTX_FUSE", "KERNELGRADE_REQUIRE_GPU", "KERNELGRADE_SEED", "KERNELGRADE_STRICT",
-        "KERNELGRADE_THREAD_ORDER", "KERNELGRADE_TURN", "KERNELGRADE_UNGUARDED"})
+        "KERNELGRADE_PTX_FUSE", "KERNELGRADE_REQUIRE_GPU", "KERNELGRADE_SANDBOX",
+        "KERNELGRADE_SEED", "KERNELGRADE_STRICT", "KERNELGRADE_THREAD_ORDER", "KERNELGRADE_TURN",
+        "KERNELGRADE_UNGUARDED"})
     for (const char* const value : {"maybe", "-", " 1", "1;"}) {
       SCOPED_TRACE(std::string(variable) + "=" + value);
       ASSERT_EQ(setenv(variable, value, 1), 0);

@@ -1,7 +1,7 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# All of baselines/simt was counted by one counter (docs/costs.md, counter_id), and that is the one that is BUILT, where the compiler is the
+# All of baselines/simt was counted by one counter (docs/reference/metrics.md, counter_id), and that is the one that is BUILT, where the compiler is the
 # same. Rows of another one inform where they would be judged: two blessings that were merged, or other flags with nothing blessed behind
 # them, would switch gates off in silence.
 cmake_minimum_required(VERSION 3.25)

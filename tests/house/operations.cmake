@@ -1,30 +1,30 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# docs/operations.md in SOURCE has a line for every operation of the build, with as many planted bugs as there are, and none for any other;
+# docs/reference/operations.md in SOURCE has a line for every operation of the build, with as many planted bugs as there are, and none for any other;
 # and baselines of a device leave out none that they do not name.
 cmake_minimum_required(VERSION 3.25)
 file(STRINGS ${SOURCE}/CMakeLists.txt added REGEX "^kernelgrade_add_op\\(")
 list(TRANSFORM added REPLACE "^kernelgrade_add_op\\(([a-z_0-9]+).*" "\\1")
-file(STRINGS ${SOURCE}/docs/operations.md listed REGEX "^\\| `")
+file(STRINGS ${SOURCE}/docs/reference/operations.md listed REGEX "^\\| `")
 list(TRANSFORM listed REPLACE "^\\| `([a-z_0-9]+)`.*" "\\1")
 if(NOT added)
   message(FATAL_ERROR "${SOURCE}/CMakeLists.txt adds no operation")
 endif()
 foreach(op IN LISTS added)
   if(NOT op IN_LIST listed)
-    message(SEND_ERROR "docs/operations.md has no line for ${op}")
+    message(SEND_ERROR "docs/reference/operations.md has no line for ${op}")
   endif()
   file(STRINGS ${SOURCE}/tests/ops/${op}/mutants.json planted REGEX "\"name\":")
   list(LENGTH planted count)
-  file(STRINGS ${SOURCE}/docs/operations.md line REGEX "^\\| `${op}`.*\\| ${count} \\|$")
+  file(STRINGS ${SOURCE}/docs/reference/operations.md line REGEX "^\\| `${op}`.*\\| ${count} \\|$")
   if(NOT line)
-    message(SEND_ERROR "docs/operations.md does not say that ${count} bugs are planted in ${op}: end its line with | ${count} |")
+    message(SEND_ERROR "docs/reference/operations.md does not say that ${count} bugs are planted in ${op}: end its line with | ${count} |")
   endif()
 endforeach()
 foreach(op IN LISTS listed)
   if(NOT op IN_LIST added)
-    message(SEND_ERROR "docs/operations.md has a line for ${op}, which CMakeLists.txt does not add")
+    message(SEND_ERROR "docs/reference/operations.md has a line for ${op}, which CMakeLists.txt does not add")
   endif()
 endforeach()
 

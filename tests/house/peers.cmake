@@ -1,7 +1,7 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# PyTorch and JAX (perf/peers in SOURCE) have every operation that is not named as not compared, and docs/peers.md names the same ones.
+# PyTorch and JAX (perf/peers in SOURCE) have every operation that is not named as not compared, and docs/how-to/compare_frameworks.md names the same ones.
 cmake_minimum_required(VERSION 3.25)
 set(PEERS ${SOURCE}/perf/peers/kernelgrade_peers)
 file(STRINGS ${SOURCE}/CMakeLists.txt added REGEX "^kernelgrade_add_op\\(")
@@ -39,12 +39,12 @@ foreach(framework IN ITEMS torch jax)
   endforeach()
 endforeach()
 
-file(READ ${SOURCE}/docs/peers.md docs)
+file(READ ${SOURCE}/docs/how-to/compare_frameworks.md docs)
 foreach(op IN LISTS not_compared)
   if(NOT op IN_LIST added OR NOT docs MATCHES "`${op}`")
-    message(SEND_ERROR "NOT_COMPARED names ${op}: no operation, or docs/peers.md does not say `${op}`")
+    message(SEND_ERROR "NOT_COMPARED names ${op}: no operation, or docs/how-to/compare_frameworks.md does not say `${op}`")
   endif()
 endforeach()
 if(NOT docs MATCHES "${compared} of ${count} operations")
-  message(SEND_ERROR "docs/peers.md does not say \"${compared} of ${count} operations\"")
+  message(SEND_ERROR "docs/how-to/compare_frameworks.md does not say \"${compared} of ${count} operations\"")
 endif()

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `history` over the reports of 200 commits with three planted changes of level, as docs/report.md
+// `history` over the reports of 200 commits with three planted changes of level, as docs/how-to/gate_in_ci.md
 // shows it: docs/examples/ has the expected output; KERNELGRADE_WRITE_EXAMPLES=1 writes it anew.
 #include "runtime/atomic_file.h"
 #include "tests/history/planted.h"

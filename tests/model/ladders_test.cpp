@@ -62,8 +62,8 @@ TEST(Ladders, WhatIsWrongIsSaidWithItsLine) {
   EXPECT_THAT([] { load("a,round,s,u,k\n"); }, ThrowsMessage<Error>(HasSubstr("has 5 fields")));
 }
 
-// docs/machine_code.md says what each misses. A change of the model or of a GPU's figures that
-// ranks kernels worse fails here.
+// docs/results/validation.md says what each misses. A change of the model or of a GPU's figures
+// that ranks kernels worse fails here.
 TEST(Ladders, TheBoundRanksKernelsAsTheirGpusDid) {
   const std::map<std::string, double> wanted = {{"SGEMM_CUDA", 0.9},
                                                 {"CUDA-GEMM-Optimization f32", 0.9},

@@ -102,7 +102,7 @@ std::string Emitter::approximated(const std::string& value, const std::string& o
     return either(fmt::format("off_by({}, {}, {})", value, relative, absolute));
   };
   if (family == "div" || family == "ex2") return ulps(2);
-  if (family == "rcp") // of 1 an H200 gives 1 (docs/ptx.md)
+  if (family == "rcp") // of 1 an H200 gives exactly 1
     return fmt::format("(__builtin_fabsf({0}) == 1 ? {0} : {1})", of, ulps(1));
   if (family == "sqrt") return error("0x1p-23", "0");
   if (family == "rsqrt") return error("0x1.125p-23", "0"); // 2^-22.9

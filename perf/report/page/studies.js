@@ -1,4 +1,4 @@
-// Studies: one question over many problems, as `kernelgrade study` measured it. See docs/studies.md.
+// Studies: one question over many problems, as `kernelgrade study` measured it. See docs/how-to/run_a_study.md.
 
 const kStudyState = {0: 'passed', 77: 'skipped'};
 function studyState(study) { return kStudyState[study.exit_code] || 'failed'; }

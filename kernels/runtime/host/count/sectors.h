@@ -32,7 +32,7 @@ std::uint64_t least_sectors(std::span<const std::uintptr_t> addresses, unsigned 
 // wants it. Accesses of 8 bytes are served by half-warps, those of 16 bytes by quarters; where all
 // lanes n and n ^ 1, or all n and n ^ 2, want the same, by twice as many lanes. So NVIDIA says of
 // compute capability 7.x (forums.developer.nvidia.com, topic 77228), and so an H200 counts
-// (docs/costs.md, "Are the counts the hardware's?").
+// (docs/results/validation.md).
 struct Wavefronts {
   std::uint64_t count = 0;
   std::uint64_t least = 0; // such groups with a lane that takes part

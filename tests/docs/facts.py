@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The numbers that pages state about the project, counted where they come from.
+
+  python3 tests/docs/facts.py [--build DIR]       compares each <!-- fact:NAME -->N<!-- /fact --> of all pages; exit code 1 if one differs
+  python3 tests/docs/facts.py --rewrite           writes the counted numbers into the pages
+  python3 tests/docs/facts.py --list              prints all names with their numbers
+"""
+
+import argparse
+import csv
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+
+from page import pages, root
+
+FACT = re.compile(r"<!-- fact:(.*?) -->(.*?)<!-- /fact -->", re.DOTALL)
+OPENED = re.compile(r"<!-- /?fact\b")
+
+
+class Facts:
+    """What is counted is there, or it is an error: every method raises OSError or ValueError where its source is missing."""
+
+    def __init__(self, source: Path, build: Path) -> None:
+        self.source, self.build = source, build
+
+    @cache
+    def dtypes(self) -> dict[str, list[str]]:
+        """The types of each operation."""
+        text = (self.source / "CMakeLists.txt").read_text(encoding="utf-8")
+        found = {}
+        for call in re.findall(r"^kernelgrade_add_op\(([^)]*)\)", text, re.MULTILINE):
+            words = re.sub(r"#.*", "", call).split()
+            types = words[words.index("DTYPES") + 1 :]
+            end = next((at for at, word in enumerate(types) if word.isupper()), len(types))
+            found[words[0]] = types[:end]
+        return found
+
+    @cache
+    def mutants(self) -> int:
+        files = sorted((self.source / "tests/ops").glob("*/mutants.json"))
+        return sum(len(group["mutants"]) for file in files for group in json.loads(file.read_text(encoding="utf-8")))
+
+    @cache
+    def conformance_tests(self) -> list[int]:
+        """How many each operation's f32 kernels, or those of its first type, must pass."""
+
+        def count(operation: str, types: list[str]) -> int:
+            suite = f"Contract/{'f32' if 'f32' in types else types[0]}"
+            program = self.build / f"{operation}_test"
+            listed = subprocess.run([program, "--gtest_list_tests", f"--gtest_filter={suite}.*"], capture_output=True, text=True, check=True)
+            return sum(1 for line in listed.stdout.splitlines() if line.startswith("  "))
+
+        with ThreadPoolExecutor() as pool:
+            return list(pool.map(lambda each: count(*each), self.dtypes().items()))
+
+    @cache
+    def public_programs(self) -> list[dict[str, str]]:
+        """The public CUDA programs that were tried."""
+        with open(self.source / "docs/results/public_programs.csv", encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def public(self, **wanted: str) -> int:
+        return sum(1 for program in self.public_programs() if wanted.items() <= program.items())
+
+    @cache
+    def calibration(self) -> dict[str, dict[str, str]]:
+        """The gate's own rows, by experiment."""
+        with open(self.source / "baselines/host/calibration.csv", encoding="utf-8", newline="") as file:
+            return {row["experiment"]: row for row in csv.DictReader(file) if row["rule"] == "kernelgrade" and row["rows"] == "all"}
+
+    def all(self) -> dict[str, Callable[[], int]]:
+        def calibrated(experiment: str, column: str) -> Callable[[], int]:
+            return lambda: int(self.calibration()[experiment][column])
+
+        return {
+            "operations": lambda: len(self.dtypes()),
+            "test_programs": lambda: sum(map(len, self.dtypes().values())),
+            "mutants": self.mutants,
+            "conformance_tests_least": lambda: min(self.conformance_tests()),
+            "conformance_tests_most": lambda: max(self.conformance_tests()),
+            "public_programs": lambda: len(self.public_programs()),
+            "public_programs_compiled": lambda: self.public(compiled="yes"),
+            "public_programs_correct": lambda: self.public(own_check="passed"),
+            "public_programs_reduced": lambda: self.public(own_check="passed") - self.public(own_check="passed", reduced_in_source=""),
+            "gate_unchanged_checks": calibrated("aa", "rows_checked"),
+            "gate_false_alarms": calibrated("aa", "flagged"),
+            "gate_slowed_5_checks": calibrated("inject_5", "rows_checked"),
+            "gate_slowed_5_found": calibrated("inject_5", "flagged"),
+            "gate_slowed_10_checks": calibrated("inject_10", "rows_checked"),
+            "gate_slowed_10_found": calibrated("inject_10", "flagged"),
+        }
+
+
+def check(paths: list[Path], source: Path, facts: dict[str, Callable[[], int]], rewrite: bool = False) -> tuple[list[str], int]:
+    """The findings, and how many facts were compared. With `rewrite` a stale number is corrected and is no finding."""
+    found: list[str] = []
+    count = 0
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        name = path.relative_to(source).as_posix()
+
+        def compare(match: re.Match, text: str = text, name: str = name) -> str:
+            nonlocal count
+            count += 1
+            where = f"{name}:{text.count(chr(10), 0, match.start()) + 1}"
+            fact, stated = match.group(1), match.group(2)
+            if fact not in facts:
+                found.append(f"{where}: there is no fact '{fact}'; there are {', '.join(facts)}")
+                return match.group(0)
+            try:
+                actual = f"{facts[fact]():,}"
+            except (OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
+                found.append(f"{where}: the fact {fact} cannot be counted: {error}")
+                return match.group(0)
+            if stated != actual and not rewrite:
+                found.append(f"{where}: {fact} is {actual}, the page says {stated}; python3 tests/docs/facts.py --rewrite")
+            return f"<!-- fact:{fact} -->{actual}<!-- /fact -->"
+
+        corrected = FACT.sub(compare, text)
+        if stray := OPENED.search(FACT.sub("", text)):
+            found.append(f"{name}: '{stray.group(0)}' has no partner; write <!-- fact:NAME -->N<!-- /fact -->")
+        elif rewrite and corrected != text:
+            path.write_text(corrected, encoding="utf-8")
+    return found, count
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Compares the numbers that pages state about the project.")
+    parser.add_argument("--source", type=Path, default=root(), help="the project's root")
+    parser.add_argument("--build", type=Path, help="the build tree with the test programs; default: build/host")
+    parser.add_argument("--rewrite", action="store_true", help="write the counted numbers into the pages")
+    parser.add_argument("--list", action="store_true", help="print the names and the numbers")
+    options = parser.parse_args()
+    source = options.source.resolve()
+    facts = Facts(source, options.build or source / "build/host").all()
+    if options.list:
+        for name, number in facts.items():
+            print(f"{name:28} {number():,}")
+        return 0
+    found, count = check(pages(source), source, facts, options.rewrite)
+    for line in found:
+        print(line)
+    print(f"{count} facts, {len(found)} findings")
+    return 1 if found or count == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
