@@ -176,7 +176,7 @@ check 'fewer operations are said by name' grep -q 'KERNELGRADE_OPS=axpy ' "$work
 # Rows name their source: without git by a hash of its files, of which one has changed then; and nothing is measured that nobody may bless.
 fresh
 rm "$work/machine/manifest.txt"
-mkdir "$work"/machine/{cmake,perf}
+mkdir -p "$work"/machine/{cmake,perf}
 touch "$work"/machine/CMakeLists.txt "$work"/machine/tests/{axpy,gemm,softmax}_test.cu
 visit smoke
 check 'without git the source has a name all the same' grep -Eq $'^source\ttree-[0-9a-f]{12}\t' "$work/results/done.tsv"
