@@ -87,7 +87,8 @@ int emulate(const Options& options, World& world) {
   std::vector<std::string> words;
   if (const candidate::Sandbox sandbox = candidate::sandbox(); sandbox.on) {
     world.err << sandbox.words << "\n";
-    words = {"--write", fs::current_path().string()};
+    // PTX becomes code of this machine by g++, in the temporary folder.
+    words = {"--write", fs::current_path().string(), "--write", fs::temp_directory_path().string()};
     if (!options.emulated.counts.empty())
       words.insert(words.end(), {"--write", fs::absolute(options.emulated.counts).parent_path()});
   }
