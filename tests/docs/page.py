@@ -37,8 +37,8 @@ def root() -> Path:
 
 
 def pages(source: Path) -> list[Path]:
-    """The pages of the documentation: README, CONTRIBUTING and every .md below docs."""
-    return [source / "README.md", source / "CONTRIBUTING.md", *sorted((source / "docs").rglob("*.md"))]
+    """The pages of the documentation: every .md at the root and below docs."""
+    return [*sorted(source.glob("*.md")), *sorted((source / "docs").rglob("*.md"))]
 
 
 def blank(match: re.Match) -> str:

@@ -24,6 +24,10 @@ WIDTH = 100  # a longer line counts as several
 LENGTHS = {  # lines of a page, by its folder
     "README.md": 150,
     "CONTRIBUTING.md": 150,
+    "AGENTS.md": 60,
+    "CHANGELOG.md": 400,
+    "CODE_OF_CONDUCT.md": 50,
+    "SECURITY.md": 80,
     "docs": 60,
     "docs/tutorial": 160,
     "docs/how-to": 160,
