@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <string>
 #include <sys/mman.h>
 #include <utility>
@@ -38,6 +39,8 @@ class Hole {
   Hole& operator=(const Hole&) = delete;
   ~Hole() { munmap(addresses_, bytes_); }
 
+  std::int64_t address() const { return reinterpret_cast<std::int64_t>(addresses_); }
+
  private:
   std::size_t bytes_;
   void* addresses_;
@@ -53,17 +56,24 @@ class FarRows {
       stride_ = kLeastStride;
       return;
     }
-    // malloc takes small blocks from the heap and those above 32 MiB from mmap, which gives
-    // addresses at the other end of the address space, once the heap has no such block left: what
-    // it still has is set aside. Where the heap cannot grow, small blocks are mapped, too: what is
-    // mapped after the hole then comes to lie beyond it, once the gaps above are taken.
-    constexpr std::size_t kMapped = (std::size_t{33} << 20) / sizeof(T);
+    // malloc takes small blocks from the heap. It maps those above 32 MiB, mostly at the other end
+    // of the address space, once the heap has no such block left: what it still has is set aside.
+    // Where the heap cannot grow, small blocks are mapped, too. So all addresses that are free near
+    // the first row are taken before the second one is mapped, the largest gaps first.
+    constexpr std::size_t kMapped = std::size_t{33} << 20, kSmallestGap = std::size_t{32} << 20;
+    constexpr std::int64_t kLeast = kLeastStride * static_cast<std::int64_t>(sizeof(T));
     near_ = DeviceBuffer<T>(static_cast<std::size_t>(cols));
-    const Hole hole(static_cast<std::size_t>(kLeastStride) * sizeof(T));
+    std::deque<Hole> taken;
+    for (std::size_t bytes = kLeast; bytes >= kSmallestGap;) {
+      const std::int64_t gap = taken.emplace_back(bytes).address() - address(near_);
+      if (gap < kLeast && gap + static_cast<std::int64_t>(bytes) > -kLeast) continue;
+      taken.pop_back(); // no gap of this size is left near the first row
+      bytes /= 2;
+    }
     std::vector<DeviceBuffer<T>> set_aside;
     for (int i = 0; i < 16 && stride_ < kLeastStride; ++i) {
       set_aside.push_back(std::move(far_));
-      far_ = DeviceBuffer<T>(std::max(kMapped, static_cast<std::size_t>(cols)));
+      far_ = DeviceBuffer<T>(std::max(kMapped / sizeof(T), static_cast<std::size_t>(cols)));
       stride_ = std::abs(address(far_) - address(near_)) / static_cast<std::int64_t>(sizeof(T));
     }
     if (address(far_) < address(near_)) std::swap(near_, far_);
