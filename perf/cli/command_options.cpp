@@ -5,6 +5,7 @@
 #include "perf/cli/common_options.h"
 #include "perf/cli/number_options.h"
 #include "perf/cli/peers_options.h"
+#include "perf/cli/program_options.h"
 #include "perf/cli/row_options.h"
 #include "perf/cli/study_options.h"
 #include "perf/cli/try_options.h"
@@ -275,31 +276,6 @@ void add_history(CLI::App& app, Words& words) {
       ->default_val("report/history");
 }
 #endif
-
-void add_emulate(CLI::App& app, Words& words) {
-  CLI::App* emulate = app.add_subcommand(
-      "emulate", "run a CUDA program or a Triton script without a GPU: its PTX on the executor");
-  CLI::Option* checked =
-      emulate->add_flag("--checked", words.options.emulated.checked,
-                        "under the checkers: races, bounds, initialisation, leaks");
-  emulate
-      ->add_option("--counts", words.options.emulated.counts,
-                   "write what each launch costs to this file, for profile --counts")
-      ->excludes(checked);
-  emulate->add_option("program", words.options.emulated.program,
-                      "the program and its arguments, behind --");
-  emulate->positionals_at_end();
-}
-
-// Its options are those of the program that runs them (perf/models/command.cpp).
-void add_check(CLI::App& app) {
-  app.add_subcommand("check", "run any CUDA program without a GPU, under the checkers of races, "
-                              "bounds, initialization and barriers");
-}
-
-void add_model(CLI::App& app) {
-  app.add_subcommand("model", "run a whole model, time its layers, compare it with another's");
-}
 
 void add_profile(CLI::App& app, Words& words) {
   Options& options = words.options;

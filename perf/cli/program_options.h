@@ -1,0 +1,20 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The commands that run whole programs.
+#pragma once
+
+#include "perf/cli/options.h"
+
+#include <CLI/CLI.hpp>
+
+namespace kg::cli {
+
+void add_emulate(CLI::App& app, Words& words);
+
+// Their options are those of the programs that run them (perf/check/options.cpp,
+// perf/models/command.cpp).
+void add_check(CLI::App& app);
+void add_model(CLI::App& app);
+
+} // namespace kg::cli
