@@ -46,6 +46,20 @@ class Hole {
   void* addresses_;
 };
 
+// So many bytes that malloc gives, untouched: address 0 where it has none.
+class HeapBlock {
+ public:
+  explicit HeapBlock(std::size_t bytes) : block_(std::malloc(bytes)) {}
+  HeapBlock(const HeapBlock&) = delete;
+  HeapBlock& operator=(const HeapBlock&) = delete;
+  ~HeapBlock() { std::free(block_); }
+
+  std::int64_t address() const { return reinterpret_cast<std::int64_t>(block_); }
+
+ private:
+  void* block_;
+};
+
 template <typename T>
 class FarRows {
  public:
@@ -56,26 +70,16 @@ class FarRows {
       stride_ = kLeastStride;
       return;
     }
-    // malloc takes small blocks from the heap. It maps those above 32 MiB, mostly at the other end
-    // of the address space, once the heap has no such block left: what it still has is set aside.
-    // Where the heap cannot grow, small blocks are mapped, too. So all addresses that are free near
-    // the first row are taken before the second one is mapped, the largest gaps first.
-    constexpr std::size_t kMapped = std::size_t{33} << 20, kSmallestGap = std::size_t{32} << 20;
+    // malloc serves a block from its heap's free memory where some is large enough, and else maps
+    // it, if it is above 32 MiB. So whatever is free near the first row is taken before the second
+    // one is asked for, the largest gaps first: addresses that nobody has, then the heap's memory.
     constexpr std::int64_t kLeast = kLeastStride * static_cast<std::int64_t>(sizeof(T));
+    constexpr std::size_t kFar = std::size_t{33} << 20;
     near_ = DeviceBuffer<T>(static_cast<std::size_t>(cols));
-    std::deque<Hole> taken;
-    for (std::size_t bytes = kLeast; bytes >= kSmallestGap;) {
-      const std::int64_t gap = taken.emplace_back(bytes).address() - address(near_);
-      if (gap < kLeast && gap + static_cast<std::int64_t>(bytes) > -kLeast) continue;
-      taken.pop_back(); // no gap of this size is left near the first row
-      bytes /= 2;
-    }
-    std::vector<DeviceBuffer<T>> set_aside;
-    for (int i = 0; i < 16 && stride_ < kLeastStride; ++i) {
-      set_aside.push_back(std::move(far_));
-      far_ = DeviceBuffer<T>(std::max(kMapped / sizeof(T), static_cast<std::size_t>(cols)));
-      stride_ = std::abs(address(far_) - address(near_)) / static_cast<std::int64_t>(sizeof(T));
-    }
+    const auto addresses = take_near<Hole>(kLeast);
+    const auto memory = take_near<HeapBlock>(kLeast);
+    far_ = DeviceBuffer<T>(std::max(kFar / sizeof(T), static_cast<std::size_t>(cols)));
+    stride_ = std::abs(address(far_) - address(near_)) / static_cast<std::int64_t>(sizeof(T));
     if (address(far_) < address(near_)) std::swap(near_, far_);
     require(stride_ >= kLeastStride, "FarRows: the allocator put a buffer of 33 MiB " +
                                          std::to_string(stride_) +
@@ -116,6 +120,20 @@ class FarRows {
   static std::int64_t address(const DeviceBuffer<T>& buffer) {
     return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(buffer.data()));
   }
+  // All free blocks that begin or end less than `least` bytes from the first row. None of 32 MiB or
+  // more is left there.
+  template <typename Block>
+  std::deque<Block> take_near(std::int64_t least) const {
+    std::deque<Block> taken;
+    for (auto bytes = static_cast<std::size_t>(least); bytes >= std::size_t{32} << 20;) {
+      const std::int64_t block = taken.emplace_back(bytes).address(), gap = block - address(near_);
+      if (block != 0 && gap < least && gap + static_cast<std::int64_t>(bytes) > -least) continue;
+      taken.pop_back();
+      bytes /= 2;
+    }
+    return taken;
+  }
+
   std::size_t row_bytes() const { return static_cast<std::size_t>(cols_) * sizeof(T); }
 
   std::int64_t cols_;
