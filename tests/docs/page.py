@@ -122,6 +122,11 @@ class Page:
         # A link's text may hold code: what is left of it there is empty.
         return [(text.count("\n", 0, match.start()) + 1, match.group(2)) for match in LINK.finditer(text)]
 
+    def code_spans(self) -> list[tuple[int, str]]:
+        """Their texts, with their lines."""
+        text = COMMENT.sub(blank, "\n".join(self.prose))
+        return [(text.count("\n", 0, match.start()) + 1, match.group(2).strip()) for match in CODE.finditer(text)]
+
     def anchors(self) -> set[str]:
         seen: dict[str, int] = {}
         found = set(re.findall(r"<a (?:id|name)=\"([^\"]+)\"", "\n".join(self.prose)))

@@ -24,6 +24,7 @@ class Prose(unittest.TestCase):
         self.write("exempt.txt", "# none\n")
 
     def write(self, name, text):
+        (self.source / name).parent.mkdir(parents=True, exist_ok=True)
         (self.source / name).write_text(text, encoding="utf-8")
 
     def check(self, only=()):
@@ -101,6 +102,13 @@ class Prose(unittest.TestCase):
         self.assert_found("See ![it](gone.png).\n", "1: link to gone.png: there is no such file")
         self.assert_found("See [it](../../README.md#titel).\n", "1: link to ../../README.md#titel: there is no such heading; there are title")
         self.assert_found("See [it](../../../../etc/passwd).\n", "1: link to ../../../../etc/passwd: there is no such file")
+
+    def test_paths_that_are_not_there_are_found(self):
+        self.write("kernels/ops/softmax/softmax.cu", "")
+        self.write("examples/operation/tests/scale_test.cu", "")
+        self.assertEqual(self.found("`kernels/ops/<op>/<op>.cu`, `kernels/ops/`, `tests/scale_test.cu`, `python3 tests/gone.py` and `build/gone`.\n"), [])
+        self.assert_found("It is in\n`kernels/softmax`.\n", "2: `kernels/softmax`: there is no such file or folder")
+        self.assert_found("| a |\n|---|\n| `tests/ops/<op>/` |\n", "3: `tests/ops/<op>/`: there is no such file or folder")
 
     def test_a_block_that_is_never_closed_is_found(self):
         self.write("README.md", GOOD + "```text\n")
