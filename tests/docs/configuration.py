@@ -65,11 +65,11 @@ class Sources:
         return set(found.group(1).split())
 
 
-def section(page: str, heading: str) -> str:
+def section(page: str, heading: str, name: str = PAGE) -> str:
     """Raises ValueError where there is none."""
-    found = re.search(rf"^## {heading}$(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+    found = re.search(rf"^## {re.escape(heading)}$(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
     if not found:
-        raise ValueError(f"{PAGE} has no section '{heading}'")
+        raise ValueError(f"{name} has no section '{heading}'")
     return found.group(1)
 
 
