@@ -56,7 +56,7 @@ function(kernelgrade_add_check)
   string(APPEND system ${dl})
 
   file(RELATIVE_PATH headers ${PROJECT_BINARY_DIR}/perf ${PROJECT_SOURCE_DIR}/kernels)
-  kernelgrade_compile_script(${PROJECT_BINARY_DIR}/perf/compile-cuda ../kernels/foreign/kernelgrade-rewrite ${headers}
+  kernelgrade_compile_script(${PROJECT_BINARY_DIR}/perf/compile-cuda ../kernels/cuda/source/kernelgrade-rewrite ${headers}
     "'$<TARGET_FILE:\\1>'")
   file(RELATIVE_PATH headers ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_PREFIX}/include/kernelgrade)
   file(RELATIVE_PATH folder ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # kernelgrade_know_code(<library> <op>...): lets a program that links the library say which machine code its ops run
-# (perf/identity/row_identity.h). On cuda it reads itself; on host the hashes of the ops' libraries are linked in, and made again when a library changes.
+# (perf/code/identity/row_identity.h). On cuda it reads itself; on host the hashes of the ops' libraries are linked in, and made again when a library changes.
 function(kernelgrade_know_code library)
   target_link_libraries(${library} PRIVATE kernelgrade_identity)
   if(KERNELGRADE_BACKEND STREQUAL "cuda")
-    target_sources(${library} PRIVATE ${PROJECT_SOURCE_DIR}/perf/identity/program_cuda.cpp)
+    target_sources(${library} PRIVATE ${PROJECT_SOURCE_DIR}/perf/code/identity/program_cuda.cpp)
     return()
   endif()
   set(hashes ${PROJECT_BINARY_DIR}/code_hashes.cpp)
@@ -23,5 +23,5 @@ function(kernelgrade_know_code library)
     COMMAND kernelgrade_hash_libraries ${hashes} $<TARGET_FILE:kernelgrade_runtime> ${pairs}
     DEPENDS kernelgrade_hash_libraries kernelgrade_runtime ${libraries}
     COMMENT "Hashing the machine code of the ops" VERBATIM)
-  target_sources(${library} PRIVATE ${PROJECT_SOURCE_DIR}/perf/identity/program_host.cpp ${hashes})
+  target_sources(${library} PRIVATE ${PROJECT_SOURCE_DIR}/perf/code/identity/program_host.cpp ${hashes})
 endfunction()

@@ -61,12 +61,12 @@ if(programs)
 endif()
 install(EXPORT KernelgradeTargets NAMESPACE kernelgrade:: DESTINATION ${package})
 
-install(DIRECTORY kernels/foreign/include DESTINATION ${headers}/foreign) # <cuda/barrier> has no ending
-install(DIRECTORY kernels/runtime kernels/ptx kernels/foreign DESTINATION ${headers}
-  FILES_MATCHING PATTERN "*.h" PATTERN rewrite EXCLUDE)
-install(FILES perf/cost/limits.h perf/cost/metrics.h DESTINATION ${headers}/perf/cost)
+install(DIRECTORY kernels/cuda/source/include DESTINATION ${headers}/cuda/source) # <cuda/barrier> has no ending
+install(DIRECTORY kernels/runtime kernels/instructions kernels/cuda DESTINATION ${headers}
+  FILES_MATCHING PATTERN "*.h" PATTERN binary EXCLUDE PATTERN rewrite EXCLUDE)
+install(FILES perf/code/cost/limits.h perf/code/cost/metrics.h DESTINATION ${headers}/perf/code/cost)
 # What oracles are asked for.
-install(FILES kernels/elementwise/op.h DESTINATION ${headers}/elementwise)
+install(FILES kernels/ops/elementwise/op.h DESTINATION ${headers}/ops/elementwise)
 install(FILES kernels/primitives/activation_function.h DESTINATION ${headers}/primitives)
 install(DIRECTORY tests/oracle tests/support DESTINATION ${headers}/tests FILES_MATCHING PATTERN "*.h")
 

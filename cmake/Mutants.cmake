@@ -4,12 +4,12 @@
 # kernelgrade_add_mutants(<op> CATEGORY <category> SOURCES <file>... [LIBRARIES <library>...])
 #
 # Adds the op's seeded bugs, which tests/ops/<op>/mutants.json lists. From copies of the kernels' sources that hold them all, each behind a
-# switch that is read at run time (tests/mutants/mutate.h), it makes
+# switch that is read at run time (tests/mutation/mutants/mutate.h), it makes
 #   kernelgrade_<op>_mutants   the kernels, compiled for the checkers
 #   <op>_mutants_test          the op's own tests on those kernels; KERNELGRADE_MUTANT=<name> chooses the bug
-#   mutants.<op>               CTest test, label mutants: every bug is found by a check (tests/mutants/kill_matrix.cpp); the matrix of
+#   mutants.<op>               CTest test, label mutants: every bug is found by a check (tests/mutation/mutants/kill_matrix.cpp); the matrix of
 #                              what found it stays in results/mutants.<op>.json for `kernelgrade report`
-# and, where nvcc compiles the kernels and tests/ops/<op>/ptx_mutants.json lists bugs in what it made (tests/mutants/ptx_mutants.h):
+# and, where nvcc compiles the kernels and tests/ops/<op>/ptx_mutants.json lists bugs in what it made (tests/mutation/mutants/ptx_mutants.h):
 #   mutants.ptx.<op>           CTest test, label nightly: the same program finds each of those, too
 #   unit.ptx_mutants.<op>      CTest test, label unit: each of those has its place in what nvcc made
 # Fails the configuration where the op has no list.
@@ -17,7 +17,7 @@
 # The files that a list names, relative to kernels/, into <files>.
 function(kernelgrade_mutated_files op spec files)
   if(NOT EXISTS ${spec})
-    message(FATAL_ERROR "kernelgrade_add_op(${op}): ${spec} is missing; tests/mutants/spec.h says how to write it")
+    message(FATAL_ERROR "kernelgrade_add_op(${op}): ${spec} is missing; tests/mutation/mutants/spec.h says how to write it")
   endif()
   file(READ ${spec} json)
   string(JSON count ERROR_VARIABLE error LENGTH "${json}")
@@ -62,10 +62,10 @@ function(kernelgrade_add_mutants op)
   # Sources without a mutant are compiled as they are; headers are found through the include path.
   set(sources "")
   foreach(source IN LISTS arg_SOURCES)
-    if(${op}/${source} IN_LIST mutated)
-      list(APPEND sources ${out}/${op}/${source})
+    if(ops/${op}/${source} IN_LIST mutated)
+      list(APPEND sources ${out}/ops/${op}/${source})
     else()
-      list(APPEND sources ${kernels}/${op}/${source})
+      list(APPEND sources ${kernels}/ops/${op}/${source})
     endif()
   endforeach()
   add_library(kernelgrade_${op}_mutants STATIC ${out}/names.cpp ${copies})

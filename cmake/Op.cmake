@@ -5,7 +5,7 @@
 #   [KERNELS_IN_TESTS])
 #
 # Adds an operation whole. From these files, each of which must exist:
-#   kernels/<op>/<op>.h, kernels/<op>/<SOURCES> (default <op>.cu)   the kernels
+#   kernels/ops/<op>/<op>.h, kernels/ops/<op>/<SOURCES> (default <op>.cu)   the kernels
 #   tests/ops/<op>/<op>_card.cu                                     what it is (tests/contract/card.h)
 #   tests/ops/<op>/<op>_test.cu                                     the tests that are its own
 # it makes
@@ -24,8 +24,8 @@
 #   resource.<op>              CTest test that gates spills, shared memory, occupancy and split accesses (host backend, nvcc), label perf
 #   cost.<op>                  the CTest test that gates the costs counted on the executor (host backend, g++), label perf
 # and hands the op to `kernelgrade`, the command. kernelgrade_finish() comes after the last op. USES: ops whose `run` it calls, added
-# before it. TEXTS: of kernels that are compiled at run time, kernels/<op>/<name>.cuh; each becomes the string kg::<op>::<name>, which
-# kernels/<op>/<name>.h declares. KERNELS_IN_TESTS: <op>_test.cu has kernels of its own.
+# before it. TEXTS: of kernels that are compiled at run time, kernels/ops/<op>/<name>.cuh; each becomes the string kg::<op>::<name>, which
+# kernels/ops/<op>/<name>.h declares. KERNELS_IN_TESTS: <op>_test.cu has kernels of its own.
 
 include(Embed)
 
@@ -72,10 +72,10 @@ function(kernelgrade_add_op op)
   if(NOT arg_SOURCES)
     set(arg_SOURCES ${op}.cu)
   endif()
-  list(TRANSFORM arg_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/kernels/${op}/ OUTPUT_VARIABLE kernels)
+  list(TRANSFORM arg_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/kernels/ops/${op}/ OUTPUT_VARIABLE kernels)
   set(card ${PROJECT_SOURCE_DIR}/tests/ops/${op}/${op}_card.cu)
   set(test ${PROJECT_SOURCE_DIR}/tests/ops/${op}/${op}_test.cu)
-  foreach(file IN LISTS kernels ITEMS ${PROJECT_SOURCE_DIR}/kernels/${op}/${op}.h ${test} ${card})
+  foreach(file IN LISTS kernels ITEMS ${PROJECT_SOURCE_DIR}/kernels/ops/${op}/${op}.h ${test} ${card})
     if(NOT EXISTS ${file})
       message(FATAL_ERROR "kernelgrade_add_op(${op}): ${file} is missing; an op has kernels, a card and tests of its own")
     endif()
@@ -287,8 +287,8 @@ function(kernelgrade_write_texts op result)
   set(definitions "")
   foreach(text IN LISTS ARGN)
     get_filename_component(name ${text} NAME_WE)
-    string(APPEND includes "#include \"${op}/${name}.h\"\n")
-    kernelgrade_embed(definitions ${name} ${PROJECT_SOURCE_DIR}/kernels/${op}/${text})
+    string(APPEND includes "#include \"ops/${op}/${name}.h\"\n")
+    kernelgrade_embed(definitions ${name} ${PROJECT_SOURCE_DIR}/kernels/ops/${op}/${text})
   endforeach()
   file(CONFIGURE OUTPUT ${file} CONTENT "@includes@\nnamespace kg::@op@ {\n\n@definitions@\n} // namespace kg::@op@\n" @ONLY)
   set(${result} ${file} PARENT_SCOPE)

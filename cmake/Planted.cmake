@@ -2,24 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # kernelgrade_add_planted(): slower kernels with the right results, which the gates of costs and resources must catch.
-# tests/planted/planted.json lists them:
+# tests/mutation/planted/planted.json lists them:
 #   name, op, why      planted.<name> is the CTest test
 #   file               the source or header, relative to kernels/, in which "original", which occurs once, becomes "planted"
 #   gate               words that choose the rows for `gate --cost`; or
 #   arch               the architecture for which the op is compiled, for `resources`
-#   metric, at, says, ...   what the gate's message must name (tests/planted/gate.cmake)
+#   metric, at, says, ...   what the gate's message must name (tests/mutation/planted/gate.cmake)
 # Each is a program of its own, kernelgrade-cost with the planted op alone. They are built by the test planted.build, not by `all`;
 # label nightly. planted.list, label unit, finds entries that no longer fit the kernels. Host backend with g++, after the last op.
 
 # The program and, for `resources`, the compiled kernels of entry `index`, of target planted_<name>.
 function(kernelgrade_add_planted_program index name op file arch)
-  set(spec ${PROJECT_SOURCE_DIR}/tests/planted/planted.json)
+  set(spec ${PROJECT_SOURCE_DIR}/tests/mutation/planted/planted.json)
   set(kernels ${PROJECT_SOURCE_DIR}/kernels)
   set(out ${PROJECT_BINARY_DIR}/planted/${name})
   add_custom_command(OUTPUT ${out}/${file}
     COMMAND ${CMAKE_COMMAND} -DSPEC=${spec} -DINDEX=${index} -DKERNELS=${kernels} -DFILE=${file} -DOUT=${out}
-            -P ${PROJECT_SOURCE_DIR}/tests/planted/plant.cmake
-    DEPENDS ${spec} ${kernels}/${file} ${PROJECT_SOURCE_DIR}/tests/planted/plant.cmake ${PROJECT_SOURCE_DIR}/tests/planted/line.cmake
+            -P ${PROJECT_SOURCE_DIR}/tests/mutation/planted/plant.cmake
+    DEPENDS ${spec} ${kernels}/${file} ${PROJECT_SOURCE_DIR}/tests/mutation/planted/plant.cmake ${PROJECT_SOURCE_DIR}/tests/mutation/planted/line.cmake
     COMMENT "Planting ${name}" VERBATIM)
   get_target_property(sources kernelgrade_${op}_checked SOURCES)
   list(TRANSFORM sources REPLACE "^${kernels}/${file}$" "${out}/${file}")
@@ -48,19 +48,19 @@ function(kernelgrade_add_planted_program index name op file arch)
   endif()
 endfunction()
 
-set(KERNELGRADE_METRICS_OF_MACHINE_CODE bytes_in_flight issue_slots calls divisions loop_calls) # perf/sass/columns.h
+set(KERNELGRADE_METRICS_OF_MACHINE_CODE bytes_in_flight issue_slots calls divisions loop_calls) # perf/code/sass/columns.h
 
 function(kernelgrade_add_planted)
   if(NOT TARGET kernelgrade-cost)
     return()
   endif()
-  set(spec ${PROJECT_SOURCE_DIR}/tests/planted/planted.json)
+  set(spec ${PROJECT_SOURCE_DIR}/tests/mutation/planted/planted.json)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${spec})
   file(READ ${spec} list)
   string(JSON count LENGTH "${list}")
   math(EXPR last "${count} - 1")
   add_test(NAME planted.list COMMAND ${CMAKE_COMMAND} -DSPEC=${spec} -DKERNELS=${PROJECT_SOURCE_DIR}/kernels
-    -P ${PROJECT_SOURCE_DIR}/tests/planted/check.cmake)
+    -P ${PROJECT_SOURCE_DIR}/tests/mutation/planted/check.cmake)
   set_tests_properties(planted.list PROPERTIES LABELS unit TIMEOUT 60)
   add_custom_target(planted)
   add_test(NAME planted.build COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target planted)
@@ -84,7 +84,7 @@ function(kernelgrade_add_planted)
     add_dependencies(planted planted_${name})
     add_test(NAME planted.${name} COMMAND ${CMAKE_COMMAND} -DSPEC=${spec} -DINDEX=${index}
       -DPROGRAM=$<TARGET_FILE:planted_${name}> -DOUT=${PROJECT_BINARY_DIR}/planted/${name} -DKERNELS=${PROJECT_SOURCE_DIR}/kernels
-      -P ${PROJECT_SOURCE_DIR}/tests/planted/gate.cmake)
+      -P ${PROJECT_SOURCE_DIR}/tests/mutation/planted/gate.cmake)
     set_tests_properties(planted.${name} PROPERTIES LABELS "nightly;op_${op}" FIXTURES_REQUIRED planted TIMEOUT 300)
     string(JSON metric GET "${list}" ${index} metric)
     if(metric IN_LIST KERNELGRADE_METRICS_OF_MACHINE_CODE)

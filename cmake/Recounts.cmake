@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # kernelgrade_add_recounts(): counts the operations' costs once more, on kernels that are compiled otherwise than the blessed ones, and
-# holds the metrics that are the kernel's own to the same baselines: not one sector more, and not one less (tests/counters/recount.cmake).
+# holds the metrics that are the kernel's own to the same baselines: not one sector more, and not one less (tests/unit/kernels/runtime/host/count/recount.cmake).
 #   counts.no_inline.<op>   all operations at -O1 without inlining, but for what is __forceinline__. g++ instruments no access that a
 #                           call makes for an argument or a result that is a class (kernels/runtime/host/forceinline.h); where a
 #                           kernel has such a call, the count shrinks
@@ -13,7 +13,7 @@ set(KERNELGRADE_OPS_BY_OTHER_COMPILERS elementwise gemm reduction softmax transp
 set(KERNELGRADE_OP_BY_DAY bias_gelu)
 # At -O1 a loop whose rounds some lanes skip stays rolled, and lanes in different rounds are taken together (docs/explanation/how_it_works.md). In
 # batchnorm_backward the parameters of a channel are read in every round, one sector a request, which lowers the mean.
-set(KERNELGRADE_KNOWN_WITHOUT_INLINING ${PROJECT_SOURCE_DIR}/tests/counters/known_without_inlining.csv)
+set(KERNELGRADE_KNOWN_WITHOUT_INLINING ${PROJECT_SOURCE_DIR}/tests/unit/kernels/runtime/host/count/known_without_inlining.csv)
 
 set(KERNELGRADE_OTHER_GXX "") # versions
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -63,7 +63,7 @@ function(kernelgrade_add_recount name)
 
   foreach(op IN LISTS arg_OPS)
     add_test(NAME counts.${name}.${op} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${program}> -DOP=${op}
-      "-DKNOWN=${arg_KNOWN}" -P ${PROJECT_SOURCE_DIR}/tests/counters/recount.cmake)
+      "-DKNOWN=${arg_KNOWN}" -P ${PROJECT_SOURCE_DIR}/tests/unit/kernels/runtime/host/count/recount.cmake)
     if(arg_BY_DAY)
       set_tests_properties(counts.${name}.${op} PROPERTIES LABELS "unit;op_${op}" TIMEOUT 300)
     else()

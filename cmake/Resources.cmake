@@ -93,7 +93,7 @@ function(kernelgrade_add_resources op)
   add_dependencies(fatbins kernelgrade_${op}_fatbins)
   if(op STREQUAL KERNELGRADE_OP_WITHOUT_NVDISASM)
     add_test(NAME unit.resources_unread COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:kernelgrade> -DOP=${op}
-      -P ${PROJECT_SOURCE_DIR}/tests/resources/unread.cmake)
+      -P ${PROJECT_SOURCE_DIR}/tests/unit/perf/code/resources/unread.cmake)
     set_tests_properties(unit.resources_unread PROPERTIES LABELS unit TIMEOUT 60)
   endif()
 endfunction()

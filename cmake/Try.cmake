@@ -40,7 +40,7 @@ function(kernelgrade_add_try)
       list(APPEND all kernelgrade_checkers)
     elseif(program STREQUAL "kernelgrade-try-counted")
       list(APPEND all kernelgrade_counters)
-      target_sources(${program} PRIVATE ${PROJECT_SOURCE_DIR}/perf/candidate/count_program.cpp)
+      target_sources(${program} PRIVATE ${PROJECT_SOURCE_DIR}/perf/cli/candidate/count_program.cpp)
       list(REMOVE_DUPLICATES used)
       foreach(op IN LISTS used) # instrumented, before those that the cards bring
         target_sources(${program} PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_checked>)

@@ -186,7 +186,7 @@ list_models() { [[ ! -x $1/perf/kernelgrade-model ]] || "$1/perf/kernelgrade-mod
 # hash_of_kernels OP: of its files and all of ours that they include, without their comments.
 hash_of_kernels() {
   local files='' more
-  more=$(find "kernels/$1" -type f)
+  more=$(find "kernels/ops/$1" -type f)
   while [[ -n $more ]]; do
     files=$(printf '%s\n%s\n' "$files" "$more" | sed '/^$/d' | LC_ALL=C sort -u)
     more=$(xargs -d '\n' sed -nE 's,^#include "([^"]+)".*,kernels/\1,p' <<<"$more" | LC_ALL=C sort -u | LC_ALL=C comm -13 <(echo "$files") - |

@@ -17,7 +17,7 @@ known_metrics() {
   echo "${metrics#,}"
 }
 
-# The instructions of PTX, each for many operands beside what the executor gives for them (tests/snippets).
+# The instructions of PTX, each for many operands beside what the executor gives for them (tests/unit/kernels/runtime/ptx/snippets).
 instructions() {
   local code=0 begin=$SECONDS outcome=passed
   limited 120 "$tree/instructions_test" >"$work/instructions.log" 2>&1 || code=$?

@@ -4,7 +4,7 @@
 // What the kernels ask of a GPU's memory, counted on the CPU: exact, so any increase fails.
 #include "softmax.h"
 
-#include "perf/cost/limits.h"
+#include "perf/code/cost/limits.h"
 #include "runtime/host/count/counts.h"
 
 #include <gtest/gtest.h>

@@ -4,13 +4,13 @@
 // Parameters, dense layers and the sum of gradients.
 #include "models/layers.h"
 
-#include "bias_gelu/bias_gelu.h"
-#include "bias_gelu_backward/bias_gelu_backward.h"
-#include "elementwise/elementwise.h"
-#include "gated_activation/gated_activation.h"
-#include "gated_activation_backward/gated_activation_backward.h"
-#include "gemm/gemm.h"
 #include "models/element.h"
+#include "ops/bias_gelu/bias_gelu.h"
+#include "ops/bias_gelu_backward/bias_gelu_backward.h"
+#include "ops/elementwise/elementwise.h"
+#include "ops/gated_activation/gated_activation.h"
+#include "ops/gated_activation_backward/gated_activation_backward.h"
+#include "ops/gemm/gemm.h"
 #include "runtime/error.h"
 
 #include <utility>

@@ -5,12 +5,12 @@
 // on the device, so that no phase waits for the host to look at a word.
 #include "models/layers.h"
 
-#include "argmax/argmax.h"
-#include "attention_decode/attention_decode.h"
-#include "copy/copy.h"
-#include "gather/gather.h"
-#include "kv_append/kv_append.h"
 #include "models/element.h"
+#include "ops/argmax/argmax.h"
+#include "ops/attention_decode/attention_decode.h"
+#include "ops/copy/copy.h"
+#include "ops/gather/gather.h"
+#include "ops/kv_append/kv_append.h"
 #include "runtime/error.h"
 
 #include <algorithm>

@@ -5,10 +5,10 @@
 // behind them.
 #include "models/images.h"
 
-#include "conv2d/conv2d.h"
-#include "conv2d_backward/conv2d_backward.h"
 #include "models/element.h"
 #include "models/layers.h"
+#include "ops/conv2d/conv2d.h"
+#include "ops/conv2d_backward/conv2d_backward.h"
 
 #include <cmath>
 

@@ -6,9 +6,9 @@
 // tokens or samples, columns their features.
 #pragma once
 
-#include "bias_gelu/form.h"
 #include "models/tape.h"
-#include "optimizer/optimizer.h"
+#include "ops/bias_gelu/form.h"
+#include "ops/optimizer/optimizer.h"
 
 #include <cstdint>
 #include <span>

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/layers.h"
 
-#include "layernorm/layernorm.h"
-#include "layernorm_backward/layernorm_backward.h"
 #include "models/element.h"
-#include "residual_rmsnorm/residual_rmsnorm.h"
-#include "rmsnorm/rmsnorm.h"
-#include "rmsnorm_backward/rmsnorm_backward.h"
+#include "ops/layernorm/layernorm.h"
+#include "ops/layernorm_backward/layernorm_backward.h"
+#include "ops/residual_rmsnorm/residual_rmsnorm.h"
+#include "ops/rmsnorm/rmsnorm.h"
+#include "ops/rmsnorm_backward/rmsnorm_backward.h"
 
 namespace kg::models {
 namespace {

@@ -4,14 +4,14 @@
 // Layers of images that keep each channel for itself.
 #include "models/images.h"
 
-#include "activation/activation.h"
-#include "activation_backward/activation_backward.h"
-#include "batchnorm/batchnorm.h"
-#include "batchnorm_backward/batchnorm_backward.h"
 #include "models/element.h"
 #include "models/layers.h"
-#include "pooling/pooling.h"
-#include "pooling_backward/pooling_backward.h"
+#include "ops/activation/activation.h"
+#include "ops/activation_backward/activation_backward.h"
+#include "ops/batchnorm/batchnorm.h"
+#include "ops/batchnorm_backward/batchnorm_backward.h"
+#include "ops/pooling/pooling.h"
+#include "ops/pooling_backward/pooling_backward.h"
 
 namespace kg::models {
 namespace {

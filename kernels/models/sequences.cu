@@ -4,12 +4,12 @@
 // What knows of tokens and heads.
 #include "models/layers.h"
 
-#include "attention/attention.h"
-#include "attention_backward/attention_backward.h"
-#include "embedding_backward/embedding_backward.h"
-#include "gather/gather.h"
 #include "models/element.h"
-#include "rope/rope.h"
+#include "ops/attention/attention.h"
+#include "ops/attention_backward/attention_backward.h"
+#include "ops/embedding_backward/embedding_backward.h"
+#include "ops/gather/gather.h"
+#include "ops/rope/rope.h"
 #include "runtime/error.h"
 
 #include <cmath>

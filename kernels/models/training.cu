@@ -4,13 +4,13 @@
 // Losses and the optimiser's step.
 #include "models/layers.h"
 
-#include "cross_entropy/cross_entropy.h"
-#include "cross_entropy_backward/cross_entropy_backward.h"
-#include "grad_norm/grad_norm.h"
 #include "models/element.h"
 #include "models/loss_scale.h"
-#include "pointwise_loss/pointwise_loss.h"
-#include "reduction/reduction.h"
+#include "ops/cross_entropy/cross_entropy.h"
+#include "ops/cross_entropy_backward/cross_entropy_backward.h"
+#include "ops/grad_norm/grad_norm.h"
+#include "ops/pointwise_loss/pointwise_loss.h"
+#include "ops/reduction/reduction.h"
 #include "runtime/error.h"
 
 #include <limits>

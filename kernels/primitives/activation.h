@@ -10,10 +10,10 @@
 // states, in ulp: expf and exp2f 2, tanhf 2, and of a reciprocal 1.
 #pragma once
 
+#include "instructions/exp2.h"
+#include "instructions/max_nan.h"
+#include "instructions/reciprocal.h"
 #include "primitives/activation_function.h"
-#include "ptx/exp2.h"
-#include "ptx/max_nan.h"
-#include "ptx/reciprocal.h"
 #include "runtime/device_code.h"
 
 #include <bit>

@@ -5,11 +5,11 @@
 // stored, so that memory is read once, and the blocks tell each other what they made of theirs.
 #pragma once
 
+#include "instructions/cluster.h"
 #include "primitives/block.h"
 #include "primitives/cluster_shape.h"
 #include "primitives/stored_pack.h"
 #include "primitives/warp.h"
-#include "ptx/cluster.h"
 
 #include <cstdint>
 

@@ -8,7 +8,7 @@
 // both are a hundredth of what storing it as T rounds off.
 #pragma once
 
-#include "ptx/exp2.h"
+#include "instructions/exp2.h"
 #include "runtime/device_code.h"
 
 namespace kg {

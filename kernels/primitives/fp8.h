@@ -5,8 +5,8 @@
 // one of f16 and of f32, and is computed with there.
 #pragma once
 
+#include "instructions/fp8.h"
 #include "primitives/fp8_types.h"
-#include "ptx/fp8.h"
 #include "runtime/device_code.h"
 
 #include <cstdint>

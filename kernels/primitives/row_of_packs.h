@@ -6,7 +6,7 @@
 // ask for the packs that they lie in.
 #pragma once
 
-#include "primitives/widened_by_words.h"
+#include "primitives/unpack_pairs.h"
 
 namespace kg {
 

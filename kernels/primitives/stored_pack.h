@@ -11,8 +11,8 @@
 // wait for one another.
 #pragma once
 
+#include "instructions/raw_words.h"
 #include "primitives/pack.h"
-#include "ptx/raw_words.h"
 
 #include <cstring>
 #include <type_traits>

@@ -24,7 +24,7 @@ struct DeviceProperties {
   std::size_t global_bytes = 0;                 // total device memory
   int max_grid_x = 0;                           // blocks
   int max_grid_yz = 0;                          //
-  bool emulated = false; // cuda: nvcc's code on the executor (kernels/emulate), no GPU
+  bool emulated = false; // cuda: nvcc's code on the executor (kernels/cuda/binary), no GPU
 };
 
 // The device's name as it appears in paths and rows: lower case, every character but letters and

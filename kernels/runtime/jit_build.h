@@ -3,7 +3,7 @@
 //
 // What this build compiles kernels with at run time. It names folders of this machine, so it is a
 // library of its own: the machine code of the runtime is part of what rows are known by
-// (perf/identity), and must be the same wherever the project lies.
+// (perf/code/identity), and must be the same wherever the project lies.
 #pragma once
 
 #include <string>

@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // kernelgrade ab: this build against another commit, measured side by side.
-#include "perf/ab/compare_builds.h"
-#include "perf/ab/git.h"
-#include "perf/ab/listed_rows.h"
-#include "perf/ab/reference_build.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/reference.h"
-#include "perf/judge/atomic_file.h"
-#include "perf/judge/sinks.h"
-#include "perf/judge/table.h"
-#include "perf/judge/units.h"
+#include "perf/format/sinks.h"
+#include "perf/format/table.h"
+#include "perf/format/units.h"
+#include "perf/measure/ab/compare_builds.h"
+#include "perf/measure/ab/git.h"
+#include "perf/measure/ab/listed_rows.h"
+#include "perf/measure/ab/reference_build.h"
+#include "runtime/atomic_file.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -138,7 +138,7 @@ void save(const Options& options, const std::string& source, const ab::Reference
                          {"seed", seed_of(options)},
                          {"rows", nlohmann::json::array()}};
   for (const ab::ComparedRow& row : rows) file["rows"].push_back(json(row));
-  judge::write_file(options.json, judge::for_json(file, 1) + "\n");
+  write_file(options.json, judge::for_json(file, 1) + "\n");
 }
 
 void show_one_sided(const Sides& rows, const std::string& base, std::ostream& out) {

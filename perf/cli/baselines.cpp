@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/baselines.h"
 
-#include "perf/judge/named_path.h"
+#include "perf/format/named_path.h"
 #include "perf/measure/environment.h"
 
 #include <fmt/format.h>

@@ -9,8 +9,8 @@
 #include "perf/cli/commands.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/stored_runs.h"
+#include "perf/format/named_path.h"
 #include "perf/judge/device_file.h"
-#include "perf/judge/named_path.h"
 #include "perf/measure/environment.h"
 #include "perf/report/rows.h"
 

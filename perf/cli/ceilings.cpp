@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // kernelgrade ceilings: what this device reaches at the most, which is what others are shares of.
-#include "perf/ceilings/ceilings.h"
+#include "perf/lab/ceilings/ceilings.h"
 
 #include "perf/cli/baselines.h"
 #include "perf/cli/lab_commands.h"
 #include "perf/cli/measure_rows.h"
-#include "perf/judge/named_path.h"
-#include "perf/judge/table.h"
-#include "perf/judge/units.h"
+#include "perf/format/named_path.h"
+#include "perf/format/table.h"
+#include "perf/format/units.h"
 #include "perf/measure/environment.h"
 #include "runtime/backend.h"
 

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // kernelgrade choose: the fastest variant of each measured case, into the table of the kernel.
-#include "perf/choose/choices.h"
+#include "perf/lab/choose/choices.h"
 
 #include "perf/cli/lab_commands.h"
 #include "perf/cli/stored_runs.h"
-#include "perf/judge/atomic_file.h"
+#include "perf/format/named_path.h"
 #include "perf/judge/gate.h"
-#include "perf/judge/named_path.h"
-#include "perf/study/record.h"
+#include "perf/lab/study/record.h"
+#include "runtime/atomic_file.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -43,7 +43,7 @@ std::filesystem::path table_of(const Options& options, const World& world, const
     throw UsageError("choose: these are times of the executor, and `automatic` chooses for GPUs; "
                      "name a file by --out to look at its table");
   const std::filesystem::path path =
-      judge::named_path(world.source / "kernels", "operation", op) / "choices.inc";
+      judge::named_path(world.source / "kernels/ops", "operation", op) / "choices.inc";
   require(std::filesystem::exists(path),
           fmt::format("choose: {} does not exist: `automatic` of {} looks nothing up; name a file "
                       "by --out to look at its table",
@@ -65,7 +65,7 @@ int choose(const Options& options, World& world) {
   const std::vector<std::string> found =
       kg::choose::lines(run, op, judge::mode_named(mode).value());
   const std::filesystem::path path = table_of(options, world, op, run);
-  judge::write_file(path, kg::choose::with_lines(judge::read_file(path).value_or(""), found));
+  write_file(path, kg::choose::with_lines(read_file(path).value_or(""), found));
   for (const std::string& line : found) world.out << line << "\n";
   world.out << fmt::format("{}: {} cases; build and test again\n", path.string(), found.size());
   return judge::kExitPass;

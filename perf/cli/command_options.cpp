@@ -251,7 +251,8 @@ void add_choose(CLI::App& app, Words& words) {
   choose->add_option("--op", options.choose.op, "the operation, where the files hold several");
   choose->add_option("--mode", options.choose.mode, "cold, hot, graph or real, likewise")
       ->check(CLI::IsMember({"cold", "hot", "graph", "real"}));
-  choose->add_option("--out", options.choose.table, "the file (default: kernels/<op>/choices.inc)");
+  choose->add_option("--out", options.choose.table,
+                     "the file (default: kernels/ops/<op>/choices.inc)");
 }
 
 #if KERNELGRADE_HISTORY
@@ -340,8 +341,9 @@ void add_compare(CLI::App& app, Words& words) {
                    "beside each")
       ->excludes(files);
   compare
-      ->add_option("--ladders", options.compare.ladders,
-                   "compare bounds with the published times of a file as perf/ladders/ladders.csv")
+      ->add_option(
+          "--ladders", options.compare.ladders,
+          "compare bounds with the published times of a file as perf/code/timing_model/ladders.csv")
       ->excludes(files);
   compare->add_option("--tol", options.tol_pct, "tolerated slow-down in percent")->check(percent());
   compare->add_option("--json", options.json, "write the comparison to this file");

@@ -6,9 +6,9 @@
 
 #include "perf/cli/commands.h"
 #include "perf/cli/stored_runs.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/report/comparison.h"
 #include "perf/report/rows.h"
+#include "runtime/atomic_file.h"
 
 #include <fmt/format.h>
 #include <ostream>
@@ -30,7 +30,7 @@ int compare(const Options& options, World& world) {
                                  right));
   }
   const int exit_code = judge::exit_code(compared, options.strict);
-  if (!options.json.empty()) judge::write_file(options.json, report::json(compared, exit_code));
+  if (!options.json.empty()) write_file(options.json, report::json(compared, exit_code));
   world.out << (options.compare.markdown ? report::markdown(compared)
                                          : report::plain_text(compared));
   return exit_code;

@@ -8,8 +8,8 @@
 #include "perf/cli/cost_model.h"
 #include "perf/cli/run_once.h"
 #include "perf/cli/stored_runs.h"
-#include "perf/hardware/agreement.h"
-#include "perf/judge/table.h"
+#include "perf/code/ncu/agreement.h"
+#include "perf/format/table.h"
 
 #include <algorithm>
 #include <cstdlib>

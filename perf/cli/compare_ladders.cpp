@@ -3,8 +3,8 @@
 //
 // kernelgrade compare --ladders FILE: bounds beside the times that others have published.
 #include "perf/cli/commands.h"
+#include "perf/code/timing_model/ladders.h"
 #include "perf/judge/gate.h"
-#include "perf/model/ladders.h"
 
 #include <ostream>
 
@@ -12,7 +12,7 @@ namespace kg::cli {
 
 int compare_ladders(const Options& options, World& world) {
   const std::vector<model::Gpu> gpus =
-      model::load_gpus(world.source / "perf" / "model" / "gpus.json");
+      model::load_gpus(world.source / "perf/code/timing_model/gpus.json");
   world.out << "bounds, not measured, beside published times\n\n"
             << model::text(model::load_ladders(options.compare.ladders, gpus));
   return judge::kExitPass;

@@ -6,7 +6,7 @@
 #include "perf/cli/commands.h"
 #include "perf/cli/cost_model.h"
 #include "perf/cli/stored_runs.h"
-#include "perf/model/agreement.h"
+#include "perf/code/timing_model/agreement.h"
 
 #include <fmt/format.h>
 #include <map>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/confirm_rows.h"
 
-#include "perf/ab/git.h"
 #include "perf/cli/reference.h"
+#include "perf/measure/ab/git.h"
 
 #include <algorithm>
 #include <filesystem>

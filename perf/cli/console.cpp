@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/console.h"
 
-#include "perf/judge/sinks.h"
+#include "perf/format/sinks.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -6,7 +6,6 @@
 // kernelgrade-cost, which lies beside kernelgrade and is these commands with counters. Where it was
 // not built, the gate takes what is unchanged as blessed (cost_unchanged.h).
 #include "perf/cli/baselines.h"
-#include "perf/cli/become.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/cost_bound.h"
 #include "perf/cli/cost_compiled.h"
@@ -14,10 +13,11 @@
 #include "perf/cli/cost_model.h"
 #include "perf/cli/cost_unchanged.h"
 #include "perf/cli/counted.h"
+#include "perf/cli/exec_program.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/selection.h"
 #include "perf/cli/shard.h"
-#include "perf/cost/profile.h"
+#include "perf/code/cost/profile.h"
 #include "perf/judge/exact_bless.h"
 #include "perf/judge/exact_gate.h"
 

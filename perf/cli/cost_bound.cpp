@@ -4,9 +4,9 @@
 
 #include "perf/cli/cost_model.h"
 #include "perf/cli/counted.h"
-#include "perf/cost/bound.h"
-#include "perf/cost/modelled.h"
-#include "perf/resources/compiled.h"
+#include "perf/code/cost/bound.h"
+#include "perf/code/cost/modelled.h"
+#include "perf/code/resources/compiled.h"
 #include "runtime/device.h"
 
 #include <filesystem>

@@ -6,9 +6,9 @@
 #pragma once
 
 #include "perf/cli/selection.h"
-#include "perf/cost/metrics.h"
+#include "perf/code/cost/metrics.h"
+#include "perf/code/timing_model/gpu.h"
 #include "perf/judge/exact_table.h"
-#include "perf/model/gpu.h"
 
 #include <string>
 #include <vector>

@@ -4,8 +4,8 @@
 
 #include "perf/cli/cost_model.h"
 #include "perf/cli/selection.h"
-#include "perf/cost/compiled.h"
-#include "perf/judge/table.h"
+#include "perf/code/cost/compiled.h"
+#include "perf/format/table.h"
 
 #include <fmt/format.h>
 #include <ostream>

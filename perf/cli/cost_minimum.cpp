@@ -5,10 +5,10 @@
 #include "perf/cli/cost_model.h"
 #include "perf/cli/counted.h"
 #include "perf/cli/selection.h"
-#include "perf/cost/metrics.h"
+#include "perf/code/cost/metrics.h"
+#include "perf/code/resources/compiled.h"
+#include "perf/format/table.h"
 #include "perf/judge/exact_table.h"
-#include "perf/judge/table.h"
-#include "perf/resources/compiled.h"
 
 #include <algorithm>
 #include <fmt/format.h>

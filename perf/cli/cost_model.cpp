@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/cost_model.h"
 
-#include "perf/cost/count_workload.h"
-#include "perf/resources/compiled.h"
+#include "perf/code/cost/count_workload.h"
+#include "perf/code/resources/compiled.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ std::filesystem::path compiled_kernels(const Options& options, const World& worl
 }
 
 model::Gpu modelled_gpu(const World& world, const std::string& name) {
-  const std::filesystem::path path = world.source / "perf" / "model" / "gpus.json";
+  const std::filesystem::path path = world.source / "perf/code/timing_model/gpus.json";
   const std::string wanted = name.empty() ? kModelledGpu : name;
   std::string known;
   for (model::Gpu& one : model::load_gpus(path)) {

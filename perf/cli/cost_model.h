@@ -5,7 +5,7 @@
 #pragma once
 
 #include "perf/cli/selection.h"
-#include "perf/cost/modelled.h"
+#include "perf/code/cost/modelled.h"
 
 #include <filesystem>
 #include <optional>
@@ -28,7 +28,7 @@ std::filesystem::path compiled_kernels(const World& world);
 // own holds none where there was no nvcc.
 std::filesystem::path compiled_kernels(const Options& options, const World& world);
 
-// One of perf/model/gpus.json; empty: kModelledGpu. Throws Error for one that it lacks.
+// One of perf/code/timing_model/gpus.json; empty: kModelledGpu. Throws Error for one that it lacks.
 model::Gpu modelled_gpu(const World& world, const std::string& name);
 
 class CostModel {

@@ -4,8 +4,8 @@
 
 #include "perf/cli/counted.h"
 #include "perf/cli/selection.h"
+#include "perf/format/table.h"
 #include "perf/judge/exact_table.h"
-#include "perf/judge/table.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -6,7 +6,7 @@
 #include "perf/cli/cost_bound.h"
 #include "perf/cli/counted.h"
 #include "perf/cli/measure_rows.h"
-#include "perf/cost/sources.h"
+#include "perf/code/cost/sources.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -121,7 +121,7 @@ void bless_sources_of(const std::string& op, const judge::ExactBlessPlan& plan,
                                            world.counted_by.flags, blessed_of(op, options)),
                         {}});
   std::erase_if(file.ops, [&](const auto& one) {
-    return !std::filesystem::is_directory(world.source / "kernels" / one.first);
+    return !std::filesystem::is_directory(world.source / "kernels/ops" / one.first);
   });
   if (file.ops == before) return;
   judge::save_sources(file);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Costs that need not be counted again, since nothing has changed that decides them
-// (perf/cost/sources.h).
+// (perf/code/cost/sources.h).
 #pragma once
 
 #include "perf/cli/selection.h"

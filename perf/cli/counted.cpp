@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/counted.h"
 
+#include "perf/format/named_path.h"
 #include "perf/judge/command.h"
-#include "perf/judge/named_path.h"
 #include "perf/judge/row.h"
 
 #include <algorithm>

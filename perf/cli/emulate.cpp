@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // kernelgrade emulate -- PROGRAM ARGUMENTS: a program with this build's libcudart and libcuda in
-// the place of CUDA's (kernels/emulate): its kernels run on the executor, with --checked under the
-// checkers, with --counts counted. It runs below kernelgrade-guard, so that no process of it is
+// the place of CUDA's (kernels/cuda/binary): its kernels run on the executor, with --checked under
+// the checkers, with --counts counted. It runs below kernelgrade-guard, so that no process of it is
 // left when it, or the guard, ends.
-#include "perf/candidate/sandbox.h"
-#include "perf/cli/become.h"
+#include "perf/cli/candidate/sandbox.h"
 #include "perf/cli/commands.h"
-#include "perf/judge/atomic_file.h"
+#include "perf/cli/exec_program.h"
+#include "runtime/atomic_file.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ fs::path located(const std::string& program) {
 
 // A CUDA runtime within the program takes NVIDIA's driver alone.
 void demand_shared_runtime(const fs::path& program) {
-  const auto image = judge::read_file(program);
+  const auto image = read_file(program);
   if (!image) throw UsageError(fmt::format("{}: there is no such program", program.string()));
   const auto names = [&](const char* word) { return image->find(word) != std::string::npos; };
   if (!image->starts_with("\177ELF") || names("libcudart.so.") || !names("cuGetExportTable"))
@@ -73,7 +73,7 @@ int emulate(const Options& options, World& world) {
   if (options.emulated.checked) folder /= "checked";
   if (!options.emulated.counts.empty()) {
     folder /= "counted";
-    judge::require_writable(options.emulated.counts); // not when the program is over
+    require_writable(options.emulated.counts); // not when the program is over
     put("KERNELGRADE_COUNTS", fs::absolute(options.emulated.counts));
   }
   need(world, folder / "libcudart.so.13", "emulate",

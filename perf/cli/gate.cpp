@@ -9,13 +9,13 @@
 #include "perf/cli/gate_import.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/shard.h"
-#include "perf/judge/named_path.h"
+#include "perf/format/named_path.h"
 #include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
 #include "perf/judge/suspects.h"
+#include "perf/lab/selftest/calibration.h"
 #include "perf/measure/environment.h"
 #include "perf/report/rows.h"
-#include "perf/selftest/calibration.h"
 
 #include <algorithm>
 #include <optional>

@@ -7,8 +7,8 @@
 
 #include "perf/cli/baselines.h"
 #include "perf/cli/stored_runs.h"
+#include "perf/format/named_path.h"
 #include "perf/judge/compare_results.h"
-#include "perf/judge/named_path.h"
 #include "perf/judge/summary.h"
 #include "perf/report/rows.h"
 

@@ -3,10 +3,10 @@
 //
 // kernelgrade history import|show|plot: rows over runs. Needs no device.
 #include "perf/cli/commands.h"
-#include "perf/history/database.h"
-#include "perf/history/events.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/gate.h"
+#include "perf/lab/history/database.h"
+#include "perf/lab/history/events.h"
+#include "runtime/atomic_file.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -61,7 +61,7 @@ int history(const Options& options, World& world) {
       continue;
     }
     const auto file = options.history.pictures / file_name(series);
-    judge::write_file(file, history::svg(series, points));
+    write_file(file, history::svg(series, points));
     world.out << file.string() << "\n";
   }
   return judge::kExitPass;

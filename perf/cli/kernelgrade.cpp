@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From the command line to a command, and from whatever it throws to an exit code.
-#include "perf/cli/become.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/console.h"
 #include "perf/cli/cost_unchanged.h"
+#include "perf/cli/exec_program.h"
 #include "perf/cli/missing_operations.h"
-#include "perf/judge/atomic_file.h"
+#include "perf/format/sinks.h"
 #include "perf/judge/gate.h"
-#include "perf/judge/sinks.h"
-#include "perf/judge/temporary_folder.h"
-#include "perf/study/record.h"
+#include "perf/lab/study/record.h"
+#include "runtime/atomic_file.h"
+#include "runtime/temporary_folder.h"
 #include "runtime/without_places.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ void require_writable_files(const Options& options) {
   for (const std::filesystem::path& file :
        {options.json, options.selftest.calibration, options.choose.table})
     try {
-      if (!file.empty()) judge::require_writable(file);
+      if (!file.empty()) require_writable(file);
     } catch (const Error& error) {
       throw UsageError(error.what());
     }
@@ -106,7 +106,7 @@ int run_with_json_on_output(Command command, Options options, World& world) {
     std::ostream& out_;
     std::streambuf* const own_;
   };
-  const judge::TemporaryFolder folder;
+  const TemporaryFolder folder;
   options.json = folder.path() / "standard_output.json";
   int exit_code = 0;
   {
@@ -114,7 +114,7 @@ int run_with_json_on_output(Command command, Options options, World& world) {
     exit_code = command(options, world);
   }
   std::ostream output(Printable::below(world.out));
-  output << judge::read_file(options.json).value_or("") << std::flush;
+  output << read_file(options.json).value_or("") << std::flush;
   if (!output) throw Error("standard output: the JSON cannot be written to it; is the disk full?");
   return exit_code;
 }

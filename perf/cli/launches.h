@@ -5,7 +5,7 @@
 #pragma once
 
 #include "perf/cli/selection.h"
-#include "perf/resources/compiled.h"
+#include "perf/code/resources/compiled.h"
 
 #include <functional>
 #include <map>

@@ -5,8 +5,8 @@
 #include "perf/cli/commands.h"
 #include "perf/cli/cost_shares.h"
 #include "perf/cli/selection.h"
-#include "perf/judge/table.h"
-#include "perf/layers/layers.h"
+#include "perf/format/table.h"
+#include "perf/lab/layers/layers.h"
 
 #include <algorithm>
 #include <fmt/format.h>

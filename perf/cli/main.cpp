@@ -3,8 +3,8 @@
 //
 // kernelgrade, and, with the commands of the lab, kernelgrade-lab.
 #include "perf/cli/program.h"
-#include "perf/identity/library_identity.h"
-#include "perf/identity/row_identity.h"
+#include "perf/code/identity/library_identity.h"
+#include "perf/code/identity/row_identity.h"
 #include "perf/measure/bench.h"
 #if KERNELGRADE_LAB
 #include "perf/cli/lab_commands.h"

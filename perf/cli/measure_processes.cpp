@@ -3,15 +3,15 @@
 #include "perf/cli/measure_processes.h"
 
 #include "perf/cli/console.h"
-#include "perf/cli/growing_run.h"
+#include "perf/cli/incremental_results.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/stored_runs.h"
-#include "perf/judge/atomic_file.h"
-#include "perf/judge/temporary_folder.h"
 #include "perf/measure/child_process.h"
 #include "perf/measure/device_lock.h"
 #include "perf/measure/environment.h"
 #include "perf/measure/release_device.h"
+#include "runtime/atomic_file.h"
+#include "runtime/temporary_folder.h"
 
 #include <algorithm>
 #include <chrono>
@@ -70,7 +70,7 @@ judge::Measured failed(judge::Measured row, const perf::Finished& how, double ti
 
 class Processes {
  public:
-  Processes(const Options& options, World& world, RowProgram program, GrowingRun& run)
+  Processes(const Options& options, World& world, RowProgram program, IncrementalResults& run)
       : options_(options), world_(world), program_(std::move(program)), run_(run) {}
 
   // In how many processes a row is measured.
@@ -108,7 +108,7 @@ class Processes {
   std::filesystem::path path(const char* name) const { return folder_.path() / name; }
 
   perf::Finished run_process(const Rows& rows, unsigned shuffle) {
-    judge::write_file(path("rows"), batch(rows));
+    write_file(path("rows"), batch(rows));
     const std::vector<std::string> command = program_(path("rows"), run_.journal(), shuffle);
     // Taken here and not there: a process that waits for its turn does not stand still.
     const std::optional<perf::DeviceLock> lock = lock_to_measure(world_);
@@ -126,8 +126,8 @@ class Processes {
   const Options& options_;
   World& world_;
   const RowProgram program_;
-  GrowingRun& run_;
-  const judge::TemporaryFolder folder_;
+  IncrementalResults& run_;
+  const TemporaryFolder folder_;
 };
 
 // This one.
@@ -154,10 +154,11 @@ std::filesystem::path growing_file(const Options& options) {
 judge::Results measure_in_processes(const Options& options, World& world,
                                     const Selection& selection, const std::string& source,
                                     const RowProgram& program) {
-  const judge::TemporaryFolder folder;
-  GrowingRun run(growing_file(options), folder.path(), [&](std::vector<judge::Results> rows) {
-    return as_listed(join_runs(std::move(rows)), selection);
-  });
+  const TemporaryFolder folder;
+  IncrementalResults run(growing_file(options), folder.path(),
+                         [&](std::vector<judge::Results> rows) {
+                           return as_listed(join_runs(std::move(rows)), selection);
+                         });
   if (options.resume_run) {
     if (is_dirty(source))
       throw Error("--resume: the source tree has uncommitted changes, so nobody knows whether this "

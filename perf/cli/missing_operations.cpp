@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/missing_operations.h"
 
-#include "perf/build/target.h"
-#include "perf/cli/become.h"
+#include "perf/cli/build/target.h"
+#include "perf/cli/exec_program.h"
 
 #include <algorithm>
 #include <fstream>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/number_options.h"
 
-#include "perf/judge/csv.h"
+#include "perf/format/csv.h"
 
 #include <fmt/format.h>
 #include <optional>

@@ -7,8 +7,8 @@
 
 #include "perf/cli/command_options.h"
 #include "perf/cli/help.h"
-#include "perf/cli/nearest.h"
 #include "perf/cli/row_options.h"
+#include "perf/format/nearest.h"
 #include "perf/judge/limits.h"
 #include "runtime/backend.h"
 #include "runtime/device.h"

@@ -4,7 +4,7 @@
 // The command line, parsed and checked as far as it can be without knowing the operations.
 #pragma once
 
-#include "perf/candidate/ptx_source.h"
+#include "perf/cli/candidate/ptx_source.h"
 #include "perf/judge/row.h"
 #include "perf/measure/sampling.h"
 #include "perf/report/kept_runs.h"

@@ -4,17 +4,17 @@
 // kernelgrade peers: the same cases in other frameworks (perf/peers), as rows beside ours. The
 // frameworks get inputs and give results; whether these are right is judged here.
 #include "perf/judge/peers.h"
-#include "perf/cli/become.h"
 #include "perf/cli/console.h"
+#include "perf/cli/exec_program.h"
 #include "perf/cli/lab_commands.h"
 #include "perf/cli/measure_processes.h"
 #include "perf/cli/measure_rows.h"
-#include "perf/exchange/folder.h"
-#include "perf/exchange/models.h"
-#include "perf/judge/temporary_folder.h"
 #include "perf/measure/child_process.h"
 #include "perf/measure/environment.h"
+#include "perf/peers/exchange/folder.h"
+#include "perf/peers/exchange/models.h"
 #include "perf/report/peers.h"
+#include "runtime/temporary_folder.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -132,7 +132,7 @@ std::vector<std::vector<Case>> groups_of(std::vector<Case> cases, int processes)
 
 constexpr const char* kModels = "model"; // as an operation's name
 
-// Whole models, which another program makes (perf/models): takes them out of the filters.
+// Whole models, which another program makes (perf/measure/models): takes them out of the filters.
 std::vector<std::string> take_models(std::vector<Filter>& filters) {
   std::vector<std::string> words;
   std::vector<Filter> others;
@@ -233,7 +233,7 @@ Selection beside(Selection selection) {
 // that somebody named.
 void measure_group(const Options& options, World& world, const Python& python,
                    const std::vector<Case>& cases, const std::string& source, judge::Results& all) {
-  std::optional<judge::TemporaryFolder> temporary;
+  std::optional<TemporaryFolder> temporary;
   if (options.peers.folder.empty()) temporary.emplace();
   const fs::path folder = temporary ? temporary->path() : fs::absolute(options.peers.folder);
   std::vector<exchange::Given> given;
@@ -267,7 +267,7 @@ int peers(const Options& options, World& world) {
   judge::Results all;
   all.environment = perf::environment(source);
   std::vector<Case> cases = cases_of(world, selection);
-  const judge::TemporaryFolder exported;
+  const TemporaryFolder exported;
   if (!models.empty())
     for (Case& each : models_of(world, models, exported.path())) cases.push_back(std::move(each));
   std::vector<std::vector<Case>> groups;

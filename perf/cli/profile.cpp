@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // kernelgrade profile: where the time of the selected rows goes, kernel by kernel.
-#include "perf/profile/profile.h"
+#include "perf/lab/profile/profile.h"
 
 #include "perf/cli/lab_commands.h"
 #include "perf/cli/measure_rows.h"
-#include "perf/judge/atomic_file.h"
+#include "perf/lab/profile/text.h"
 #include "perf/measure/device_lock.h"
 #include "perf/measure/environment.h"
-#include "perf/profile/text.h"
+#include "runtime/atomic_file.h"
 
 #include <fmt/format.h>
 #include <ostream>
@@ -72,8 +72,8 @@ int profile(const Options& options, World& world) {
       profile::top_kernels(profiles, static_cast<std::size_t>(options.profile.top));
   if (!top.empty() && !options.quiet) world.out << profile::plain_text(top);
   if (!options.json.empty())
-    judge::write_file(options.json,
-                      profile::json(profiles, top, perf::environment(source_of(options, world))));
+    write_file(options.json,
+               profile::json(profiles, top, perf::environment(source_of(options, world))));
   return exit_code;
 }
 

@@ -5,15 +5,15 @@
 // made, from what the executor counted and from its machine code. No GPU, and no operation of ours.
 #include "perf/cli/cost_model.h"
 #include "perf/cli/lab_commands.h"
-#include "perf/cost/stored_counts.h"
-#include "perf/identity/cubin.h"
-#include "perf/judge/atomic_file.h"
+#include "perf/code/cost/stored_counts.h"
+#include "perf/code/identity/cubin.h"
+#include "perf/code/resources/occupancy.h"
+#include "perf/code/sass/analysis.h"
+#include "perf/code/sass/nvdisasm.h"
+#include "perf/code/sass/trips.h"
+#include "perf/format/table.h"
 #include "perf/judge/gate.h"
-#include "perf/judge/table.h"
-#include "perf/resources/occupancy.h"
-#include "perf/sass/analysis.h"
-#include "perf/sass/nvdisasm.h"
-#include "perf/sass/trips.h"
+#include "runtime/atomic_file.h"
 
 #include <algorithm>
 #include <cmath>
@@ -68,7 +68,7 @@ double round_trips(const count::Launch& launch, const MachineCode& code) {
 std::vector<MachineCode> code_of(const std::filesystem::path& cubin, const sass::Rates& rates,
                                  const std::filesystem::path& nvdisasm) {
   const std::string file = cubin.string();
-  const auto contents = judge::read_file(cubin);
+  const auto contents = read_file(cubin);
   if (!contents) throw UsageError(file + ": there is no such cubin");
   const std::vector<sass::Function> functions =
       sass::read_listing(sass::disassemble(nvdisasm, *contents, file), file);
@@ -154,7 +154,7 @@ int profile_counts(const Options& options, World& world) {
   }
   if (!options.quiet)
     world.out << fmt::format("bounds, not measured: {}\n{}", gpu.name, table.plain());
-  if (!options.json.empty()) judge::write_file(options.json, all.dump(1) + "\n");
+  if (!options.json.empty()) write_file(options.json, all.dump(1) + "\n");
   return judge::kExitPass;
 }
 

@@ -6,10 +6,10 @@
 #include "perf/cli/lab_commands.h"
 #include "perf/cli/launches.h"
 #include "perf/cli/selection.h"
-#include "perf/judge/atomic_file.h"
+#include "perf/code/sass/nvdisasm.h"
+#include "perf/code/sass/table.h"
 #include "perf/judge/gate.h"
-#include "perf/sass/nvdisasm.h"
-#include "perf/sass/table.h"
+#include "runtime/atomic_file.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -59,15 +59,15 @@ std::string closing(const std::vector<sass::Judged>& kernels, const std::string&
           ? fmt::format("{}, copy {:.2f} TB/s", gpu->name, gpu->copy_bytes_per_s / 1e12)
           : "no GPU of it is known here, so there is no share of a copy; --gpu names one");
   for (const auto& [opcode, count] : unknown)
-    text +=
-        fmt::format("unknown opcode {}: {} times; add it to perf/sass/pipes.cpp\n", opcode, count);
+    text += fmt::format("unknown opcode {}: {} times; add it to perf/code/sass/pipes.cpp\n", opcode,
+                        count);
   return text;
 }
 
 // The one that --gpu names, else the first of the architecture ("sm_90a": of 9.0).
 std::optional<model::Gpu> gpu_of(const Options& options, const World& world) {
   if (!options.profile.gpu.empty()) return modelled_gpu(world, options.profile.gpu);
-  for (model::Gpu& gpu : model::load_gpus(world.source / "perf" / "model" / "gpus.json"))
+  for (model::Gpu& gpu : model::load_gpus(world.source / "perf/code/timing_model/gpus.json"))
     if (options.arch.starts_with(model::arch_of(gpu))) return std::move(gpu);
   return std::nullopt;
 }
@@ -118,7 +118,7 @@ int profile_sass(const Options& options, World& world) {
     throw Error("profile --sass: the selected rows launch no kernel of ours that was compiled; "
                 "build the target fatbins");
   if (!options.quiet) world.out << sass::plain_text(judged) << closing(judged, compiled->name, gpu);
-  if (!options.json.empty()) judge::write_file(options.json, sass::json(judged).dump(1) + "\n");
+  if (!options.json.empty()) write_file(options.json, sass::json(judged).dump(1) + "\n");
   // What no pipe has is missing from every bound.
   return has_unknown(judged) ? judge::kExitFail : judge::kExitPass;
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/program.h"
 
-#include "perf/build/target.h"
+#include "perf/cli/build/target.h"
 #include "perf/judge/command.h"
 #include "perf/judge/gate.h"
 #include "perf/measure/child_process.h"

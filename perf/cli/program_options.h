@@ -12,8 +12,8 @@ namespace kg::cli {
 
 void add_emulate(CLI::App& app, Words& words);
 
-// Their options are those of the programs that run them (perf/check/options.cpp,
-// perf/models/command.cpp).
+// Their options are those of the programs that run them (perf/cli/check/options.cpp,
+// perf/measure/models/command.cpp).
 void add_check(CLI::App& app);
 void add_model(CLI::App& app);
 

@@ -4,10 +4,10 @@
 // This build against a reference, as `ab` and `gate` compare them.
 #pragma once
 
-#include "perf/ab/compare_builds.h"
-#include "perf/ab/reference_build.h"
 #include "perf/cli/options.h"
 #include "perf/cli/world.h"
+#include "perf/measure/ab/compare_builds.h"
+#include "perf/measure/ab/reference_build.h"
 
 #include <functional>
 #include <memory>

@@ -37,7 +37,7 @@ namespace {
 // The files as what they hold.
 struct Files {
   judge::Results run;
-  report::Supplements supplements;
+  report::Attachments attachments;
   std::vector<std::string> faults; // files that cannot be read
 };
 
@@ -46,7 +46,7 @@ Files read_files(const Options& options) {
   std::vector<std::filesystem::path> results;
   for (const std::filesystem::path& path : options.files) {
     try {
-      if (report::add_file(files.supplements, path)) continue;
+      if (report::add_file(files.attachments, path)) continue;
       if (!options.report.tests.empty()) load_runs({path});
       results.push_back(path);
     } catch (const Error& error) {
@@ -122,9 +122,9 @@ Timings judge_timings(const Options& options, Selection selection, const judge::
 // Where the files hold correctness tests at all, each selected type of an operation must have some:
 // a test program that crashed leaves no file.
 std::vector<std::string> without_correctness(const Selection& selection,
-                                             const report::Supplements& supplements) {
+                                             const report::Attachments& attachments) {
   std::set<std::pair<std::string, std::string>> seen;
-  for (const report::CorrectnessRun& run : supplements.correctness) seen.emplace(run.op, run.dtype);
+  for (const report::CorrectnessRun& run : attachments.correctness) seen.emplace(run.op, run.dtype);
   std::vector<std::string> faults;
   if (seen.empty()) return faults;
   for (const Row& row : selection.rows) {
@@ -169,26 +169,26 @@ int report(const Options& options, World& world) {
     throw UsageError("report: name the files to judge, or CTest's list of tests (--tests)");
   if (options.report.tests.size() != options.report.junit.size())
     throw UsageError("report: give one --junit for each --tests");
-  auto [run, supplements, unreadable] = read_files(options);
-  supplements.scope = scope(options, selection);
+  auto [run, attachments, unreadable] = read_files(options);
+  attachments.scope = scope(options, selection);
   for (std::size_t i = 0; i < options.report.tests.size(); ++i) {
     const auto planned = report::planned_tests(options.report.tests[i], options.report.junit[i]);
-    supplements.tests.insert(supplements.tests.end(), planned.begin(), planned.end());
+    attachments.tests.insert(attachments.tests.end(), planned.begin(), planned.end());
   }
-  const bool has_others = !run.costs.empty() || !run.resources.empty() || !supplements.empty();
+  const bool has_others = !run.costs.empty() || !run.resources.empty() || !attachments.empty();
   const Timings timings = judge_timings(options, selection, run, has_others);
   judge::GateResult result = timings.result;
 #if KERNELGRADE_HISTORY
   if (!options.report.history.empty() && !run.rows.empty())
-    supplements.history =
+    attachments.history =
         row_history(options.report.history, run.environment.at("device"), result.rows);
 #endif
-  for (std::string& fault : without_correctness(selection, supplements))
+  for (std::string& fault : without_correctness(selection, attachments))
     result.faults.push_back(std::move(fault));
   result.faults.insert(result.faults.begin(), unreadable.begin(), unreadable.end());
-  report::discredit_wrong(result, supplements);
+  report::discredit_wrong(result, attachments);
   const report::CountedSections counted =
-      judge_counted(options, selection, run, without_nvcc(supplements.tests));
+      judge_counted(options, selection, run, without_nvcc(attachments.tests));
   std::vector<int> exits;
   // The executor's own times on this CPU fail where they are worse beyond doubt, and else say
   // nothing of a kernel.
@@ -198,11 +198,11 @@ int report(const Options& options, World& world) {
                                                                      : result.exit_code);
   if (!result.faults.empty()) exits.push_back(judge::kExitFail);
   for (const report::CountedSection& section : counted) exits.push_back(section.result.exit_code);
-  if (!supplements.empty()) exits.push_back(report::exit_code(supplements));
+  if (!attachments.empty()) exits.push_back(report::exit_code(attachments));
   result.exit_code = judge::combined_exit(exits, options.strict);
   const std::filesystem::path kept =
-      report::write(options.report.folder, run, result, timings.ceilings, counted, supplements);
-  world.out << report::console_text(run, result, counted, supplements,
+      report::write(options.report.folder, run, result, timings.ceilings, counted, attachments);
+  world.out << report::console_text(run, result, counted, attachments,
                                     (options.report.folder / "report.html").string())
             << fmt::format("report: {}, kept in {}\n",
                            (options.report.folder / "report.html").string(), kept.string());

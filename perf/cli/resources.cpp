@@ -3,7 +3,7 @@
 //
 // kernelgrade resources: what the compiled kernels take, against baselines/resources/. Needs no
 // GPU, and nvcc when the build is made for what has changed since it was blessed.
-#include "perf/resources/blessed.h"
+#include "perf/code/resources/blessed.h"
 
 #include "perf/cli/commands.h"
 #include "perf/cli/cost_model.h"
@@ -11,11 +11,11 @@
 #include "perf/cli/launches.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/selection.h"
+#include "perf/code/resources/sources.h"
+#include "perf/code/sass/columns.h"
+#include "perf/code/sass/nvdisasm.h"
+#include "perf/format/named_path.h"
 #include "perf/judge/exact_bless.h"
-#include "perf/judge/named_path.h"
-#include "perf/resources/sources.h"
-#include "perf/sass/columns.h"
-#include "perf/sass/nvdisasm.h"
 
 #include <fmt/format.h>
 #include <map>
@@ -81,7 +81,7 @@ std::vector<judge::ExactMeasured> compiled_rows(const Target& target, const std:
   const std::string arch = target.compiled.arch();
   const Launches launches = here.launches_of(op);
   std::vector<judge::ExactMeasured> rows =
-      kg::resources::compiled_resources(folder, arch, op, launches, here.kernels() / op);
+      kg::resources::compiled_resources(folder, arch, op, launches, here.kernels() / "ops" / op);
   if (!here.nvdisasm.empty()) sass::fill_columns(rows, folder, arch, op, launches, here.nvdisasm);
   return rows;
 }
@@ -91,7 +91,7 @@ std::vector<judge::ExactMeasured> blessed_rows(const Target& target, const std::
                                                const Here& here) {
   return kg::resources::blessed_resources(
       kg::resources::rows_of_op(target.blessed.rows, op), target.compiled.arch(), op,
-      here.launches_of(op), here.kernels() / op,
+      here.launches_of(op), here.kernels() / "ops" / op,
       kg::resources::why_unchanged(target.sources.ops.at(op), here.compiler));
 }
 
@@ -133,7 +133,7 @@ void bless_sources(const Options& options, World& world, const Target& target,
     judge::bless_sources(file, op, {here.compiler.version, source_of(options, world), *hash, read});
   }
   std::erase_if(file.ops, [&](const auto& one) {
-    return !std::filesystem::is_directory(here.kernels() / one.first);
+    return !std::filesystem::is_directory(here.kernels() / "ops" / one.first);
   });
   if (file.ops == target.sources.ops) return;
   judge::save_sources(file);

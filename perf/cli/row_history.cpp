@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/row_history.h"
 
-#include "perf/history/database.h"
-#include "perf/history/events.h"
+#include "perf/lab/history/database.h"
+#include "perf/lab/history/events.h"
 #include "runtime/error.h"
 
 #include <fmt/format.h>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/row_options.h"
 
-#include "perf/judge/atomic_file.h"
-#include "perf/layers/layers.h"
+#include "perf/lab/layers/layers.h"
+#include "runtime/atomic_file.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -125,7 +125,7 @@ std::vector<Filter> filters_of(const FilterWords& words) {
 }
 
 std::vector<Filter> read_batch(const std::filesystem::path& path) {
-  const std::optional<std::string> contents = judge::read_file(path);
+  const std::optional<std::string> contents = read_file(path);
   if (!contents) throw UsageError(fmt::format("--batch {}: there is no such file", path.string()));
   std::vector<Filter> filters;
   std::istringstream lines(*contents);

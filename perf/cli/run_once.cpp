@@ -4,11 +4,11 @@
 // kernelgrade run --once: every row executes once, is checked, and is not timed: for tools that
 // look at the launches themselves, as profilers and sanitizers do.
 #include "perf/cli/run_once.h"
+#include "libraries/not_supported.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/measure/environment.h"
 #include "runtime/launch.h"
-#include "vendor/not_supported.h"
 
 #include <exception>
 #include <fmt/format.h>

@@ -6,12 +6,12 @@
 #include "perf/cli/lab_commands.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/reference.h"
-#include "perf/judge/atomic_file.h"
+#include "perf/lab/selftest/checker.h"
+#include "perf/lab/selftest/comparison.h"
+#include "perf/lab/selftest/load.h"
 #include "perf/measure/environment.h"
 #include "perf/measure/sampling.h"
-#include "perf/selftest/checker.h"
-#include "perf/selftest/comparison.h"
-#include "perf/selftest/load.h"
+#include "runtime/atomic_file.h"
 #include "runtime/backend.h"
 
 #include <algorithm>
@@ -123,14 +123,14 @@ int check(const Options& options, World& world) {
         ++batches;
         if (!options.selftest.samples.empty()) {
           std::filesystem::create_directories(options.selftest.samples);
-          judge::write_file(options.selftest.samples / fmt::format("{}-{:04}.json", run, batches),
-                            selftest::to_json(batch));
+          write_file(options.selftest.samples / fmt::format("{}-{:04}.json", run, batches),
+                     selftest::to_json(batch));
         }
         const std::vector<CalibrationRow> added = selftest::tally(batch);
         counts.insert(counts.end(), added.begin(), added.end());
         counts = selftest::pool(counts);
         if (!options.selftest.calibration.empty())
-          judge::write_file(options.selftest.calibration, selftest::format_calibration(counts));
+          write_file(options.selftest.calibration, selftest::format_calibration(counts));
         world.err << fmt::format("batch {} of {} rows done after {:.0f} s\n", batches, rows,
                                  (now() - start) / 1e9);
       });
@@ -144,8 +144,8 @@ int selftest(const Options& options, World& world) {
   if (!options.selftest.pooled.empty()) {
     if (options.selftest.calibration.empty())
       throw UsageError("--merge: say by --out which file to write");
-    judge::write_file(options.selftest.calibration,
-                      selftest::format_calibration(load(options.selftest.pooled)));
+    write_file(options.selftest.calibration,
+               selftest::format_calibration(load(options.selftest.pooled)));
     return judge::kExitPass;
   }
   if (!options.selftest.compared.empty()) {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/stored_runs.h"
 
-#include "perf/cli/growing_run.h"
+#include "perf/cli/incremental_results.h"
 #include "perf/cli/shard.h"
-#include "perf/import/load.h"
+#include "perf/lab/import/load.h"
 
 #include <algorithm>
 #include <set>

@@ -13,7 +13,7 @@ namespace kg::cli {
 inline constexpr const char* kDate = "date_utc";
 
 // The files of `run --json` and `gate --json`, whole or cut off (growing_run.h), or of other tools
-// (perf/import), as one run. A row
+// (perf/lab/import), as one run. A row
 // that failed in any of them has failed, and its times elsewhere count for nothing. Throws Error
 // when they are not of one machine and build, or hold shards that make no whole (shard.h); the
 // dates may differ, and the latest stays.

@@ -2,20 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // kernelgrade study: every variant at the points of a study, into a file from which it can go on.
-#include "perf/study/study.h"
+#include "perf/lab/study/study.h"
 
-#include "perf/ab/git.h"
 #include "perf/cli/console.h"
 #include "perf/cli/lab_commands.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/shard.h"
 #include "perf/cli/study_experiment.h"
-#include "perf/judge/atomic_file.h"
+#include "perf/lab/study/engine.h"
+#include "perf/lab/study/join.h"
+#include "perf/measure/ab/git.h"
 #include "perf/measure/environment.h"
 #include "perf/report/study_page.h"
 #include "perf/report/study_sections.h"
-#include "perf/study/engine.h"
-#include "perf/study/join.h"
+#include "runtime/atomic_file.h"
 #include "runtime/hash.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ study::Planned planned_of(const Row& row) {
 // What a program does depends on all of its bytes; a commit's name says nothing of uncommitted
 // changes.
 std::string hash_of(const std::filesystem::path& program) {
-  return Hash().bytes(judge::read_file(program).value_or("")).hex();
+  return Hash().bytes(read_file(program).value_or("")).hex();
 }
 
 // The file to write: a new one, or with --resume one that was interrupted.

@@ -4,10 +4,10 @@
 
 #include "perf/cli/measure_processes.h"
 #include "perf/cli/study_programs.h"
-#include "perf/judge/atomic_file.h"
-#include "perf/judge/temporary_folder.h"
+#include "perf/lab/study/models.h"
 #include "perf/measure/child_process.h"
-#include "perf/study/models.h"
+#include "runtime/atomic_file.h"
+#include "runtime/temporary_folder.h"
 
 #include <algorithm>
 #include <chrono>
@@ -47,7 +47,7 @@ std::vector<Row> rows_of_operation(const World& world, const study::Point& point
 // Nothing where that process failed; what it wrote to standard error says why.
 std::optional<study::Traced> trace(const Options& options, const World& world,
                                    const judge::RowKey& key, const std::string& source) {
-  const judge::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::filesystem::path file = folder.path() / "profile.json";
   const perf::Finished how = perf::run_watched(
       {world.executable.string(), "profile", "--case", key.case_id, "--variant", key.variant,
@@ -60,7 +60,7 @@ std::optional<study::Traced> trace(const Options& options, const World& world,
 } // namespace
 
 study::Traced traced_of(const std::filesystem::path& profile) {
-  const nlohmann::json file = nlohmann::json::parse(judge::read_file(profile).value());
+  const nlohmann::json file = nlohmann::json::parse(read_file(profile).value());
   const nlohmann::json& row = file.at("rows").at(0);
   study::Traced traced{row.at("wall_ns"), row.at("device_ns"), {}};
   for (const nlohmann::json& part : row.at("device")) {

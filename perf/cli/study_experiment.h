@@ -5,7 +5,7 @@
 #pragma once
 
 #include "perf/cli/selection.h"
-#include "perf/study/record.h"
+#include "perf/lab/study/record.h"
 
 #include <string>
 #include <vector>

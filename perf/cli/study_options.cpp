@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/study_options.h"
 
-#include "perf/study/study.h"
+#include "perf/lab/study/study.h"
 
 #include <CLI/CLI.hpp>
 

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/study_programs.h"
 
-#include "perf/cli/become.h"
+#include "perf/cli/exec_program.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/study_experiment.h"
 #include "perf/judge/peers.h"
-#include "perf/judge/temporary_folder.h"
+#include "perf/lab/study/models.h"
+#include "perf/lab/study/settings.h"
 #include "perf/measure/child_process.h"
-#include "perf/study/models.h"
-#include "perf/study/settings.h"
+#include "runtime/temporary_folder.h"
 
 #include <algorithm>
 #include <chrono>
@@ -86,7 +86,7 @@ bool is_of_another_program(const Row& row, const study::Settings& settings) {
 
 study::Experiment measure_by_program(const Options& options, const World& world, const Row& row,
                                      const study::Settings& settings, const std::string& source) {
-  const judge::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const fs::path results = folder.path() / "results.json", trace = folder.path() / "trace.json";
   std::vector<std::string> command = command_for(options, world, row, settings, results, trace);
   command.insert(command.end(), {"--source-id", source});

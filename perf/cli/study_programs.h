@@ -8,7 +8,7 @@
 #include "perf/cli/options.h"
 #include "perf/cli/selection.h"
 #include "perf/cli/world.h"
-#include "perf/study/record.h"
+#include "perf/lab/study/record.h"
 
 #include <string>
 #include <vector>

@@ -3,19 +3,19 @@
 //
 // kernelgrade try: somebody's kernel for an operation that has a card: right, and safe? And what
 // does it cost?
-#include "perf/candidate/contract_run.h"
-#include "perf/candidate/costs.h"
-#include "perf/candidate/process.h"
-#include "perf/candidate/ptx_source.h"
-#include "perf/candidate/taken.h"
-#include "perf/cli/become.h"
+#include "perf/cli/candidate/contract_run.h"
+#include "perf/cli/candidate/costs.h"
+#include "perf/cli/candidate/process.h"
+#include "perf/cli/candidate/ptx_source.h"
+#include "perf/cli/candidate/taken.h"
+#include "perf/cli/exec_program.h"
 #include "perf/cli/lab_commands.h"
-#include "perf/judge/atomic_file.h"
+#include "perf/code/resources/occupancy.h"
+#include "perf/format/sinks.h"
+#include "perf/format/table.h"
 #include "perf/judge/gate.h"
-#include "perf/judge/sinks.h"
-#include "perf/judge/table.h"
-#include "perf/judge/temporary_folder.h"
-#include "perf/resources/occupancy.h"
+#include "runtime/atomic_file.h"
+#include "runtime/temporary_folder.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -57,8 +57,8 @@ fs::path source_for_host(const Programs& programs, const TryOptions& attempt,
   }
   try {
     const fs::path source = folder / "launch.cu";
-    judge::write_file(source, candidate::source_of(attempt.candidate, attempt.launch,
-                                                   signature_of(programs, attempt.op)));
+    write_file(source, candidate::source_of(attempt.candidate, attempt.launch,
+                                            signature_of(programs, attempt.op)));
     return source;
   } catch (const Error& error) {
     throw UsageError(error.what());
@@ -299,7 +299,7 @@ int try_candidate(const Options& options, World& world) {
     throw UsageError(std::string("--arch: ") + error.what());
   }
 
-  const judge::TemporaryFolder folder;
+  const TemporaryFolder folder;
   if (const candidate::Sandbox sandbox = candidate::sandbox(); sandbox.on)
     world.err << sandbox.words << "\n";
   std::string errors;
@@ -320,8 +320,8 @@ int try_candidate(const Options& options, World& world) {
   }
   show(judged, options, world.out);
   if (!options.json.empty())
-    judge::write_file(options.json, judge::for_json(to_json(judged, options), 2) + "\n");
-  if (!options.attempt.html.empty()) judge::write_file(options.attempt.html, page(judged, options));
+    write_file(options.json, judge::for_json(to_json(judged, options), 2) + "\n");
+  if (!options.attempt.html.empty()) write_file(options.attempt.html, page(judged, options));
   return judged.passed() ? judge::kExitPass : judge::kExitFail;
 }
 

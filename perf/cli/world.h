@@ -5,7 +5,7 @@
 // with their own.
 #pragma once
 
-#include "perf/cost/sources.h"
+#include "perf/code/cost/sources.h"
 #include "perf/measure/measure.h"
 #include "perf/measure/suite.h"
 #include "runtime/host/count/counts.h"
@@ -39,7 +39,8 @@ struct World {
   };                                   // the device runs kernels, and has no times
   std::function<std::string()> device; // its name in paths; asked only where there is one
   std::function<std::unique_ptr<perf::Apparatus>(perf::Pace)> apparatus;
-  // Of the machine code that an op launched (perf/identity); where it is empty, rows have none.
+  // Of the machine code that an op launched (perf/code/identity); where it is empty, rows have
+  // none.
   std::function<std::string(const std::string& op, const std::vector<LaunchRecord>&)> identity =
       nullptr;
   // Of a vendor's variant; empty where the library is not known.

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/baseline.h"
 
-#include "perf/judge/atomic_file.h"
-#include "perf/judge/schema.h"
+#include "perf/format/schema.h"
+#include "runtime/atomic_file.h"
 #include "runtime/dtype.h"
 #include "runtime/error.h"
 

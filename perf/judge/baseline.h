@@ -5,7 +5,7 @@
 // baselines/host/<op>.csv.
 #pragma once
 
-#include "perf/judge/csv.h"
+#include "perf/format/csv.h"
 #include "perf/judge/row.h"
 #include "perf/judge/statistics.h"
 

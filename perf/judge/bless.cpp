@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/bless.h"
 
+#include "perf/format/table.h"
+#include "perf/format/units.h"
 #include "perf/judge/compare_rows.h"
 #include "perf/judge/limits.h"
 #include "perf/judge/roof.h"
-#include "perf/judge/table.h"
-#include "perf/judge/units.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 //
 // Whether B is slower than A, from pairs of fresh processes measured side by side: the only
 // judgement that may call a row regressed by a few percent, since it alone does not depend on how
-// fast the machine happens to be. Pure; perf/ab runs the processes.
+// fast the machine happens to be. Pure; perf/measure/ab runs the processes.
 //
 // It looks at d = ln(B / A) of each pair. Two tests, each with probability `alpha` of error, bound
 // d from below and from above: the sign test, which holds for every distribution of d and survives

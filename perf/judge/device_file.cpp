@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/device_file.h"
 
-#include "perf/judge/atomic_file.h"
-#include "perf/judge/json_reader.h"
+#include "perf/format/json_reader.h"
+#include "perf/format/sinks.h"
 #include "perf/judge/row.h"
-#include "perf/judge/sinks.h"
+#include "runtime/atomic_file.h"
 
 #include <cstdlib>
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/exact_bless.h"
 
-#include "perf/judge/table.h"
+#include "perf/format/table.h"
 
 #include <algorithm>
 #include <cmath>

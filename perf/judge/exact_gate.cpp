@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/exact_gate.h"
 
-#include "perf/judge/sinks.h"
+#include "perf/format/sinks.h"
 #include "perf/judge/verdict_counts.h"
 
 #include <algorithm>

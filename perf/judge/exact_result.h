@@ -4,8 +4,8 @@
 // Counted rows in the JSON of results (result.h): members are called as the columns of the table.
 #pragma once
 
+#include "perf/format/json_reader.h"
 #include "perf/judge/exact_table.h"
-#include "perf/judge/json_reader.h"
 
 #include <nlohmann/json_fwd.hpp>
 #include <vector>

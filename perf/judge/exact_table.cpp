@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/exact_table.h"
 
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/exact_lines.h"
 #include "perf/judge/row.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 // of quantities by key, so that one gate and one bless serve both.
 #pragma once
 
-#include "perf/judge/csv.h"
-#include "perf/judge/schema.h"
+#include "perf/format/csv.h"
+#include "perf/format/schema.h"
 
 #include <cstddef>
 #include <filesystem>
@@ -61,13 +61,13 @@ struct ExactTable {
   std::vector<std::string> line_key(std::vector<std::string> key) const;
 };
 
-// Key: case, variant, metric (perf/cost/metrics.h). Quantities: value, and minimum, the least that
-// the problem itself needs (0 where nothing is known).
+// Key: case, variant, metric (perf/code/cost/metrics.h). Quantities: value, and minimum, the least
+// that the problem itself needs (0 where nothing is known).
 const ExactTable& cost_table();
 
 // Key: kernel, "<op>.<name>". Quantities, in this order: registers, spill_bytes, local_bytes,
 // static_shared, dynamic_shared, threads, occupancy_pct, split_loads, split_stores
-// (perf/resources/ptx.h), and of the machine code (perf/sass/columns.h) bytes_in_flight,
+// (perf/code/resources/ptx.h), and of the machine code (perf/code/sass/columns.h) bytes_in_flight,
 // issue_slots, calls, divisions, loop_calls. Bytes per thread, shared memory and threads per block.
 const ExactTable& resource_table();
 

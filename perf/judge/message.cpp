@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/message.h"
 
+#include "perf/format/units.h"
 #include "perf/judge/limits.h"
 #include "perf/judge/roof.h"
-#include "perf/judge/units.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/result.h"
 
-#include "perf/judge/atomic_file.h"
+#include "perf/format/json_reader.h"
+#include "perf/format/sinks.h"
 #include "perf/judge/exact_result.h"
-#include "perf/judge/json_reader.h"
 #include "perf/judge/shards.h"
-#include "perf/judge/sinks.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 
 #include <algorithm>

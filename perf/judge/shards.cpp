@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/shards.h"
 
-#include "perf/judge/json_reader.h"
+#include "perf/format/json_reader.h"
 #include "runtime/error.h"
 
 #include <fmt/format.h>

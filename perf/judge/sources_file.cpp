@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/sources_file.h"
 
-#include "perf/judge/atomic_file.h"
-#include "perf/judge/csv.h"
+#include "perf/format/csv.h"
+#include "perf/format/schema.h"
 #include "perf/judge/parts.h"
-#include "perf/judge/schema.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 
 #include <fmt/format.h>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/stored_confirmation.h"
 
-#include "perf/judge/json_reader.h"
-#include "perf/judge/sinks.h"
+#include "perf/format/json_reader.h"
+#include "perf/format/sinks.h"
 
 #include <nlohmann/json.hpp>
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/summary.h"
 
-#include "perf/judge/sinks.h"
+#include "perf/format/sinks.h"
+#include "perf/format/table.h"
 #include "perf/judge/statistics.h"
-#include "perf/judge/table.h"
 
 #include <algorithm>
 #include <fmt/format.h>

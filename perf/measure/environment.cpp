@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/measure/environment.h"
 
+#include "libraries/library.h"
 #include "perf/measure/child_process.h"
 #include "runtime/backend.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
-#include "vendor/library.h"
 
 #include <array>
 #include <ctime>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/measure/flush.h"
 
+#include "instructions/discard.h"
 #include "perf/judge/statistics.h"
-#include "ptx/discard.h"
 #include "runtime/device.h"
 #include "runtime/launch.h"
 

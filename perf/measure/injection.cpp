@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/measure/injection.h"
 
-#include "perf/judge/csv.h"
+#include "perf/format/csv.h"
 #include "perf/judge/statistics.h"
 #include "perf/measure/flush.h"
 #include "perf/measure/sampling.h"

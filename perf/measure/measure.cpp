@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/measure/measure.h"
 
+#include "libraries/not_supported.h"
 #include "perf/judge/result.h"
 #include "perf/measure/flush.h"
 #include "perf/measure/graph_slope.h"
@@ -9,7 +10,6 @@
 #include "runtime/backend.h"
 #include "runtime/error.h"
 #include "runtime/memory.h"
-#include "vendor/not_supported.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/aggregates.h"
 
+#include "perf/format/table.h"
 #include "perf/judge/statistics.h"
-#include "perf/judge/table.h"
 #include "perf/report/rows.h"
 
 #include <algorithm>
@@ -74,9 +74,9 @@ SpeedUp speed_up(std::string over, std::size_t of, std::vector<double> ratios) {
 // Operations with their types.
 using Types = std::set<std::pair<std::string, std::string>>;
 
-Types wrong_types(const Supplements& supplements) {
+Types wrong_types(const Attachments& attachments) {
   Types wrong;
-  for (const CorrectnessRun& run : supplements.correctness)
+  for (const CorrectnessRun& run : attachments.correctness)
     if (!run.failed.empty()) wrong.emplace(run.op, run.dtype);
   return wrong;
 }
@@ -97,8 +97,8 @@ void add(judge::TextTable& table, const SpeedUp& found) {
 
 } // namespace
 
-void discredit_wrong(GateResult& result, const Supplements& supplements) {
-  const Types wrong = wrong_types(supplements);
+void discredit_wrong(GateResult& result, const Attachments& attachments) {
+  const Types wrong = wrong_types(attachments);
   for (RowResult& row : result.rows) {
     if (row.kind != judge::Kind::ours || !row.ratio || !wrong.contains({row.op, row.dtype}))
       continue;
@@ -109,14 +109,14 @@ void discredit_wrong(GateResult& result, const Supplements& supplements) {
 }
 
 std::vector<Success> successes(const GateResult& result, const CountedSections& counted,
-                               const Supplements& supplements) {
-  std::vector<Success> found = {timings(result), tests(supplements.correctness),
-                                mutants(supplements.mutants)};
+                               const Attachments& attachments) {
+  std::vector<Success> found = {timings(result), tests(attachments.correctness),
+                                mutants(attachments.mutants)};
   for (const CountedSection& section : counted) {
     Success& success = found.emplace_back(Success{section.name});
     for (const judge::ExactVerdict& row : section.result.rows) count(success, row.exit_code);
   }
-  for (const SideBySide& compared : supplements.comparisons) {
+  for (const SideBySide& compared : attachments.comparisons) {
     Success& success = found.emplace_back(Success{title(compared)});
     for (const ComparedPair& row : compared.rows) count(success, judge::usual_exit(row.verdict));
   }
@@ -140,8 +140,8 @@ SpeedUp over_baselines(const GateResult& result) {
 }
 
 SpeedUp over_vendor(const judge::Results& run, const GateResult& result,
-                    const Supplements& supplements) {
-  const Types wrong = wrong_types(supplements);
+                    const Attachments& attachments) {
+  const Types wrong = wrong_types(attachments);
   std::set<judge::RowKey> invalid;
   for (const RowResult& row : result.rows)
     if (row.verdict == judge::Verdict::invalid) invalid.insert(row.key);
@@ -157,15 +157,15 @@ SpeedUp over_vendor(const judge::Results& run, const GateResult& result,
 }
 
 std::string aggregates_markdown(const judge::Results& run, const GateResult& result,
-                                const CountedSections& counted, const Supplements& supplements) {
-  const std::vector<Success> found = successes(result, counted, supplements);
+                                const CountedSections& counted, const Attachments& attachments) {
+  const std::vector<Success> found = successes(result, counted, attachments);
   if (found.empty()) return "";
   judge::TextTable success({"of", "passed", "failed", "skipped", "success rate"});
   for (const Success& each : found)
     success.add({each.what, std::to_string(each.passed), std::to_string(each.failed),
                  std::to_string(each.skipped), rate_text(each)});
   std::string text = success.markdown() + "\n";
-  const SpeedUp baselines = over_baselines(result), vendor = over_vendor(run, result, supplements);
+  const SpeedUp baselines = over_baselines(result), vendor = over_vendor(run, result, attachments);
   if (baselines.of == 0) return text;
   judge::TextTable speed({"speed-up over", "mean", "median", "min", "max", "of our rows"});
   add(speed, baselines);

@@ -7,8 +7,8 @@
 
 #include "perf/judge/gate.h"
 #include "perf/judge/result.h"
+#include "perf/report/attachments.h"
 #include "perf/report/counted.h"
-#include "perf/report/supplements.h"
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
@@ -19,7 +19,7 @@ namespace kg::report {
 
 // Takes ratio and grade from our rows whose operation has failed correctness tests of their type,
 // and says so in their messages: a time for a wrong result is no speed-up.
-void discredit_wrong(judge::GateResult& result, const Supplements& supplements);
+void discredit_wrong(judge::GateResult& result, const Attachments& attachments);
 
 // Of one kind of check. What was skipped was not judged.
 struct Success {
@@ -30,7 +30,7 @@ struct Success {
 };
 // A kind that the run has nothing of is left out.
 std::vector<Success> successes(const judge::GateResult& result, const CountedSections& counted,
-                               const Supplements& supplements);
+                               const Attachments& attachments);
 
 // "99.9 %" of what was judged: rounded down, so that 100 % is all of it. "-" where nothing was.
 std::string rate_text(const Success& success);
@@ -52,11 +52,11 @@ SpeedUp over_baselines(const judge::GateResult& result);
 // On a GPU; on the host the executor's overhead would be held against the kernel, and no row
 // counts.
 SpeedUp over_vendor(const judge::Results& run, const judge::GateResult& result,
-                    const Supplements& supplements);
+                    const Attachments& attachments);
 
 // Both kinds of numbers as tables, and what the mean is.
 std::string aggregates_markdown(const judge::Results& run, const judge::GateResult& result,
-                                const CountedSections& counted, const Supplements& supplements);
+                                const CountedSections& counted, const Attachments& attachments);
 
 nlohmann::json to_json(const Success& success);
 

@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/annotations.h"
 
-#include "perf/judge/sinks.h"
+#include "perf/format/sinks.h"
 #include "perf/report/failures.h"
 
 #include <fmt/format.h>
 
 namespace kg::report {
 std::string annotations(const judge::GateResult& result, const CountedSections& counted,
-                        const Supplements& supplements) {
+                        const Attachments& attachments) {
   std::string text;
   std::size_t shown = 0;
-  for (const Failure& failure : failures(result, counted, supplements)) {
+  for (const Failure& failure : failures(result, counted, attachments)) {
     if (failure.place.file.empty() || shown == kMostAnnotations) continue;
     ++shown;
     const std::string title = fmt::format("{} {}", failure.what, failure.verdict);

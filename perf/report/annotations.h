@@ -6,8 +6,8 @@
 #pragma once
 
 #include "perf/judge/gate.h"
+#include "perf/report/attachments.h"
 #include "perf/report/counted.h"
-#include "perf/report/supplements.h"
 
 #include <cstddef>
 #include <string>
@@ -20,6 +20,6 @@ inline constexpr std::size_t kMostAnnotations = 10; // GitHub shows no more of o
 // assertion, a bug that no test finds the kernel's line, a count the line that causes it, a row its
 // operation's header.
 std::string annotations(const judge::GateResult& result, const CountedSections& counted = {},
-                        const Supplements& supplements = {});
+                        const Attachments& attachments = {});
 
 } // namespace kg::report

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/comparison.h"
 
-#include "perf/judge/sinks.h"
-#include "perf/judge/table.h"
-#include "perf/judge/units.h"
+#include "perf/format/sinks.h"
+#include "perf/format/table.h"
+#include "perf/format/units.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/console_text.h"
 
-#include "perf/judge/sinks.h"
+#include "perf/format/sinks.h"
 #include "perf/judge/summary.h"
 #include "perf/report/failures.h"
 #include "perf/report/headline.h"
@@ -66,20 +66,20 @@ std::string emulated_timings_line(const judge::GateResult& result) {
 }
 
 std::string console_text(const judge::Results& run, const judge::GateResult& result,
-                         const CountedSections& counted, const Supplements& supplements,
+                         const CountedSections& counted, const Attachments& attachments,
                          const std::string& page, std::size_t most) {
   const judge::Summary summary = judge::summarise(result);
-  std::string text = failed_text(failures(result, counted, supplements), page, most);
+  std::string text = failed_text(failures(result, counted, attachments), page, most);
   if (!text.empty()) text += "\n";
   const bool emulated = device_of(run) == judge::Device::host;
   if (!emulated) text += judge::plain_text(summary, result);
-  for (const std::string& each : lines(supplements)) text += judge::for_console(each) + "\n";
+  for (const std::string& each : lines(attachments)) text += judge::for_console(each) + "\n";
   for (const CountedSection& section : counted) text += judge::for_console(line(section)) + "\n";
   if (emulated && !result.rows.empty()) text += emulated_timings_line(result) + "\n";
   if (emulated)
     for (std::size_t i = 0; i < std::min(most, result.notes.size()); ++i)
       text += "note: " + judge::for_console(result.notes[i]) + "\n";
-  return text + judge::for_console(headline(run, result, counted, supplements)) + "\n";
+  return text + judge::for_console(headline(run, result, counted, attachments)) + "\n";
 }
 
 } // namespace kg::report

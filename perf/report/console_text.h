@@ -6,8 +6,8 @@
 
 #include "perf/judge/gate.h"
 #include "perf/judge/result.h"
+#include "perf/report/attachments.h"
 #include "perf/report/counted.h"
-#include "perf/report/supplements.h"
 
 #include <cstddef>
 #include <string>
@@ -18,7 +18,7 @@ namespace kg::report {
 // and the resources; then the times; and the verdict last. Of each kind at most `most` lines, and
 // where the rest is. The times of a CPU are one line: they are the executor's own.
 std::string console_text(const judge::Results& run, const judge::GateResult& result,
-                         const CountedSections& counted, const Supplements& supplements,
+                         const CountedSections& counted, const Attachments& attachments,
                          const std::string& page, std::size_t most = 5);
 
 // "timings of the executor on this CPU (no GPU's): 56 as blessed, 1 slower, 18 undecided; of

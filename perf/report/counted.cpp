@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/counted.h"
 
-#include "perf/judge/sinks.h"
-#include "perf/judge/table.h"
+#include "perf/format/sinks.h"
+#include "perf/format/table.h"
 #include "perf/judge/verdict_counts.h"
 
 #include <algorithm>

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/crossovers.h"
 
-#include "perf/judge/table.h"
+#include "perf/format/table.h"
+#include "perf/lab/study/analysis.h"
 #include "perf/measure/measure.h"
 #include "perf/report/rows.h"
-#include "perf/study/analysis.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/ctest_run.h"
 
-#include "perf/judge/atomic_file.h"
+#include "perf/format/json_reader.h"
 #include "perf/judge/gate.h"
-#include "perf/judge/json_reader.h"
+#include "runtime/atomic_file.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -94,7 +94,7 @@ std::string complaint(const fs::path& file, fs::file_time_type begin) {
   const fs::file_time_type written = fs::last_write_time(file, error);
   if (error) return "it left no file " + file.string();
   if (written < begin) return file.string() + " is older than this run";
-  const std::optional<std::string> contents = judge::read_file(file);
+  const std::optional<std::string> contents = read_file(file);
   if (!contents || contents->empty()) return file.string() + " is empty";
   if (!nlohmann::json::accept(*contents)) return file.string() + " is no whole JSON";
   return "";
@@ -169,7 +169,7 @@ std::string_view name(TestState state) {
 }
 
 std::vector<PlannedTest> planned_tests(const fs::path& list, const fs::path& results) {
-  const std::optional<std::string> contents = judge::read_file(list);
+  const std::optional<std::string> contents = read_file(list);
   require(contents.has_value(),
           list.string() + ": there is no such file; write it by ctest --show-only=json-v1");
   const nlohmann::json root = judge::parse_json(*contents, list.string());

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/failures.h"
 
+#include "perf/format/sinks.h"
 #include "perf/judge/exact_table.h"
-#include "perf/judge/sinks.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -49,7 +49,7 @@ std::optional<Place> place_in(const std::string& whole, const std::string& folde
   return Place{found[1], found[2]};
 }
 
-Place header_of(const std::string& op) { return {fmt::format("kernels/{0}/{0}.h", op)}; }
+Place header_of(const std::string& op) { return {fmt::format("kernels/ops/{0}/{0}.h", op)}; }
 
 void add_tests(List& list, const std::vector<CorrectnessRun>& runs) {
   for (const CorrectnessRun& run : runs)
@@ -64,9 +64,9 @@ void add_tests(List& list, const std::vector<CorrectnessRun>& runs) {
 
 // CTest's names of the tests whose failure the rows and results below tell better.
 std::set<std::string> named_anyway(const judge::GateResult& result, const CountedSections& counted,
-                                   const Supplements& supplements) {
+                                   const Attachments& attachments) {
   std::set<std::string> names;
-  for (const CorrectnessRun& run : supplements.correctness)
+  for (const CorrectnessRun& run : attachments.correctness)
     if (exit_code(run) == judge::kExitFail) names.insert("correctness." + run.op + "." + run.dtype);
   for (const RowResult& row : result.rows)
     if (row.exit_code == judge::kExitFail) names.insert("perf." + row.op + "." + row.dtype);
@@ -77,7 +77,7 @@ std::set<std::string> named_anyway(const judge::GateResult& result, const Counte
       names.insert("resource." + std::string(judge::op_of(id)));
       names.insert("cost." + id.substr(0, id.find('.', id.find('.') + 1)));
     }
-  for (const KillMatrix& matrix : supplements.mutants)
+  for (const KillMatrix& matrix : attachments.mutants)
     if (killed(matrix) < matrix.mutants.size()) names.insert("mutants." + matrix.op);
   return names;
 }
@@ -176,18 +176,18 @@ std::string why_markdown(const std::string& why) {
 } // namespace
 
 std::vector<Failure> failures(const judge::GateResult& result, const CountedSections& counted,
-                              const Supplements& supplements) {
+                              const Attachments& attachments) {
   List list;
-  add_planned(list, supplements.tests, named_anyway(result, counted, supplements));
-  add_tests(list, supplements.correctness);
+  add_planned(list, attachments.tests, named_anyway(result, counted, attachments));
+  add_tests(list, attachments.correctness);
   add_rows(list, result, true);
   add_faults(list, result.faults);
   for (const CountedSection& section : counted) add_faults(list, section.result.faults);
-  add_mutants(list, supplements.mutants);
+  add_mutants(list, attachments.mutants);
   for (const CountedSection& section : counted) add_counts(list, section);
   add_rows(list, result, false);
-  for (const SideBySide& compared : supplements.comparisons) add_comparison(list, compared);
-  for (const StudyRun& run : supplements.studies) add_study(list, run);
+  for (const SideBySide& compared : attachments.comparisons) add_comparison(list, compared);
+  for (const StudyRun& run : attachments.studies) add_study(list, run);
   return list.take();
 }
 

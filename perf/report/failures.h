@@ -5,8 +5,8 @@
 #pragma once
 
 #include "perf/judge/gate.h"
+#include "perf/report/attachments.h"
 #include "perf/report/counted.h"
-#include "perf/report/supplements.h"
 
 #include <cstddef>
 #include <string>
@@ -35,7 +35,7 @@ struct Failure {
 // type of an operation are one failure, as are rows with the same verdict and reason, and counts of
 // one kernel's line.
 std::vector<Failure> failures(const judge::GateResult& result, const CountedSections& counted,
-                              const Supplements& supplements);
+                              const Attachments& attachments);
 
 // A heading and a list of the first `most`, each with its command; empty where nothing failed.
 std::string markdown(const std::vector<Failure>& failures, std::size_t most);

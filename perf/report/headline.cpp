@@ -31,15 +31,15 @@ std::string outcome(const judge::GateResult& result, const std::vector<Failure>&
 
 // What holds of the operations whose correctness tests ran. One of which all was skipped is neither
 // right nor wrong.
-std::string operations(const judge::GateResult& result, const Supplements& supplements) {
+std::string operations(const judge::GateResult& result, const Attachments& attachments) {
   if (!result.faults.empty()) return ""; // files are missing: perhaps those of an operation's tests
   std::set<std::string> tested, wrong;
-  for (const CorrectnessRun& run : supplements.correctness) {
+  for (const CorrectnessRun& run : attachments.correctness) {
     if (!run.passed.empty() || !run.failed.empty()) tested.insert(run.op);
     if (!run.failed.empty()) wrong.insert(run.op);
   }
   // A test that crashed or did not run leaves nothing that could be counted.
-  for (const PlannedTest& test : supplements.tests)
+  for (const PlannedTest& test : attachments.tests)
     if (test.label != "perf" && !test.op.empty() && test.failed()) {
       tested.insert(test.op);
       wrong.insert(test.op);
@@ -92,17 +92,17 @@ std::string host_timings(const judge::GateResult& result) {
 } // namespace
 
 std::string headline(const judge::Results& run, const judge::GateResult& result,
-                     const CountedSections& counted, const Supplements& supplements) {
-  const auto failed = failures(result, counted, supplements);
+                     const CountedSections& counted, const Attachments& attachments) {
+  const auto failed = failures(result, counted, attachments);
   std::vector<std::string> parts;
-  if (const std::string scope = text(supplements.scope); !scope.empty()) parts.push_back(scope);
-  if (const std::string right = operations(result, supplements); !right.empty())
+  if (const std::string scope = text(attachments.scope); !scope.empty()) parts.push_back(scope);
+  if (const std::string right = operations(result, attachments); !right.empty())
     parts.push_back(right);
-  if (std::any_of(supplements.tests.begin(), supplements.tests.end(),
+  if (std::any_of(attachments.tests.begin(), attachments.tests.end(),
                   [](const PlannedTest& test) { return test.state != TestState::passed; }))
-    parts.push_back(line(supplements.tests));
+    parts.push_back(line(attachments.tests));
   // Correctness is said above, tests where they did not all pass.
-  Supplements others = supplements;
+  Attachments others = attachments;
   others.tests.clear();
   others.correctness.clear();
   for (std::string& each : lines(others)) parts.push_back(std::move(each));

@@ -6,8 +6,8 @@
 
 #include "perf/judge/gate.h"
 #include "perf/judge/result.h"
+#include "perf/report/attachments.h"
 #include "perf/report/counted.h"
-#include "perf/report/supplements.h"
 
 #include <string>
 
@@ -17,6 +17,6 @@ namespace kg::report {
 // not count on a CPU)". What failed comes first, by its name: "FAILED: cost.axpy not run, and 2
 // more; ...". `result` has the exit code of all parts of the run.
 std::string headline(const judge::Results& run, const judge::GateResult& result,
-                     const CountedSections& counted, const Supplements& supplements);
+                     const CountedSections& counted, const Attachments& attachments);
 
 } // namespace kg::report

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/junit.h"
 
+#include "perf/format/sinks.h"
 #include "perf/judge/gate.h"
-#include "perf/judge/sinks.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which of an operation's seeded bugs its tests found, and by which check: what kill_matrix
-// (tests/mutants) writes.
+// (tests/mutation/mutants) writes.
 #pragma once
 
 #include "perf/report/junit.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/loss_plot.h"
 
-#include "perf/judge/sinks.h"
+#include "perf/format/sinks.h"
 #include "perf/report/plot_colours.h"
 
 #include <algorithm>

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/peers.h"
 
+#include "perf/format/sinks.h"
+#include "perf/format/units.h"
 #include "perf/judge/peers.h"
-#include "perf/judge/sinks.h"
 #include "perf/judge/statistics.h"
-#include "perf/judge/units.h"
 #include "perf/report/bar_plot.h"
 #include "perf/report/loss_plot.h"
 #include "perf/report/rows.h"

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/report.h"
 
-#include "perf/judge/atomic_file.h"
+#include "perf/format/sinks.h"
 #include "perf/judge/roof.h"
-#include "perf/judge/sinks.h"
 #include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
 #include "perf/judge/theory.h"
@@ -12,14 +11,15 @@
 #include "perf/report/aggregates.h"
 #include "perf/report/annotations.h"
 #include "perf/report/crossovers.h"
-#include "perf/report/faces.h"
+#include "perf/report/exporters.h"
 #include "perf/report/headline.h"
 #include "perf/report/html.h"
 #include "perf/report/kept_runs.h"
 #include "perf/report/peers.h"
 #include "perf/report/rows.h"
+#include "perf/report/run_quality.h"
 #include "perf/report/summary.h"
-#include "perf/report/trust.h"
+#include "runtime/atomic_file.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -174,11 +174,11 @@ nlohmann::json to_json(const SpeedUp& vendor) {
 } // namespace
 
 std::string markdown(const judge::Results& run, const judge::GateResult& result,
-                     const CountedSections& counted, const Supplements& supplements) {
+                     const CountedSections& counted, const Attachments& attachments) {
   const judge::Summary summary = judge::summarise(result);
   std::string text = fmt::format("# Kernelgrade report\n\n**{}**\n\n",
-                                 judge::for_markdown(headline(run, result, counted, supplements)));
-  text += opening(run, result, counted, supplements, kAll);
+                                 judge::for_markdown(headline(run, result, counted, attachments)));
+  text += opening(run, result, counted, attachments, kAll);
   text += fmt::format("{}\n\n## Rows, worst first\n\n{}\n{}\n", kScale,
                       judged_table(result, run.rows, device_of(run)).markdown(),
                       confirmations_text(run));
@@ -186,10 +186,10 @@ std::string markdown(const judge::Results& run, const judge::GateResult& result,
   if (const auto peers = peer_sections(run); !peers.empty()) text += markdown(peers, 2) + "\n";
   if (!counted.empty()) text += "## Costs and resources that are not as blessed, worst first\n\n";
   for (const CountedSection& section : counted) text += markdown(section, section.measured.size());
-  const std::string others = markdown(supplements, kAll);
+  const std::string others = markdown(attachments, kAll);
   if (!others.empty()) text += "## Tests and comparisons\n\n" + others;
-  if (!supplements.studies.empty()) text += "## Studies\n\n";
-  for (const StudyRun& run : supplements.studies) text += markdown(run);
+  if (!attachments.studies.empty()) text += "## Studies\n\n";
+  for (const StudyRun& run : attachments.studies) text += markdown(run);
   text += limits_text(judge::theoretical_limits(run.environment));
   text += "## Environment\n\n";
   judge::TextTable environment({"what", "value"});
@@ -199,7 +199,7 @@ std::string markdown(const judge::Results& run, const judge::GateResult& result,
 
 std::string json(const judge::Results& run, const judge::GateResult& result,
                  const judge::Ceilings& ceilings, const CountedSections& counted,
-                 const Supplements& supplements) {
+                 const Attachments& attachments) {
   std::map<judge::RowKey, const judge::Measured*> measured;
   for (const judge::Measured& row : run.rows) measured.emplace(row.key, &row);
   const judge::Summary summary = judge::summarise(result);
@@ -220,15 +220,15 @@ std::string json(const judge::Results& run, const judge::GateResult& result,
   nlohmann::json sections = nlohmann::json::array();
   for (const CountedSection& section : counted) sections.push_back(json(section));
   nlohmann::json success = nlohmann::json::array();
-  for (const Success& each : successes(result, counted, supplements))
+  for (const Success& each : successes(result, counted, attachments))
     success.push_back(to_json(each));
   nlohmann::json report = {{"schema", kReportSchema},
                            {"exit_code", result.exit_code},
-                           {"line", headline(run, result, counted, supplements)},
+                           {"line", headline(run, result, counted, attachments)},
                            {"scale", kScale},
                            {"all", all_of(result)},
                            {"categories", categories},
-                           {"vendor", to_json(over_vendor(run, result, supplements))},
+                           {"vendor", to_json(over_vendor(run, result, attachments))},
                            {"success", success},
                            {"trust", trust_facts(run, result)},
                            {"ceilings", ceilings},
@@ -241,31 +241,31 @@ std::string json(const judge::Results& run, const judge::GateResult& result,
                            {"rows", rows},
                            {"crossovers", json(sweeps(run))},
                            {"counted", sections}};
-  report.update(json(supplements));
+  report.update(json(attachments));
   return judge::for_json(report, 1) + "\n";
 }
 
 std::filesystem::path write(const std::filesystem::path& folder, const judge::Results& run,
                             const judge::GateResult& result, const judge::Ceilings& ceilings,
-                            const CountedSections& counted, const Supplements& supplements) {
-  const std::string report = json(run, result, ceilings, counted, supplements);
+                            const CountedSections& counted, const Attachments& attachments) {
+  const std::string report = json(run, result, ceilings, counted, attachments);
   const auto fill = [&](const std::filesystem::path& into) {
-    judge::write_file(into / "report.json", report);
-    judge::write_file(into / "report.html", html(report));
-    judge::write_file(into / "report.md", markdown(run, result, counted, supplements));
-    judge::write_file(into / "summary.md", summary(run, result, counted, supplements));
-    judge::write_file(into / "rows.csv", rows_csv(run, result, counted));
-    judge::write_file(into / "tests.csv", tests_csv(supplements));
-    judge::write_file(into / "junit.xml", junit_xml(run, result, counted, supplements));
-    judge::write_file(into / "annotations.txt", annotations(result, counted, supplements));
-    judge::write_file(into / "badge.json", badge_json(result, counted, supplements));
+    write_file(into / "report.json", report);
+    write_file(into / "report.html", html(report));
+    write_file(into / "report.md", markdown(run, result, counted, attachments));
+    write_file(into / "summary.md", summary(run, result, counted, attachments));
+    write_file(into / "rows.csv", rows_csv(run, result, counted));
+    write_file(into / "tests.csv", tests_csv(attachments));
+    write_file(into / "junit.xml", junit_xml(run, result, counted, attachments));
+    write_file(into / "annotations.txt", annotations(result, counted, attachments));
+    write_file(into / "badge.json", badge_json(result, counted, attachments));
     judge::save_results(into / "samples.json", run);
     if (const std::string page = peers_page(run); !page.empty())
-      judge::write_file(into / "peers.html", page);
+      write_file(into / "peers.html", page);
   };
   const std::filesystem::path kept = keep_run(folder / "runs", perf::utc_now(), fill);
   for (const auto& file : std::filesystem::directory_iterator(kept))
-    judge::write_file(folder / file.path().filename(), *judge::read_file(file.path()));
+    write_file(folder / file.path().filename(), *read_file(file.path()));
   return kept;
 }
 

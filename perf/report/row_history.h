@@ -4,8 +4,8 @@
 // Rows over commits, as a part of report.json: from the SQLite file of `kernelgrade history`.
 #pragma once
 
-#include "perf/history/database.h"
-#include "perf/history/events.h"
+#include "perf/lab/history/database.h"
+#include "perf/lab/history/events.h"
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>

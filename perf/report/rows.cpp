@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/rows.h"
 
+#include "perf/format/units.h"
 #include "perf/judge/peers.h"
-#include "perf/judge/units.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -5,9 +5,9 @@
 // of it.
 #pragma once
 
+#include "perf/format/table.h"
 #include "perf/judge/gate.h"
 #include "perf/judge/result.h"
-#include "perf/judge/table.h"
 
 #include <map>
 #include <string>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/sections.h"
 
-#include "perf/judge/sinks.h"
+#include "perf/format/sinks.h"
 #include "perf/report/page_parts.h"
 
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 // What was found, for people: sections that the console, a Markdown file and a page show alike.
 #pragma once
 
-#include "perf/judge/table.h"
+#include "perf/format/table.h"
 
 #include <optional>
 #include <string>

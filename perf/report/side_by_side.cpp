@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/side_by_side.h"
 
-#include "perf/judge/csv.h"
-#include "perf/judge/schema.h"
+#include "perf/format/csv.h"
+#include "perf/format/schema.h"
 #include "perf/judge/statistics.h"
 #include "runtime/error.h"
 

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/study_tables.h"
 
+#include "perf/format/units.h"
 #include "perf/judge/statistics.h"
-#include "perf/judge/units.h"
+#include "perf/lab/study/analysis.h"
 #include "perf/measure/measure.h"
-#include "perf/study/analysis.h"
 
 #include <algorithm>
 #include <cmath>

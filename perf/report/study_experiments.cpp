@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/study_tables.h"
 
-#include "perf/judge/csv.h"
+#include "perf/format/csv.h"
 #include "perf/judge/gate.h"
 #include "perf/judge/peers.h"
 #include "perf/judge/shards.h"

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/study_page.h"
 
-#include "perf/judge/atomic_file.h"
-#include "perf/judge/sinks.h"
+#include "perf/format/sinks.h"
+#include "perf/lab/study/analysis.h"
 #include "perf/report/study_plot.h"
 #include "perf/report/study_sections.h"
-#include "perf/study/analysis.h"
+#include "runtime/atomic_file.h"
 
 #include <fmt/format.h>
 #include <map>
@@ -41,9 +41,9 @@ std::filesystem::path write_study(const std::filesystem::path& folder,
                                   const std::filesystem::path& record_file,
                                   const study::Study& study, const study::Record& record) {
   const std::filesystem::path name = folder / record_file.stem();
-  judge::write_file(name.string() + ".md", markdown(study_sections(study, record)));
+  write_file(name.string() + ".md", markdown(study_sections(study, record)));
   const std::filesystem::path page = name.string() + ".html";
-  judge::write_file(page, study_html(study, record));
+  write_file(page, study_html(study, record));
   return page;
 }
 

@@ -5,8 +5,8 @@
 // network.
 #pragma once
 
-#include "perf/study/record.h"
-#include "perf/study/study.h"
+#include "perf/lab/study/record.h"
+#include "perf/lab/study/study.h"
 
 #include <filesystem>
 #include <string>

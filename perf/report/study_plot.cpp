@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/study_plot.h"
 
-#include "perf/judge/sinks.h"
-#include "perf/judge/units.h"
+#include "perf/format/sinks.h"
+#include "perf/format/units.h"
 #include "perf/report/plot_colours.h"
 
 #include <algorithm>

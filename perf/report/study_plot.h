@@ -4,7 +4,7 @@
 // Time against size as plain SVG, in the colours of the report's style sheet.
 #pragma once
 
-#include "perf/study/analysis.h"
+#include "perf/lab/study/analysis.h"
 
 #include <string>
 #include <vector>

@@ -4,8 +4,8 @@
 
 #include "perf/judge/gate.h"
 #include "perf/judge/peers.h"
+#include "perf/lab/study/analysis.h"
 #include "perf/report/study_tables.h"
-#include "perf/study/analysis.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

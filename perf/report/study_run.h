@@ -4,9 +4,9 @@
 // A study as a part of a report that holds other things, too.
 #pragma once
 
+#include "perf/lab/study/record.h"
+#include "perf/lab/study/study.h"
 #include "perf/report/junit.h"
-#include "perf/study/record.h"
-#include "perf/study/study.h"
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>

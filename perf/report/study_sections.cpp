@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/study_sections.h"
 
+#include "perf/format/sinks.h"
 #include "perf/judge/gate.h"
-#include "perf/judge/sinks.h"
+#include "perf/lab/study/analysis.h"
 #include "perf/report/study_standing.h"
 #include "perf/report/study_tables.h"
-#include "perf/study/analysis.h"
 
 namespace kg::report {
 

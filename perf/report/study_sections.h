@@ -4,9 +4,9 @@
 // What a study found, for people: sections that the console, report.md and the page show alike.
 #pragma once
 
+#include "perf/lab/study/record.h"
+#include "perf/lab/study/study.h"
 #include "perf/report/sections.h"
-#include "perf/study/record.h"
-#include "perf/study/study.h"
 
 #include <vector>
 

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/study_standing.h"
 
+#include "perf/format/units.h"
 #include "perf/judge/bands.h"
 #include "perf/judge/peers.h"
 #include "perf/judge/statistics.h"
-#include "perf/judge/units.h"
 #include "perf/report/study_tables.h"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "perf/lab/study/record.h"
 #include "perf/report/sections.h"
-#include "perf/study/record.h"
 
 namespace kg::report {
 

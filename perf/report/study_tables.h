@@ -4,8 +4,8 @@
 // The sections of study_sections.h, one by one.
 #pragma once
 
+#include "perf/lab/study/analysis.h"
 #include "perf/report/study_sections.h"
-#include "perf/study/analysis.h"
 
 #include <optional>
 #include <string>

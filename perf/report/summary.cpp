@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/summary.h"
 
-#include "perf/judge/sinks.h"
+#include "perf/format/sinks.h"
 #include "perf/judge/summary.h"
 #include "perf/report/aggregates.h"
 #include "perf/report/console_text.h"
 #include "perf/report/failures.h"
 #include "perf/report/headline.h"
 #include "perf/report/rows.h"
-#include "perf/report/trust.h"
+#include "perf/report/run_quality.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -42,16 +42,16 @@ GateResult noteworthy(const GateResult& result) {
 } // namespace
 
 std::string opening(const judge::Results& run, const GateResult& result,
-                    const CountedSections& counted, const Supplements& supplements,
+                    const CountedSections& counted, const Attachments& attachments,
                     std::size_t most) {
-  const std::vector<Failure> failed = failures(result, counted, supplements);
+  const std::vector<Failure> failed = failures(result, counted, attachments);
   constexpr std::size_t kSlowest = 5; // where nothing is worse
   const judge::Summary counts = judge::summarise(result, failed.empty() ? kSlowest : 0);
   std::string text = markdown(failed, most);
-  const std::string aggregates = aggregates_markdown(run, result, counted, supplements);
+  const std::string aggregates = aggregates_markdown(run, result, counted, attachments);
   const std::string times = result.rows.empty() ? "" : judge::counts_markdown(counts) + "\n";
-  if (!supplements.tests.empty())
-    text += judge::for_markdown(checkers_line(supplements.tests)) + "\n\n";
+  if (!attachments.tests.empty())
+    text += judge::for_markdown(checkers_line(attachments.tests)) + "\n\n";
   // What a CPU times comes behind what holds on a GPU, too.
   if (device_of(run) == judge::Device::gpu)
     text += times + aggregates;
@@ -63,10 +63,10 @@ std::string opening(const judge::Results& run, const GateResult& result,
 }
 
 std::string summary(const judge::Results& run, const GateResult& result,
-                    const CountedSections& counted, const Supplements& supplements) {
+                    const CountedSections& counted, const Attachments& attachments) {
   std::string text = fmt::format("## Kernelgrade: {}\n\n",
-                                 judge::for_markdown(headline(run, result, counted, supplements)));
-  text += opening(run, result, counted, supplements, kMostFirst);
+                                 judge::for_markdown(headline(run, result, counted, attachments)));
+  text += opening(run, result, counted, attachments, kMostFirst);
   GateResult worst = noteworthy(result);
   const std::size_t all = worst.rows.size();
   worst.rows.resize(std::min(all, kMostSummaryRows));
@@ -76,7 +76,7 @@ std::string summary(const judge::Results& run, const GateResult& result,
   if (all > kMostSummaryRows)
     text += fmt::format("{} more such rows are in report.html.\n\n", all - kMostSummaryRows);
   for (const CountedSection& section : counted) text += markdown(section, kMostSummaryRows);
-  text += markdown(supplements, kMostSummaryRows);
+  text += markdown(attachments, kMostSummaryRows);
   while (text.ends_with("\n\n")) text.pop_back(); // each part ends with an empty line
   return cut(text, kMostSummary);
 }

@@ -6,8 +6,8 @@
 
 #include "perf/judge/gate.h"
 #include "perf/judge/result.h"
+#include "perf/report/attachments.h"
 #include "perf/report/counted.h"
-#include "perf/report/supplements.h"
 
 #include <cstddef>
 #include <string>
@@ -18,7 +18,7 @@ namespace kg::report {
 // counts by grade and verdict, success rates and speed-ups, how far the timings can be trusted, and
 // the first `most` remarks on what did not fail.
 std::string opening(const judge::Results& run, const judge::GateResult& result,
-                    const CountedSections& counted, const Supplements& supplements,
+                    const CountedSections& counted, const Attachments& attachments,
                     std::size_t most);
 
 // The verdict as a heading, the opening with the worst kMostFirst, then of each kind the worst
@@ -28,6 +28,6 @@ inline constexpr std::size_t kMostSummary = 60000;
 inline constexpr std::size_t kMostFirst = 10;
 inline constexpr std::size_t kMostSummaryRows = 20;
 std::string summary(const judge::Results& run, const judge::GateResult& result,
-                    const CountedSections& counted = {}, const Supplements& supplements = {});
+                    const CountedSections& counted = {}, const Attachments& attachments = {});
 
 } // namespace kg::report

@@ -12,7 +12,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/gpu_machine.sh"
 
 # The source, and a compiler, CMake and binutils that make links to stand-ins.
 mkdir -p "$work"/{source,tools} "$work/bin"
-(cd "$root" && cp -r --parents .ci LICENSE baselines tests/sanitize.sh kernels perf/model/gpus.json perf/peers "$work/source/")
+(cd "$root" && cp -r --parents .ci LICENSE baselines tests/sanitize.sh kernels perf/code/timing_model/gpus.json perf/peers "$work/source/")
 cat >"$work/bin/cmake" <<TEXT
 #!/usr/bin/env bash
 [[ \$1 == --build ]] || exit 0

@@ -4,7 +4,7 @@
 #
 # gpu_kills.sh COMMAND [--kills N] [--seed S]: `.ci/gpu correctness measure bless`, killed at N random moments as a machine goes away, when
 # nothing is left but the folder of the results, and gone on with on another machine. Prints a table. COMMAND is that of
-# tests/measure/cli_test_main.cpp: the true `kernelgrade`, with its journal, its going on and its `bless --from`, on invented operations,
+# tests/unit/perf/cli/test_main.cpp: the true `kernelgrade`, with its journal, its going on and its `bless --from`, on invented operations,
 # of which copy stands for a product, whose variants take turns.
 # shellcheck disable=SC2317 # functions that `check` calls
 set -euo pipefail

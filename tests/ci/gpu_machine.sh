@@ -28,7 +28,7 @@ new_machine() {
   cp "$root/tests/sanitize.sh" "$work/machine/tests/"
   (cd "$root" && cp -r --parents kernels/models/configs perf/peers/kernelgrade_peers "$work/machine/")
   for op in "${ops[@]}"; do
-    mkdir -p "$work/machine/kernels/$op"
+    mkdir -p "$work/machine/kernels/ops/$op"
     ln -s "$root/tests/ci/stand_in/test_program" "$work/machine/build/cuda/${op}_test"
     for dtype in "${dtypes[@]}"; do echo "$op $dtype 0123456789ab"; done
   done >"$work/machine/build/cuda/tests.txt"

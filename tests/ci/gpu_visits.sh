@@ -29,7 +29,7 @@ rows_in() { # of the results: those of finished passes, and of the one that was 
 # Every operation has its place, and every visit and option its line.
 mapfile -t all_ops < <(for test in "$root"/tests/*_test.cu "$root"/tests/ops/*/*_test.cu; do basename "$test" _test.cu; done)
 known=$(grep -v '^#' "$root/.ci/gpu.d/ops.txt" | cut -d: -f2 | tr ' ' '\n' | sed '/^$/d' | sort)
-there=$(for op in "${all_ops[@]}"; do [[ ! -d $root/kernels/$op || $op == vendor ]] || echo "$op"; done | sort)
+there=$(for op in "${all_ops[@]}"; do [[ ! -d $root/kernels/ops/$op ]] || echo "$op"; done | sort)
 check 'ops.txt lists no operation twice' test -z "$(uniq -d <<<"$known")"
 unknown=$(comm -23 <(echo "$known") <(echo "$there") | xargs)
 check "ops.txt lists operations alone${unknown:+, and not $unknown}" test -z "$unknown"
@@ -180,7 +180,7 @@ mkdir -p "$work"/machine/{cmake,perf}
 touch "$work"/machine/CMakeLists.txt "$work"/machine/tests/{axpy,gemm,softmax}_test.cu
 visit smoke
 check 'without git the source has a name all the same' grep -Eq $'^source\ttree-[0-9a-f]{12}\t' "$work/results/done.tsv"
-echo '// changed' >"$work/machine/kernels/axpy/axpy.cu"
+echo '// changed' >"$work/machine/kernels/ops/axpy/axpy.cu"
 visit smoke
 check 'and another one when a file has changed' said 'results of the source tree-[0-9a-f]{12}, and this is tree-[0-9a-f]{12}'
 in_machine() { git -C "$work/machine" -c user.name=a -c user.email=b -c commit.gpgsign=false "$@"; }

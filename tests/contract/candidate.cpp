@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #if !KG_BACKEND_CUDA
-#include "foreign/state.h"
+#include "cuda/source/state.h"
 #endif
 
 namespace kg::card {

@@ -256,7 +256,7 @@ void Judge::check_vendors(const Sample& sample, const Layout& layout) {
   const Inputs inputs = completed(problem, sample.inputs);
   const References references = card_.references(problem, inputs);
   const auto vendors = card_.vendors.names(problem);
-  // A CPU may lack the instructions for these (vendor/host/onednn.h), and for no others.
+  // A CPU may lack the instructions for these (libraries/host/onednn.h), and for no others.
   const bool is_16_bit = dtype_ == Dtype::f16 || dtype_ == Dtype::bf16;
   if (vendors.empty()) test::report_no_vendor(card_.name, dtype_);
   if (backend == Backend::host && dtype_ == Dtype::f32) {

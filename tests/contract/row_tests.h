@@ -14,8 +14,8 @@ namespace kg::card {
 // More rows than a grid's y extent could count; without blocks per row, whose emulation is slow.
 void check_many_rows(Judge& judge);
 
-// Variant block, whose blocks stay and take row after row (primitives/ring_shape.h): three and more
-// for each. `form` begins the shape.
+// Variant block, whose blocks stay and take row after row (primitives/pipeline_config.h): three and
+// more for each. `form` begins the shape.
 void check_rows_take_turns(Judge& judge, std::string_view form = "");
 
 // Rows are computed apart: they may change places, and what is in one reaches no other. Of a

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/contract/vendor_tests.h"
 
+#include "libraries/not_supported.h"
 #include "runtime/device.h"
-#include "vendor/not_supported.h"
 
 #include <algorithm>
 #include <fmt/format.h>

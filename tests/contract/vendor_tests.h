@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the wrappers of libraries (kernels/vendor) promise beside the right results.
+// What the wrappers of libraries (kernels/libraries) promise beside the right results.
 #pragma once
 
 #include "tests/contract/contract.h"

@@ -1,12 +1,12 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Inline assembly stands in kernels/ptx/, one thin wrapper per instruction family, where each has its twin for the host; and in the
+# Inline assembly stands in kernels/instructions/, one thin wrapper per instruction family, where each has its twin for the host; and in the
 # host's switch of stacks. Nowhere else: a kernel with assembly of its own does not run on the host. An empty one, which keeps a value
 # alive, is no instruction.
 cmake_minimum_required(VERSION 3.25)
 # The last three: text that the rewriter is tested with, and names of symbols.
-set(allowed "^(kernels/ptx/|kernels/runtime/host/fiber[.]h$|tests/foreign/rewrite_test[.]cpp$|tests/identity/tiny_numbered[.]cpp$|kernels/emulate/exports[.]cpp$)")
+set(allowed "^(kernels/instructions/|kernels/runtime/host/fiber[.]h$|tests/unit/kernels/cuda/source/rewrite_test[.]cpp$|tests/unit/perf/code/identity/tiny_numbered[.]cpp$|kernels/cuda/binary/exports[.]cpp$)")
 
 set(files "")
 foreach(folder IN ITEMS kernels tests perf)
@@ -22,7 +22,7 @@ foreach(file IN LISTS files)
     string(STRIP "${line}" line)
     # A comment may speak of it.
     if(NOT file MATCHES "${allowed}" AND NOT line MATCHES "^//" AND NOT line MATCHES "asm volatile\\(\"\" :")
-      message(SEND_ERROR "${file}: ${line}: put the instruction into kernels/ptx/")
+      message(SEND_ERROR "${file}: ${line}: put the instruction into kernels/instructions/")
     endif()
   endforeach()
 endforeach()

@@ -22,7 +22,7 @@ function(names out file regex)
 endfunction()
 
 names(faults kernels/runtime/host/check/findings.cpp "case Fault::[a-z_]+: return \"([a-z-]+)\"")
-names(rules perf/check/findings.cpp "{\"[a-z ]+\", +\"([a-z-]+)\"}")
+names(rules perf/cli/check/findings.cpp "{\"[a-z ]+\", +\"([a-z-]+)\"}")
 set(findings ${faults} ${rules} fault leak)
 list(REMOVE_DUPLICATES findings)
 foreach(name IN LISTS findings)

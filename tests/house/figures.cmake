@@ -46,9 +46,9 @@ endforeach()
 
 # Kernels that others have timed.
 foreach(series "SGEMM_CUDA," "CUDA-GEMM-Optimization f32," "CUDA-GEMM-Optimization f16," "NVIDIA_SGEMM_PRACTICE," "reduce," "gpu-matrix-transpose,")
-  count(kernels perf/ladders/ladders.csv "^${series}")
+  count(kernels perf/code/timing_model/ladders.csv "^${series}")
   string(REPLACE "," "" title "${series}")
-  says(validation.md "${title}.* \\| ${kernels} \\| 0\\.[0-9]+ \\|" "perf/ladders/ladders.csv has ${kernels} kernels of ${series}")
+  says(validation.md "${title}.* \\| ${kernels} \\| 0\\.[0-9]+ \\|" "perf/code/timing_model/ladders.csv has ${kernels} kernels of ${series}")
 endforeach()
 
 # Programs of other people.

@@ -1,11 +1,11 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Dependencies point one way: nothing under kernels/ includes tests/ or perf/, and only kernels/vendor/ includes a vendor's headers or
-# its own; in kernels/foreign those that give programs of others CUDA's libraries by libraries of the host.
+# Dependencies point one way: nothing under kernels/ includes tests/ or perf/, and only kernels/libraries/ includes a vendor's headers or
+# its own; in kernels/cuda/source those that give programs of others CUDA's libraries by libraries of the host.
 cmake_minimum_required(VERSION 3.25)
 set(upwards "(tests|perf|judge|measure|cli|report)/")
-set(vendors "(vendor/|cublas|cudnn|cblas|openblas|dnnl|oneapi/|thrust/|cub/)")
+set(vendors "(libraries/|cublas|cudnn|cblas|openblas|dnnl|oneapi/|thrust/|cub/)")
 
 file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/kernels/*.h ${SOURCE}/kernels/*.cpp ${SOURCE}/kernels/*.cu)
 if(NOT files)
@@ -17,8 +17,8 @@ foreach(file IN LISTS files)
     if(line MATCHES "[<\"/.]${upwards}")
       message(SEND_ERROR "${file}: ${line}: kernels must not depend on what tests or times them")
     endif()
-    if(line MATCHES "[<\"]${vendors}" AND NOT file MATCHES "^kernels/(vendor|foreign/(blas|cub|thrust_memory|include/cublas))")
-      message(SEND_ERROR "${file}: ${line}: only kernels/vendor/ may use a vendor's library")
+    if(line MATCHES "[<\"]${vendors}" AND NOT file MATCHES "^kernels/(libraries|cuda/source/(blas|cub|thrust_memory|include/cublas))")
+      message(SEND_ERROR "${file}: ${line}: only kernels/libraries/ may use a vendor's library")
     endif()
   endforeach()
 endforeach()

@@ -2,25 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # A kernel that calls the library it is compared with would be compared with itself: no kernel library of BUILD has a vendor's
-# symbol. Every folder of kernels has its library, so that none is left out; of a build with some operations only, those in OPS,
+# symbol. Every folder of kernels/ops has its library, so that none is left out; of a build with some operations only, those in OPS,
 # with commas between them (empty: all).
 cmake_minimum_required(VERSION 3.25)
 # C functions begin with a vendor's name; Thrust and CUB are templates in namespaces of that name.
 set(vendors "(^|[^a-zA-Z0-9_])(cublas[A-Z]|cudnn[A-Z]|cblas_|openblas_|dnnl_|dnnl::|thrust::|cub::)")
 
-file(GLOB headers ${SOURCE}/kernels/*/*.h)
+file(GLOB headers ${SOURCE}/kernels/ops/*/*.h)
 set(ops "")
 foreach(header IN LISTS headers)
-  # kernels/<op>/<op>.h declares an op.
+  # kernels/ops/<op>/<op>.h declares an op.
   cmake_path(GET header STEM name)
   cmake_path(GET header PARENT_PATH folder)
   cmake_path(GET folder FILENAME folder)
-  if(name STREQUAL folder AND NOT name MATCHES "^(runtime|vendor|ptx)$")
+  if(name STREQUAL folder)
     list(APPEND ops ${name})
   endif()
 endforeach()
 if(NOT ops)
-  message(FATAL_ERROR "${SOURCE}/kernels: there are no operations")
+  message(FATAL_ERROR "${SOURCE}/kernels/ops: there are no operations")
 endif()
 if(OPS)
   string(REPLACE "," ";" ops "${OPS}")

@@ -11,7 +11,7 @@
 
 #include "tests/contract/samples.h"
 
-#include "activation/activation.h"
+#include "ops/activation/activation.h"
 
 namespace kg::card {
 

@@ -14,7 +14,7 @@
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_gated_activation.h"
 
-#include "gated_activation/gated_activation.h"
+#include "ops/gated_activation/gated_activation.h"
 
 namespace kg::card {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "elementwise/op.h"
+#include "ops/elementwise/op.h"
 #include "runtime/dtype.h"
 #include "runtime/error.h"
 #include "tests/oracle/strided.h"

@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "optimizer/optimizer.h"
+#include "ops/optimizer/optimizer.h"
 #include "tests/oracle/running_error.h"
 
 namespace kg::test {

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "pointwise_loss/pointwise_loss.h"
+#include "ops/pointwise_loss/pointwise_loss.h"
 #include "runtime/dtype.h"
 #include "tests/oracle/numbers.h"
 #include "tests/oracle/tolerance.h"

@@ -10,8 +10,8 @@
 #include <limits>
 #include <vector>
 
+#include "ops/scan/op.h"
 #include "runtime/dtype.h"
-#include "scan/op.h"
 #include "tests/oracle/tolerance.h"
 
 namespace kg::test {

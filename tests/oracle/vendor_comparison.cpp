@@ -22,7 +22,7 @@ std::string VendorComparison::text() const {
                         vendor.text());
   if (another_problem)
     text += fmt::format("{} of {} elements are off by more than {} times the vendor's bound: it "
-                        "solved another problem; look at its wrapper in kernels/vendor\n",
+                        "solved another problem; look at its wrapper in kernels/libraries\n",
                         vendor_far_outside, vendor.compared, kFar);
   if (!ours.passed()) text += fmt::format("against the oracle: {}", ours.text());
   if (!direct.passed()) text += fmt::format("against the vendor: {}", direct.text());

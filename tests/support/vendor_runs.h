@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "vendor/not_supported.h"
+#include "libraries/not_supported.h"
 
 namespace kg::test {
 

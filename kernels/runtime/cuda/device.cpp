@@ -20,10 +20,12 @@ bool is_emulated() { return dlsym(RTLD_DEFAULT, "kernelgrade_emulated_device") !
 // Why an emulated device does not count as a GPU here; "" where it does.
 std::string emulation_reason() {
   if (is_set("KERNELGRADE_REQUIRE_GPU"))
-    return "the GPU is emulated (kernels/emulate), and KERNELGRADE_REQUIRE_GPU=1 asks for a real "
+    return "the GPU is emulated (kernels/cuda/binary), and KERNELGRADE_REQUIRE_GPU=1 asks for a "
+           "real "
            "one";
   if (!is_set("KERNELGRADE_EMULATED"))
-    return "the GPU is emulated (kernels/emulate); KERNELGRADE_EMULATED=1 runs on it all the same";
+    return "the GPU is emulated (kernels/cuda/binary); KERNELGRADE_EMULATED=1 runs on it all the "
+           "same";
   return "";
 }
 

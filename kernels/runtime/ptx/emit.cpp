@@ -16,7 +16,7 @@ std::size_t rounded_up(std::size_t bytes, std::size_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-// "kernels/gemm/gemm.cu" of a file of this project, else the file's own name.
+// "kernels/ops/gemm/gemm.cu" of a file of this project, else the file's own name.
 std::string short_name(const std::string& path) {
   const std::size_t at = path.rfind("/kernels/");
   return path.substr(at != std::string::npos ? at + 1 : path.rfind('/') + 1);

@@ -40,7 +40,7 @@ class Variables {
     require(found != module.variables.end(),
             fmt::format("{}: it has no variable {}", module.name, name));
     // On the host a kernel that g++ compiled has the same variable. A program of nvcc's has its
-    // shadow by that name, which is none (kernels/emulate).
+    // shadow by that name, which is none (kernels/cuda/binary).
     const bool emulated = dlsym(RTLD_DEFAULT, "kernelgrade_emulated_device") != nullptr;
     // Nor does it hold functions of the module.
     const bool own = emulated || holds_functions(module, *found);

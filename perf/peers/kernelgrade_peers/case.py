@@ -1,6 +1,6 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The folder of perf/exchange/folder.h: cases to solve, and where their results go."""
+"""The folder of perf/peers/exchange/folder.h: cases to solve, and where their results go."""
 
 import json
 import math

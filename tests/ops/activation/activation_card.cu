@@ -3,17 +3,17 @@
 //
 // Activation functions of arrays; tolerances and their derivation in
 // tests/oracle/tolerance_unary.h. relu has one right value throughout.
-#include "activation/activation.h"
+#include "ops/activation/activation.h"
 
 #include <cmath>
 #include <limits>
 
+#include "libraries/activation.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
 #include "tests/ops/activation_functions.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/tolerance_unary.h"
-#include "vendor/activation.h"
 
 namespace kg::card {
 namespace {

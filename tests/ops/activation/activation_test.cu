@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only activation promises; what every operation does is in its card.
-#include "activation/activation.h"
+#include "ops/activation/activation.h"
 
 #include "tests/contract/own_test.h"
 #include "tests/contract/samples.h"

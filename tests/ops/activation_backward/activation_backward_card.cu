@@ -3,17 +3,17 @@
 //
 // The gradients of activation functions; tolerances and their derivation in
 // tests/oracle/tolerance_unary_backward.h. relu has one right value throughout.
-#include "activation_backward/activation_backward.h"
+#include "ops/activation_backward/activation_backward.h"
 
 #include <cmath>
 #include <limits>
 
+#include "libraries/activation_backward.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
 #include "tests/ops/activation_functions.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/tolerance_unary_backward.h"
-#include "vendor/activation_backward.h"
 
 namespace kg::card {
 namespace {

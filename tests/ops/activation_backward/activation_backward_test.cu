@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only activation_backward promises; what every operation does is in its card.
-#include "activation_backward/activation_backward.h"
+#include "ops/activation_backward/activation_backward.h"
 
 #include "tests/contract/own_test.h"
 #include "tests/contract/samples.h"

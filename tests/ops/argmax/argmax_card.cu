@@ -3,13 +3,13 @@
 //
 // The index of the largest element (tests/ops/reduction/shapes.h says what a shape is). It is right
 // or wrong.
-#include "argmax/argmax.h"
+#include "ops/argmax/argmax.h"
 
+#include "libraries/argmax.h"
 #include "tests/contract/card.h"
 #include "tests/ops/argmax/samples.h"
 #include "tests/ops/reduction/shapes.h"
 #include "tests/oracle/oracle_rows.h"
-#include "vendor/argmax.h"
 
 namespace kg::card {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only argmax promises; what every operation does is in its card.
-#include "argmax/argmax.h"
+#include "ops/argmax/argmax.h"
 
 #include "runtime/launch.h"
 #include "runtime/memory.h"

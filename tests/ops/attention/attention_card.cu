@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Attention by its shapes (heads.h), masks in all combinations.
-#include "attention/attention.h"
+#include "ops/attention/attention.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "libraries/attention.h"
 #include "runtime/backend.h"
 #include "tests/contract/card.h"
 #include "tests/ops/attention/family.h"
@@ -16,7 +17,6 @@
 #include "tests/ops/attention/problems.h"
 #include "tests/ops/attention/references.h"
 #include "tests/ops/attention/samples.h"
-#include "vendor/attention.h"
 
 namespace kg::card {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only attention promises; what every operation does is in its card.
-#include "attention/attention.h"
+#include "ops/attention/attention.h"
 
 #include "runtime/device.h"
 #include "tests/contract/own_test.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the cards of attention and its gradient have in common: the inputs that are numbers, the
-// masks, and how a call's tensors become a problem of kernels/attention.
+// masks, and how a call's tensors become a problem of kernels/ops/attention.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "attention/attention.h"
+#include "ops/attention/attention.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
 #include "tests/ops/attention/heads.h"

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "attention/attention.h"
+#include "ops/attention/attention.h"
 #include "tests/ops/attention/heads.h"
 #include "tests/oracle/oracle_attention.h"
 #include "tests/oracle/tolerance_attention.h"

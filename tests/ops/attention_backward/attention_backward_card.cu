@@ -3,7 +3,7 @@
 //
 // Gradients of attention, by attention's shapes (heads.h) and masks. Tests have the out and log_sum
 // of a forward pass in fp64, rounded once.
-#include "attention_backward/attention_backward.h"
+#include "ops/attention_backward/attention_backward.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "libraries/attention_backward.h"
 #include "runtime/buffer.h"
 #include "tests/contract/card.h"
 #include "tests/ops/attention/family.h"
@@ -18,7 +19,6 @@
 #include "tests/ops/attention/problems.h"
 #include "tests/ops/attention_backward/references.h"
 #include "tests/ops/attention_backward/samples.h"
-#include "vendor/attention_backward.h"
 
 namespace kg::card {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only attention_backward promises; what every operation does is in its card.
-#include "attention_backward/attention_backward.h"
+#include "ops/attention_backward/attention_backward.h"
 
 #include "runtime/device.h"
 #include "tests/contract/own_test.h"

@@ -15,7 +15,7 @@
 #include <tuple>
 #include <vector>
 
-#include "attention_backward/attention_backward.h"
+#include "ops/attention_backward/attention_backward.h"
 #include "tests/ops/attention/heads.h"
 #include "tests/ops/attention/references.h"
 #include "tests/oracle/oracle_attention_backward.h"

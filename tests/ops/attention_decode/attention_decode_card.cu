@@ -4,7 +4,7 @@
 // Attention of a few queries to a cache, by attention's shapes (heads.h), all causal:
 // b2_h8_kv2_q1_k300_d128, then bshd, lengths, or page16 where the cache has pages of 16 tokens.
 // Libraries have it for continuous tensors alone, as `attention`.
-#include "attention_decode/attention_decode.h"
+#include "ops/attention_decode/attention_decode.h"
 
 #include <algorithm>
 #include <cmath>

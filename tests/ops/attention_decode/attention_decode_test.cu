@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only attention_decode promises; what every operation does is in its card.
-#include "attention_decode/attention_decode.h"
+#include "ops/attention_decode/attention_decode.h"
 
 #include "tests/contract/own_test.h"
 #include "tests/contract/refusing.h"

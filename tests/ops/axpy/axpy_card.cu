@@ -3,14 +3,14 @@
 //
 // alpha x + y. Its rounding is declared, so each result has one right value and every comparison
 // with the oracle is exact; only a NaN's payload is free. Vendors may round the product by itself.
-#include "axpy/axpy.h"
+#include "ops/axpy/axpy.h"
 
+#include "libraries/axpy.h"
 #include "runtime/device.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_elementwise.h"
-#include "vendor/axpy.h"
 
 namespace kg::card {
 namespace {

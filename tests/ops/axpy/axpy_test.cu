@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only axpy promises; what every operation does is in its card.
-#include "axpy/axpy.h"
+#include "ops/axpy/axpy.h"
 
 #include <cmath>
 #include <limits>

@@ -3,16 +3,16 @@
 //
 // batchnorm in training and in inference: the first word of a shape. Tolerances and their
 // derivation: tests/oracle/oracle_batch_norm.h.
-#include "batchnorm/batchnorm.h"
+#include "ops/batchnorm/batchnorm.h"
 
 #include <cmath>
 #include <memory>
 
+#include "libraries/batchnorm.h"
 #include "runtime/backend.h"
 #include "tests/ops/batchnorm/images.h"
 #include "tests/ops/batchnorm/samples.h"
 #include "tests/oracle/oracle_batch_norm.h"
-#include "vendor/batchnorm.h"
 
 namespace kg::card {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only batchnorm promises; what every operation does is in its card.
-#include "batchnorm/batchnorm.h"
+#include "ops/batchnorm/batchnorm.h"
 
 #include <cmath>
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "batchnorm/problem.h"
+#include "ops/batchnorm/problem.h"
 
 namespace kg::test {
 

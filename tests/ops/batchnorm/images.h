@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "batchnorm/problem.h"
-#include "batchnorm/variants.h"
+#include "ops/batchnorm/problem.h"
+#include "ops/batchnorm/variants.h"
 #include "tests/contract/samples.h"
 #include "tests/ops/batchnorm/channels.h"
 #include "tests/oracle/fills.h"
@@ -102,7 +102,7 @@ inline std::vector<std::string> numbers_of_rows(Dtype dtype) {
   return shapes_of(all);
 }
 
-// Whether the sums over channels are those of columns first (kernels/batchnorm/short_planes.h):
+// Whether the sums over channels are those of columns first (kernels/ops/batchnorm/short_planes.h):
 // rows of whole packs, 16 bytes at a multiple of 16, as many of them as 256 threads with at most 32
 // packs side by side take four of, and planes of 512 elements at the most. `start`: of the tensors.
 inline bool sums_by_columns(Dtype dtype, const Images& p, std::int64_t start) {

@@ -4,15 +4,15 @@
 // The gradients of batchnorm in training. Tolerances and their derivation:
 // tests/oracle/oracle_norm_backward.h. The formulas take any statistics: a mean near 0 and rstd of
 // 1/2, 1 and 2, of which a library's variance is exact.
-#include "batchnorm_backward/batchnorm_backward.h"
+#include "ops/batchnorm_backward/batchnorm_backward.h"
 
 #include <cmath>
 #include <memory>
 
+#include "libraries/batchnorm_backward.h"
 #include "tests/contract/execute.h"
 #include "tests/ops/batchnorm/images.h"
 #include "tests/oracle/oracle_batch_norm_backward.h"
-#include "vendor/batchnorm_backward.h"
 
 namespace kg::card {
 namespace {

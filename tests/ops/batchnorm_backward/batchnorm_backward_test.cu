@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only batchnorm_backward promises; what every operation does is in its card.
-#include "batchnorm_backward/batchnorm_backward.h"
+#include "ops/batchnorm_backward/batchnorm_backward.h"
 
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"

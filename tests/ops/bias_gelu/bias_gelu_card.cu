@@ -3,7 +3,7 @@
 //
 // Bias and gelu as a feed-forward block has them; tolerances and their derivation in
 // tests/oracle/oracle_bias_gelu.h.
-#include "bias_gelu/bias_gelu.h"
+#include "ops/bias_gelu/bias_gelu.h"
 
 #include "runtime/device.h"
 #include "tests/contract/card.h"

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "bias_gelu/bias_gelu.h"
+#include "libraries/bias_gelu.h"
+#include "ops/bias_gelu/bias_gelu.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/oracle_unary.h"
-#include "vendor/bias_gelu.h"
 
 namespace kg::card {
 

@@ -3,11 +3,12 @@
 //
 // The gradients of bias and gelu as a feed-forward block has them; tolerances and their derivation
 // in tests/oracle/oracle_bias_gelu_backward.h.
-#include "bias_gelu_backward/bias_gelu_backward.h"
+#include "ops/bias_gelu_backward/bias_gelu_backward.h"
 
 #include <limits>
 #include <numeric>
 
+#include "libraries/bias_gelu_backward.h"
 #include "tests/contract/card.h"
 #include "tests/contract/execute.h"
 #include "tests/contract/rows.h"
@@ -15,7 +16,6 @@
 #include "tests/ops/bias_gelu/forms.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_bias_gelu_backward.h"
-#include "vendor/bias_gelu_backward.h"
 
 namespace kg::card {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only bias_gelu_backward promises; what every operation does is in its card.
-#include "bias_gelu_backward/bias_gelu_backward.h"
+#include "ops/bias_gelu_backward/bias_gelu_backward.h"
 
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"

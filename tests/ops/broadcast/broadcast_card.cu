@@ -5,16 +5,16 @@
 // sub_a17.192_b192
 // ("bscalar" for none), or one of the patterns that are timed, whose operation is the sum: bias,
 // channels and outer. Each result has one right value, so every comparison is exact.
-#include "broadcast/broadcast.h"
+#include "ops/broadcast/broadcast.h"
 
 #include <algorithm>
 
+#include "libraries/broadcast.h"
 #include "runtime/device.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_elementwise.h"
-#include "vendor/broadcast.h"
 
 namespace kg::card {
 namespace {

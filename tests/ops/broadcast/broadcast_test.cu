@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only broadcast promises; what every operation does is in its card.
-#include "broadcast/broadcast.h"
+#include "ops/broadcast/broadcast.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "broadcast/plan.h"
+#include "ops/broadcast/plan.h"
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"
 #include "tests/contract/samples.h"

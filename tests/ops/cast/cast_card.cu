@@ -4,7 +4,7 @@
 // Casts between a type and 8-bit floating point: narrow_e4m3_saturated_n5 of the type's elements,
 // or without saturated; widen_e5m2_n5 back to it. Every result is right or wrong. No library on a
 // host knows the 8-bit types.
-#include "cast/cast.h"
+#include "ops/cast/cast.h"
 
 #include <cmath>
 #include <string>

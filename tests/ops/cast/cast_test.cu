@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only cast promises; what every operation does is in its card.
-#include "cast/cast.h"
+#include "ops/cast/cast.h"
 
 #include "tests/contract/own_test.h"
 #include "tests/contract/samples.h"

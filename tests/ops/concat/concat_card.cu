@@ -4,13 +4,13 @@
 // Concatenating parts along an axis, and splitting them again. Extents along the axis are
 // p1.2.5 or, of e8, four of 8, 16, 4 and 4. What lies inside of the axis is the columns of a
 // tensor.
-#include "concat/concat.h"
+#include "ops/concat/concat.h"
 
 #include <numeric>
 
+#include "libraries/concat.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
-#include "vendor/concat.h"
 
 namespace kg::card {
 namespace {

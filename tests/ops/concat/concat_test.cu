@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only concat and split promise; what every operation does is in their card.
-#include "concat/concat.h"
+#include "ops/concat/concat.h"
 
 #include "primitives/row_move.h"
 #include "runtime/device.h"

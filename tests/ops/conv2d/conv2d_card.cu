@@ -4,15 +4,15 @@
 // Convolutions of images (convolutions.h says what a shape is), and, called separable, chains of
 // two of them (separable.h). All add a bias but these and those called nobias; behind those for
 // implicit_gemm alone stand the tiles that it is to take, narrow or wide.
-#include "conv2d/conv2d.h"
+#include "ops/conv2d/conv2d.h"
 
 #include <algorithm>
 
+#include "libraries/conv2d.h"
 #include "runtime/backend.h"
 #include "tests/contract/card.h"
 #include "tests/ops/conv2d/samples.h"
 #include "tests/ops/conv2d/separable.h"
-#include "vendor/conv2d.h"
 
 namespace kg::card {
 namespace {

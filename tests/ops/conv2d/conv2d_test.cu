@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only conv2d promises; what every operation does is in its card.
-#include "conv2d/conv2d.h"
+#include "ops/conv2d/conv2d.h"
 
 #include <cmath>
 #include <limits>

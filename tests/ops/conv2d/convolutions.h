@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "conv2d/geometry.h"
+#include "ops/conv2d/geometry.h"
 #include "tests/contract/shape.h"
 #include "tests/ops/windows.h"
 #include "tests/oracle/image_layout.h"

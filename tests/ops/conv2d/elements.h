@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "conv2d/geometry.h"
+#include "ops/conv2d/geometry.h"
 #include "tests/contract/card.h"
 
 namespace kg::card {

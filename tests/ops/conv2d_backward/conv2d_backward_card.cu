@@ -3,13 +3,13 @@
 //
 // The gradients of a convolution (tests/ops/conv2d/convolutions.h says what its shape is) by its
 // input, its weights and its bias, each by itself: the first word of a shape.
-#include "conv2d_backward/conv2d_backward.h"
+#include "ops/conv2d_backward/conv2d_backward.h"
 
+#include "libraries/conv2d_backward.h"
 #include "runtime/backend.h"
 #include "tests/ops/conv2d/convolutions.h"
 #include "tests/ops/conv2d/elements.h"
 #include "tests/ops/conv2d_backward/samples.h"
-#include "vendor/conv2d_backward.h"
 
 namespace kg::card {
 namespace {

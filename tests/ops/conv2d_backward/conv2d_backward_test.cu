@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only conv2d_backward promises; what every operation does is in its card.
-#include "conv2d_backward/conv2d_backward.h"
+#include "ops/conv2d_backward/conv2d_backward.h"
 
 #include <limits>
 #include <set>

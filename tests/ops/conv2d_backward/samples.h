@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "conv2d_backward/conv2d_backward.h"
+#include "ops/conv2d_backward/conv2d_backward.h"
 #include "tests/contract/samples.h"
 #include "tests/ops/conv2d/convolutions.h"
 #include "tests/oracle/fills.h"

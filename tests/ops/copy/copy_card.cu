@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Copying matrices: one long row, rows with gaps, and rows that no shift aligns.
-#include "copy/copy.h"
+#include "ops/copy/copy.h"
 
+#include "libraries/copy.h"
 #include "tests/contract/card.h"
 #include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
-#include "vendor/copy.h"
 
 namespace kg::card {
 namespace {

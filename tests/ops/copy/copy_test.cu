@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only copy promises; what every operation does is in its card.
-#include "copy/copy.h"
+#include "ops/copy/copy.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 //
 // Cross entropy of rows that a warp and a block take (tests/ops/cross_entropy/objective.h says what
 // a shape is). Tolerances and their derivation: tests/oracle/tolerance_cross_entropy.h.
-#include "cross_entropy/cross_entropy.h"
+#include "ops/cross_entropy/cross_entropy.h"
 
 #include <cmath>
 #include <memory>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only cross_entropy promises; what every operation does is in its card.
-#include "cross_entropy/cross_entropy.h"
+#include "ops/cross_entropy/cross_entropy.h"
 
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cross_entropy/objective.h"
+#include "ops/cross_entropy/objective.h"
 #include "tests/contract/card.h"
 #include "tests/contract/rows.h"
 #include "tests/contract/samples.h"

@@ -4,7 +4,7 @@
 // Gradients of cross entropy (tests/ops/cross_entropy/objective.h says what a shape is). Tolerances
 // and their derivation: tests/oracle/tolerance_cross_entropy.h. Where it is timed, lse is that of
 // normal logits in the mean; the reference takes it as it is, as the kernel does.
-#include "cross_entropy_backward/cross_entropy_backward.h"
+#include "ops/cross_entropy_backward/cross_entropy_backward.h"
 
 #include <cmath>
 #include <memory>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only cross_entropy_backward promises; what every operation does is in its card.
-#include "cross_entropy_backward/cross_entropy_backward.h"
+#include "ops/cross_entropy_backward/cross_entropy_backward.h"
 
 #include "primitives/row_move.h"
 #include "runtime/device.h"

@@ -4,7 +4,7 @@
 // Dropout; its gradient is the same call. Which elements are dropped follows from the stream and
 // the rounding is declared, so each result has one right value. Libraries have streams of their
 // own: none can be compared with. A shape is n100, n100_sub_o5 or n100_late (random_streams.h).
-#include "dropout/dropout.h"
+#include "ops/dropout/dropout.h"
 
 #include <cmath>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only dropout promises; what every operation does is in its card.
-#include "dropout/dropout.h"
+#include "ops/dropout/dropout.h"
 
 #include "runtime/buffer.h"
 #include "tests/contract/own_test.h"

@@ -3,16 +3,16 @@
 //
 // Adding, subtracting, multiplying and dividing arrays. Each result has one right value, so every
 // comparison is exact; only a NaN's payload is free.
-#include "elementwise/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 
 #include <cstdint>
 #include <limits>
 
+#include "libraries/elementwise.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle.h"
-#include "vendor/elementwise.h"
 
 namespace kg::card {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only elementwise promises; what every operation does is in its card.
-#include "elementwise/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 
 #include <cmath>
 

@@ -4,7 +4,7 @@
 // The gradients of products and quotients; no vendor has them. Their roundings are declared, so
 // each result has one right value and every comparison is exact; only a NaN's payload is free. What
 // the declared roundings are worth is compared with the gradient in fp64 (RandomAgainstFp64).
-#include "elementwise_backward/elementwise_backward.h"
+#include "ops/elementwise_backward/elementwise_backward.h"
 
 #include <cmath>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only elementwise_backward promises; what every operation does is in its card.
-#include "elementwise_backward/elementwise_backward.h"
+#include "ops/elementwise_backward/elementwise_backward.h"
 
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"

@@ -3,7 +3,7 @@
 //
 // Gradients of embedding tables. Lookups favour the first rows, as words do: some rows are looked
 // up often, and most of a large table never.
-#include "embedding_backward/embedding_backward.h"
+#include "ops/embedding_backward/embedding_backward.h"
 
 #include <algorithm>
 #include <cmath>

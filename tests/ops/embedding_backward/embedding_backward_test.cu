@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only embedding_backward promises; what every operation does is in its card.
-#include "embedding_backward/embedding_backward.h"
+#include "ops/embedding_backward/embedding_backward.h"
 
 #include "tests/contract/own_test.h"
 #include "tests/contract/refusing.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only gated_activation promises; what every operation does is in its card.
-#include "gated_activation/gated_activation.h"
+#include "ops/gated_activation/gated_activation.h"
 
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"

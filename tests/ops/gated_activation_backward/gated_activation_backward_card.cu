@@ -3,13 +3,13 @@
 //
 // The gradients of gates of feed-forward blocks; tolerances and their derivation in
 // tests/oracle/oracle_gated_activation.h. reglu has one right value throughout.
-#include "gated_activation_backward/gated_activation_backward.h"
+#include "ops/gated_activation_backward/gated_activation_backward.h"
 
+#include "libraries/gated_activation_backward.h"
 #include "runtime/device.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
 #include "tests/ops/gated_rows.h"
-#include "vendor/gated_activation_backward.h"
 
 namespace kg::card {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only gated_activation_backward promises; what every operation does is in its card.
-#include "gated_activation_backward/gated_activation_backward.h"
+#include "ops/gated_activation_backward/gated_activation_backward.h"
 
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"

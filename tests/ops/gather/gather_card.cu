@@ -3,15 +3,15 @@
 //
 // Picking rows of a table by an index of 32 or 64 bits: all of them once, in an order that jumps,
 // or `count` at random.
-#include "gather/gather.h"
+#include "ops/gather/gather.h"
 
 #include <bit>
 
+#include "libraries/gather.h"
 #include "primitives/row_move.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/random.h"
-#include "vendor/gather.h"
 
 namespace kg::card {
 namespace {

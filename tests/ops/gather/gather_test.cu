@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only gather promises; what every operation does is in its card.
-#include "gather/gather.h"
+#include "ops/gather/gather.h"
 
 #include <algorithm>
 #include <limits>

@@ -4,16 +4,16 @@
 // Products of matrices (products.h says what a shape is), by TF32 where they may be rounded to it,
 // with epilogues, gradients of a bias, and in batches. What C holds before is an input of its own,
 // c0, which is put there.
-#include "gemm/gemm.h"
+#include "ops/gemm/gemm.h"
 
 #include <algorithm>
 
+#include "libraries/gemm.h"
 #include "runtime/backend.h"
 #include "tests/contract/card.h"
 #include "tests/ops/gemm/products.h"
 #include "tests/ops/gemm/references.h"
 #include "tests/ops/gemm/samples.h"
-#include "vendor/gemm.h"
 
 namespace kg::card {
 namespace {

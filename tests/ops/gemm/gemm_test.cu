@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only gemm promises; what every operation does is in its card.
-#include "gemm/gemm.h"
+#include "ops/gemm/gemm.h"
 
 #include <limits>
 #include <map>

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gemm/gemm.h"
+#include "ops/gemm/gemm.h"
 #include "tests/contract/own_test.h"
 #include "tests/ops/gemm/products.h"
 #include "tests/oracle/fills.h"

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gemm/gemm.h"
+#include "ops/gemm/gemm.h"
 #include "tests/contract/card.h"
 #include "tests/oracle/oracle.h"
 #include "tests/oracle/oracle_unary.h"

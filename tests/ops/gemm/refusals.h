@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "gemm/gemm.h"
+#include "ops/gemm/gemm.h"
 #include "runtime/error.h"
 #include "tests/contract/own_test.h"
 #include "tests/contract/refusing.h"

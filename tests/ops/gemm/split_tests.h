@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "gemm/gemm.h"
+#include "ops/gemm/gemm.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
 #include "tests/contract/own_test.h"

@@ -3,7 +3,7 @@
 //
 // The norm of all gradients. A shape is p1000.37.4096: the sizes of the tensors; scaled, where they
 // hold a loss scale that a number on the device undoes.
-#include "grad_norm/grad_norm.h"
+#include "ops/grad_norm/grad_norm.h"
 
 #include <cmath>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only grad_norm promises; what every operation does is in its card.
-#include "grad_norm/grad_norm.h"
+#include "ops/grad_norm/grad_norm.h"
 
 #include <cmath>
 

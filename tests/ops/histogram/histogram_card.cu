@@ -3,18 +3,18 @@
 //
 // Counts in bins of equal width. They are right or wrong; which bin a number of f32 falls into is
 // declared, rounding by rounding.
-#include "histogram/histogram.h"
+#include "ops/histogram/histogram.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "libraries/histogram.h"
 #include "runtime/device.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/numbers.h"
-#include "vendor/histogram.h"
 
 namespace kg::card {
 namespace {

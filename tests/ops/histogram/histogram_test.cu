@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only histogram promises; what every operation does is in its card.
-#include "histogram/histogram.h"
+#include "ops/histogram/histogram.h"
 
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"

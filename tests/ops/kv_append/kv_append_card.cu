@@ -4,7 +4,7 @@
 // Rows that go into a cache, bit for bit; what was there stays. A shape is b2_t3_h4_d64_k40:
 // sequences, new tokens of each, heads, depth, and the tokens that a sequence has room for; v32
 // where values have another depth, page16 where the cache has pages.
-#include "kv_append/kv_append.h"
+#include "ops/kv_append/kv_append.h"
 
 #include <cstdint>
 #include <string>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only kv_append promises; what every operation does is in its card.
-#include "kv_append/kv_append.h"
+#include "ops/kv_append/kv_append.h"
 
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // layernorm, of rows that fit a warp, a block's registers, and neither.
-#include "layernorm/layernorm.h"
+#include "ops/layernorm/layernorm.h"
 
+#include "libraries/layernorm.h"
 #include "tests/ops/normalization/forward.h"
 #include "tests/oracle/random.h"
-#include "vendor/layernorm.h"
 
 namespace kg::card {
 namespace {

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "layernorm_backward/layernorm_backward.h"
+#include "ops/layernorm_backward/layernorm_backward.h"
 
+#include "libraries/layernorm_backward.h"
 #include "tests/ops/normalization/backward.h"
-#include "vendor/layernorm_backward.h"
 
 namespace kg::card {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only layernorm_backward promises; what every operation does is in its card.
-#include "layernorm_backward/layernorm_backward.h"
+#include "ops/layernorm_backward/layernorm_backward.h"
 
 #include <cmath>
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "primitives/block.h"
-#include "primitives/ring_shape.h"
+#include "primitives/pipeline_config.h"
 #include "runtime/device.h"
 #include "tests/contract/card.h"
 #include "tests/contract/rows.h"

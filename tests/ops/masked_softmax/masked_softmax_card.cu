@@ -5,12 +5,13 @@
 // queries as the shape says, or as fit. The bounds are softmax's: scaling, subtraction and their
 // one rounding are those of x - m there. The libraries' chain has an addend in the place of the
 // mask.
-#include "masked_softmax/masked_softmax.h"
+#include "ops/masked_softmax/masked_softmax.h"
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
 
+#include "libraries/masked_softmax.h"
 #include "runtime/device.h"
 #include "tests/contract/cluster_rows.h"
 #include "tests/contract/rows.h"
@@ -20,7 +21,6 @@
 #include "tests/oracle/oracle_masked_softmax.h"
 #include "tests/oracle/random.h"
 #include "tests/oracle/tolerance.h"
-#include "vendor/masked_softmax.h"
 
 namespace kg::card {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only masked_softmax promises; what every operation does is in its card.
-#include "masked_softmax/masked_softmax.h"
+#include "ops/masked_softmax/masked_softmax.h"
 
 #include "runtime/device.h"
 #include "runtime/launch.h"

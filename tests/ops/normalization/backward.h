@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "normalization/backward_variants.h"
+#include "ops/normalization/backward_variants.h"
 #include "tests/contract/cluster_rows.h"
 #include "tests/contract/execute.h"
 #include "tests/contract/rows.h"

@@ -4,7 +4,7 @@
 // What rmsnorm_backward and layernorm_backward promise beyond the contract.
 #pragma once
 
-#include "normalization/backward_variants.h"
+#include "ops/normalization/backward_variants.h"
 #include "runtime/clusters.h"
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "normalization/variants.h"
+#include "ops/normalization/variants.h"
 #include "tests/contract/cluster_rows.h"
 #include "tests/contract/rows.h"
 #include "tests/contract/samples.h"

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "normalization/variants.h"
+#include "ops/normalization/variants.h"
 #include "tests/contract/own_test.h"
 #include "tests/contract/row_tests.h"
 #include "tests/contract/rows.h"

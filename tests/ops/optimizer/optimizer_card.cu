@@ -4,7 +4,7 @@
 // Steps of optimizers. A shape is adamw_p1000.37.4096_t10: the kind, the sizes of the tensors, and
 // which step it is (adam, adamw). Tensor 3 has the arrays value3, gradient3, master3 (16 bits),
 // first3 and second3 (as its kind has them), all but the gradient updated in place.
-#include "optimizer/optimizer.h"
+#include "ops/optimizer/optimizer.h"
 
 #include <cmath>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only optimizers promise; what every operation does is in their card.
-#include "optimizer/optimizer.h"
+#include "ops/optimizer/optimizer.h"
 
 #include <cmath>
 

@@ -4,13 +4,13 @@
 // Permuting axes. A shape names the extents of x from outside in, n, a, b, c and e, as many as its
 // order has digits: 021_n2_a3_b4. Three orders have names: images to channels last and back, and
 // the heads of attention, whose rows stay whole.
-#include "permute/permute.h"
+#include "ops/permute/permute.h"
 
 #include <algorithm>
 
+#include "libraries/permute.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
-#include "vendor/permute.h"
 
 namespace kg::card {
 namespace {

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only permute promises; what every operation does is in its card.
-#include "permute/permute.h"
+#include "ops/permute/permute.h"
 
 #include <algorithm>
 
-#include "primitives/askew_tile.h"
 #include "primitives/row_move.h"
+#include "primitives/unaligned_tile.h"
 #include "runtime/device.h"
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"

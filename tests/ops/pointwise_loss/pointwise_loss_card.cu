@@ -3,7 +3,7 @@
 //
 // Losses of single elements and their gradients; no library has them. A shape is huber_n100, or
 // huber_back_n100 for the gradient.
-#include "pointwise_loss/pointwise_loss.h"
+#include "ops/pointwise_loss/pointwise_loss.h"
 
 #include <cmath>
 #include <string>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only pointwise_loss promises; what every operation does is in its card.
-#include "pointwise_loss/pointwise_loss.h"
+#include "ops/pointwise_loss/pointwise_loss.h"
 
 #include "tests/contract/own_test.h"
 #include "tests/contract/refusing.h"

@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pooling of images.
-#include "pooling/pooling.h"
+#include "ops/pooling/pooling.h"
 
 #include <cmath>
 
+#include "libraries/pooling.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
 #include "tests/ops/pooling/problems.h"
 #include "tests/ops/pooling/shapes.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/tolerance_rows.h"
-#include "vendor/pooling.h"
 
 namespace kg::card {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only pooling promises; what every operation does is in its card.
-#include "pooling/pooling.h"
+#include "ops/pooling/pooling.h"
 
 #include <cstddef>
 #include <cstdint>

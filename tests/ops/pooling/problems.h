@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "pooling/problem.h"
+#include "ops/pooling/problem.h"
 #include "tests/oracle/image_layout.h"
 #include "tests/oracle/oracle_pool.h"
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pooling/problem.h"
+#include "ops/pooling/problem.h"
 #include "tests/contract/samples.h"
 #include "tests/ops/windows.h"
 

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gradient of pooling. Where no windows overlap that of a maximum has no error.
-#include "pooling_backward/pooling_backward.h"
+#include "ops/pooling_backward/pooling_backward.h"
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
 
+#include "libraries/pooling.h"
+#include "libraries/pooling_backward.h"
 #include "tests/contract/card.h"
 #include "tests/contract/execute.h"
 #include "tests/contract/samples.h"
@@ -17,8 +19,6 @@
 #include "tests/oracle/numbers.h"
 #include "tests/oracle/random.h"
 #include "tests/oracle/tolerance.h"
-#include "vendor/pooling.h"
-#include "vendor/pooling_backward.h"
 
 namespace kg::card {
 namespace {

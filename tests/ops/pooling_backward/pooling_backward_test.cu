@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only pooling_backward promises; what every operation does is in its card.
-#include "pooling_backward/pooling_backward.h"
+#include "ops/pooling_backward/pooling_backward.h"
 
 #include <limits>
 #include <set>

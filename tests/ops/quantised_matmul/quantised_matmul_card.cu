@@ -3,7 +3,7 @@
 //
 // Products with weights of a few bits. A shape is w4_m1_n100_k256_g128 or w8_..., with the group of
 // a scale, or w8a8_m1_n100_k256. Libraries on hosts have no such product of these scales.
-#include "quantised_matmul/quantised_matmul.h"
+#include "ops/quantised_matmul/quantised_matmul.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
+#include "libraries/quantised_matmul.h"
 #include "runtime/device.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/tolerance.h"
-#include "vendor/quantised_matmul.h"
 
 namespace kg::card {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only quantised_matmul promises; what every operation does is in its card.
-#include "quantised_matmul/quantised_matmul.h"
+#include "ops/quantised_matmul/quantised_matmul.h"
 
 #include "tests/contract/own_test.h"
 #include "tests/contract/refusing.h"

@@ -3,7 +3,7 @@
 //
 // Random numbers by the words of a stream. A shape is uniform_n100, normal_n100 or bernoulli_n100,
 // and says which stream (random_streams.h).
-#include "random_fill/random_fill.h"
+#include "ops/random_fill/random_fill.h"
 
 #include <cmath>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only random_fill promises; what every operation does is in its card.
-#include "random_fill/random_fill.h"
+#include "ops/random_fill/random_fill.h"
 
 #include "runtime/buffer.h"
 #include "runtime/launch.h"

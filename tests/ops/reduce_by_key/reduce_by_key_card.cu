@@ -4,11 +4,12 @@
 // Runs of equal keys and what their values combine to. Minima, maxima, the first of each run, and
 // sums of i32, which wrap around, are right or wrong. Shapes are named sum_k32_n5: 32 or 64 bits of
 // a key.
-#include "reduce_by_key/reduce_by_key.h"
+#include "ops/reduce_by_key/reduce_by_key.h"
 
 #include <cmath>
 #include <limits>
 
+#include "libraries/reduce_by_key.h"
 #include "runtime/preconditions.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
@@ -16,7 +17,6 @@
 #include "tests/oracle/fills.h"
 #include "tests/oracle/numbers.h"
 #include "tests/oracle/oracle_scan.h"
-#include "vendor/reduce_by_key.h"
 
 namespace kg::card {
 namespace {

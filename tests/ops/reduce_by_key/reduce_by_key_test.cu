@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only reduce_by_key promises; what every operation does is in its card.
-#include "reduce_by_key/reduce_by_key.h"
+#include "ops/reduce_by_key/reduce_by_key.h"
 
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"

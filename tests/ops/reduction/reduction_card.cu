@@ -2,18 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reductions over one axis. Extrema, and sums of i32, which wrap around, are right or wrong.
-#include "reduction/reduction.h"
+#include "ops/reduction/reduction.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "libraries/reduction.h"
 #include "tests/contract/card.h"
 #include "tests/ops/reduction/samples.h"
 #include "tests/ops/reduction/shapes.h"
 #include "tests/oracle/slice_hint.h"
 #include "tests/oracle/tolerance.h"
 #include "tests/oracle/tolerance_rows.h"
-#include "vendor/reduction.h"
 
 namespace kg::card {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only reduction promises; what every operation does is in its card.
-#include "reduction/reduction.h"
+#include "ops/reduction/reduction.h"
 
 #include "runtime/launch.h"
 #include "runtime/memory.h"

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reduction/reduction.h"
+#include "ops/reduction/reduction.h"
 #include "runtime/backend.h"
 #include "tests/contract/samples.h"
 

@@ -4,7 +4,7 @@
 // The gradients of reductions; no library has them. A result is right or wrong: a mean's share is
 // rounded to f32 and then to T, which is the exact quotient rounded to T, because f32 has more than
 // twice the digits of the 16-bit types and two to spare.
-#include "reduction_backward/reduction_backward.h"
+#include "ops/reduction_backward/reduction_backward.h"
 
 #include <cmath>
 #include <limits>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only reduction_backward promises; what every operation does is in its card.
-#include "reduction_backward/reduction_backward.h"
+#include "ops/reduction_backward/reduction_backward.h"
 
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"

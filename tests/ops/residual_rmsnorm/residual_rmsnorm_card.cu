@@ -3,11 +3,11 @@
 //
 // The sum with a residual, exactly, and its rmsnorm, as that of the right sum. What rmsnorm's card
 // shows of the kernels that the two share, scales and epsilons say, is not repeated.
-#include "residual_rmsnorm/residual_rmsnorm.h"
+#include "ops/residual_rmsnorm/residual_rmsnorm.h"
 
+#include "libraries/residual_rmsnorm.h"
 #include "tests/ops/normalization/forward.h"
 #include "tests/oracle/random.h"
-#include "vendor/residual_rmsnorm.h"
 
 namespace kg::card {
 namespace {

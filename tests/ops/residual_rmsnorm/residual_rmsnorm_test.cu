@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only residual_rmsnorm promises; what every operation does is in its card.
-#include "residual_rmsnorm/residual_rmsnorm.h"
+#include "ops/residual_rmsnorm/residual_rmsnorm.h"
 
 #include "runtime/launch.h"
 #include "tests/ops/normalization/forward_tests.h"

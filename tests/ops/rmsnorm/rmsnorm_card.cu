@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // rmsnorm, of rows that fit a warp, a block's registers, and neither.
-#include "rmsnorm/rmsnorm.h"
+#include "ops/rmsnorm/rmsnorm.h"
 
+#include "libraries/rmsnorm.h"
 #include "tests/ops/normalization/forward.h"
 #include "tests/oracle/random.h"
-#include "vendor/rmsnorm.h"
 
 namespace kg::card {
 namespace {

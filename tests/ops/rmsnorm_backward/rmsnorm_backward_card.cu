@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "rmsnorm_backward/rmsnorm_backward.h"
+#include "ops/rmsnorm_backward/rmsnorm_backward.h"
 
+#include "libraries/rmsnorm_backward.h"
 #include "tests/ops/normalization/backward.h"
-#include "vendor/rmsnorm_backward.h"
 
 namespace kg::card {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only rmsnorm_backward promises; what every operation does is in its card.
-#include "rmsnorm_backward/rmsnorm_backward.h"
+#include "ops/rmsnorm_backward/rmsnorm_backward.h"
 
 #include "tests/ops/normalization/backward_tests.h"
 

@@ -4,7 +4,7 @@
 // Rotary positions. A shape is t40_h3_d64: tokens, heads, depth; r32 where fewer elements are
 // turned, interleaved, positions (a list of them), back (backward). The reference turns by the
 // cosines and sines that the kernel is given; how good those are is the caller's matter.
-#include "rope/rope.h"
+#include "ops/rope/rope.h"
 
 #include <cmath>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only rope promises; what every operation does is in its card.
-#include "rope/rope.h"
+#include "ops/rope/rope.h"
 
 #include "tests/contract/own_test.h"
 #include "tests/contract/refusing.h"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "scan/scan.h"
+#include "ops/scan/scan.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/fills.h"

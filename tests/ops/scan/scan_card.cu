@@ -4,17 +4,17 @@
 // Running sums and maxima of arrays, or of their segments. Maxima, and sums of i32, which wrap
 // around, are right or wrong. Segments are given by heads, as in sum_inclusive_segments_n5, or by
 // offsets, as in sum_inclusive_n5_offsets2.
-#include "scan/scan.h"
+#include "ops/scan/scan.h"
 
 #include <algorithm>
 #include <functional>
 #include <set>
 
+#include "libraries/scan.h"
 #include "tests/contract/card.h"
 #include "tests/contract/segments.h"
 #include "tests/ops/scan/samples.h"
 #include "tests/oracle/oracle_scan.h"
-#include "vendor/scan.h"
 
 namespace kg::card {
 namespace {

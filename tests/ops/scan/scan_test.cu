@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only scan promises; what every operation does is in its card.
-#include "scan/scan.h"
+#include "ops/scan/scan.h"
 
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"

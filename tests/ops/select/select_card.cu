@@ -3,14 +3,14 @@
 //
 // Elements with a flag, and the first of each run of equal ones. They are right or wrong, and how
 // many there are follows from the data.
-#include "select/select.h"
+#include "ops/select/select.h"
 
+#include "libraries/select.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
 #include "tests/ops/select/samples.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/numbers.h"
-#include "vendor/select.h"
 
 namespace kg::card {
 namespace {

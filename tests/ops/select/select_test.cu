@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only select promises; what every operation does is in its card.
-#include "select/select.h"
+#include "ops/select/select.h"
 
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"

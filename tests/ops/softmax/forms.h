@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "softmax/kind.h"
+#include "ops/softmax/kind.h"
 #include "tests/contract/card.h"
 
 namespace kg::card {

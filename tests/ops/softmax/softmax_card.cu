@@ -3,14 +3,15 @@
 //
 // Softmax and log-softmax of rows that fit a warp, a block's shared memory, and neither. Tolerances
 // and their derivation: tests/oracle/tolerance.h.
-#include "softmax/softmax.h"
+#include "ops/softmax/softmax.h"
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
 
-#include "primitives/piece_shape.h"
-#include "primitives/ring_shape.h"
+#include "libraries/softmax.h"
+#include "primitives/chunk_config.h"
+#include "primitives/pipeline_config.h"
 #include "runtime/device.h"
 #include "tests/contract/cluster_rows.h"
 #include "tests/contract/rows.h"
@@ -21,7 +22,6 @@
 #include "tests/oracle/random.h"
 #include "tests/oracle/tolerance.h"
 #include "tests/oracle/tolerance_softmax.h"
-#include "vendor/softmax.h"
 
 namespace kg::card {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only softmax promises; what every operation does is in its card.
-#include "softmax/softmax.h"
+#include "ops/softmax/softmax.h"
 
 #include "runtime/device.h"
 #include "tests/contract/own_test.h"

@@ -4,12 +4,13 @@
 // Gradients of softmax and log-softmax, of rows that fit a warp, a block's shared memory, and
 // neither. Tolerances and their derivation: tests/oracle/tolerance_softmax.h. To time them a
 // softmax is not needed: y is normal there.
-#include "softmax_backward/softmax_backward.h"
+#include "ops/softmax_backward/softmax_backward.h"
 
 #include <cmath>
 #include <limits>
 #include <memory>
 
+#include "libraries/softmax_backward.h"
 #include "runtime/device.h"
 #include "tests/contract/cluster_rows.h"
 #include "tests/contract/execute.h"
@@ -20,7 +21,6 @@
 #include "tests/oracle/oracle_rows.h"
 #include "tests/oracle/oracle_softmax_backward.h"
 #include "tests/oracle/tolerance_softmax.h"
-#include "vendor/softmax_backward.h"
 
 namespace kg::card {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only softmax_backward promises; what every operation does is in its card.
-#include "softmax_backward/softmax_backward.h"
+#include "ops/softmax_backward/softmax_backward.h"
 
 #include "tests/contract/own_test.h"
 #include "tests/contract/row_tests.h"

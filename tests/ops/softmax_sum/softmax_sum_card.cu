@@ -3,14 +3,14 @@
 //
 // The mixed operation of several candidates. The tolerance and its derivation are in
 // tests/oracle/oracle_softmax_sum.h.
-#include "softmax_sum/softmax_sum.h"
+#include "ops/softmax_sum/softmax_sum.h"
 
+#include "libraries/softmax_sum.h"
 #include "runtime/device.h"
 #include "tests/contract/card.h"
 #include "tests/ops/softmax_sum/terms.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_softmax_sum.h"
-#include "vendor/softmax_sum.h"
 
 namespace kg::card {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only softmax_sum promises; what every operation does is in its card.
-#include "softmax_sum/softmax_sum.h"
+#include "ops/softmax_sum/softmax_sum.h"
 
 #include <limits>
 

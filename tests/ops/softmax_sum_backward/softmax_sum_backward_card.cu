@@ -3,15 +3,15 @@
 //
 // The gradients of the mixed operation of several candidates. Bounds and their derivation are in
 // tests/oracle/oracle_softmax_sum_backward.h.
-#include "softmax_sum_backward/softmax_sum_backward.h"
+#include "ops/softmax_sum_backward/softmax_sum_backward.h"
 
+#include "libraries/softmax_sum_backward.h"
 #include "runtime/device.h"
 #include "tests/contract/execute.h"
 #include "tests/contract/rows.h"
 #include "tests/ops/softmax_sum/terms.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_softmax_sum_backward.h"
-#include "vendor/softmax_sum_backward.h"
 
 namespace kg::card {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only softmax_sum_backward promises; what every operation does is in its card.
-#include "softmax_sum_backward/softmax_sum_backward.h"
+#include "ops/softmax_sum_backward/softmax_sum_backward.h"
 
 #include <limits>
 

@@ -3,19 +3,19 @@
 //
 // Keys in order, and the values beside them, of the whole or of each segment: keys_n5,
 // pairs_n50_segments7. Sorts are stable, so that each result has one right place.
-#include "sort/sort.h"
+#include "ops/sort/sort.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numeric>
 
+#include "libraries/sort.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
 #include "tests/contract/segments.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/numbers.h"
-#include "vendor/sort.h"
 
 namespace kg::card {
 namespace {

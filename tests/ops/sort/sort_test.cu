@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only sort promises; what every operation does is in its card.
-#include "sort/sort.h"
+#include "ops/sort/sort.h"
 
 #include "runtime/device.h"
 #include "runtime/launch.h"

@@ -3,7 +3,7 @@
 //
 // The largest elements of rows and where they stand. They are right or wrong. Shapes are named
 // r3_c5000_k7.
-#include "top_k/top_k.h"
+#include "ops/top_k/top_k.h"
 
 #include <algorithm>
 #include <cmath>

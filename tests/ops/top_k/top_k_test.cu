@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only top_k promises; what every operation does is in its card.
-#include "top_k/top_k.h"
+#include "ops/top_k/top_k.h"
 
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"

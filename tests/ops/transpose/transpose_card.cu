@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Transposing matrices, whose rows may lie apart.
-#include "transpose/transpose.h"
+#include "ops/transpose/transpose.h"
 
+#include "libraries/transpose.h"
 #include "tests/contract/card.h"
 #include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
-#include "vendor/transpose.h"
 
 namespace kg::card {
 namespace {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only transpose promises; what every operation does is in its card.
-#include "transpose/transpose.h"
+#include "ops/transpose/transpose.h"
 
-#include "primitives/askew_tile.h"
+#include "primitives/unaligned_tile.h"
 #include "runtime/device.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"

@@ -64,8 +64,9 @@ backtrace_state* state() {
 }
 
 bool is_runtime(std::string_view file) {
+  if (file.find("/tests/unit/kernels/") != std::string_view::npos) return false;
   return file.find("/runtime/host/") != std::string_view::npos ||
-         file.find("/kernels/ptx/") != std::string_view::npos;
+         file.find("/kernels/instructions/") != std::string_view::npos;
 }
 
 bool is_library(std::string_view file) {

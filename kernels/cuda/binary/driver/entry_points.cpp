@@ -1,0 +1,84 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How programs find the functions: cuGetProcAddress, by name and version. Streams run their work at
+// once, so a thread's own default stream is the common one.
+#include "cuda/binary/driver/call.h"
+
+#include <cstdio>
+#include <dlfcn.h>
+
+namespace kg::emulate {
+namespace {
+
+// Of names whose arguments have changed: since which version which symbol is meant. The newest
+// first.
+struct Version {
+  const char* name;
+  int since;
+  const char* symbol;
+};
+constexpr Version kVersions[] = {
+    {"cuCtxCreate", 12050, "cuCtxCreate_v4"},
+    {"cuCtxCreate", 11040, "cuCtxCreate_v3"},
+    {"cuCtxCreate", 0, "cuCtxCreate_v2"},
+    {"cuGetProcAddress", 12000, "cuGetProcAddress_v2"},
+    {"cuGetProcAddress", 0, "cuGetProcAddress"},
+    {"cuMemAdvise", 12020, "cuMemAdvise_v2"},
+    {"cuMemAdvise", 0, "cuMemAdvise"},
+    {"cuMemPrefetchAsync", 12020, "cuMemPrefetchAsync_v2"},
+    {"cuMemPrefetchAsync", 0, "cuMemPrefetchAsync"},
+    {"cuCtxGetDevice", 13000, "cuCtxGetDevice_v2"},
+    {"cuCtxGetDevice", 0, "cuCtxGetDevice"},
+    {"cuCtxSynchronize", 13000, "cuCtxSynchronize_v2"},
+    {"cuCtxSynchronize", 0, "cuCtxSynchronize"},
+    {"cuGraphInstantiate", 0, "cuGraphInstantiateWithFlags"},
+};
+
+// The library itself. Code made from PTX is loaded later and looks for its functions, so it is seen
+// by all, even where a program has opened it for itself alone.
+void* self() {
+  static void* const handle = [] {
+    Dl_info info{};
+    dladdr(reinterpret_cast<void*>(&cuInit), &info);
+    return dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+  }();
+  return handle;
+}
+[[gnu::constructor]] void show() { self(); }
+
+void* find(const std::string& name, int version) {
+  for (const Version& known : kVersions)
+    if (name == known.name && version >= known.since) return dlsym(self(), known.symbol);
+  if (!name.starts_with("cu")) return nullptr;
+  void* const second = dlsym(self(), (name + "_v2").c_str());
+  return second ? second : dlsym(self(), name.c_str());
+}
+
+} // namespace
+} // namespace kg::emulate
+
+KG_DRIVER cuGetProcAddress(const char* name, void** function, int version, cuuint64_t,
+                           CUdriverProcAddressQueryResult* status) {
+  if (!name || !function) return CUDA_ERROR_INVALID_VALUE;
+  *function = kg::emulate::find(name, version);
+  if (status)
+    *status = *function ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+#undef cuGetProcAddress // before CUDA 12
+KG_DRIVER cuGetProcAddress(const char* name, void** function, int version, cuuint64_t flags) {
+  return cuGetProcAddress_v2(name, function, version, flags, nullptr);
+}
+
+// Tables that NVIDIA does not document: a CUDA runtime that is linked into the program asks for
+// them, and checks that the driver is NVIDIA's.
+KG_DRIVER cuGetExportTable(const void** table, const CUuuid*) {
+  if (table) *table = nullptr;
+  static const int said =
+      std::fputs("kernelgrade: cuGetExportTable: a CUDA runtime that is linked into the program "
+                 "takes NVIDIA's driver alone; link it with nvcc -cudart shared\n",
+                 stderr);
+  static_cast<void>(said);
+  return CUDA_ERROR_NOT_FOUND;
+}

@@ -1,0 +1,275 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/binary/modules.h"
+
+#include "cuda/binary/decompress.h"
+#include "cuda/binary/readable.h"
+#include "runtime/bytes.h"
+#include "runtime/error.h"
+#include "runtime/host/virtual_device.h"
+#include "runtime/launch.h"
+#include "runtime/ptx/fatbin.h"
+#include "runtime/ptx/prelude.h"
+#include "runtime/ptx/variables.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace kg::emulate {
+
+struct Program {
+  std::string ptx;
+  std::string missing; // why there is none
+};
+
+namespace {
+
+struct Kernel {
+  Program* program = nullptr;
+  std::string mangled;
+  std::optional<ptx_run::LoadedKernel> loaded;
+};
+
+struct Symbol {
+  Program* program = nullptr;
+  std::string name;
+  std::size_t bytes = 0;
+};
+
+struct Managed {
+  Program* program = nullptr;
+  void** pointer = nullptr;
+  std::string name;
+};
+
+struct Registered {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Program>> programs;
+  std::map<const void*, Kernel> kernels;
+  std::map<const void*, Symbol> symbols;
+  std::vector<Managed> managed;
+};
+// Programs register before main() and ask after it.
+Registered& registered() {
+  static Registered* const only = new Registered;
+  return *only;
+}
+
+constexpr int kDevice = host::kComputeMajor * 10 + host::kComputeMinor;
+
+struct Ptx {
+  std::string text;
+  int arch = 0; // that it needs
+};
+
+// The newest architecture's that the device has; else the newest.
+Ptx ptx_of(std::string_view section) {
+  Ptx best;
+  for (const FatbinEntry& entry : read_fatbin(section, "the program's fat binary")) {
+    const auto rank = [](int arch) { return std::pair(arch <= kDevice, arch); };
+    if (entry.kind != FatbinEntry::Kind::ptx) continue;
+    if (best.arch != 0 && rank(entry.arch) < rank(best.arch)) continue;
+    best = {text_of(entry), entry.arch};
+  }
+  return best;
+}
+
+constexpr const char* kNoPtx = "the program holds no PTX; compile it with nvcc -arch=compute_80 or "
+                               "-gencode arch=compute_80,code=compute_80 as well";
+
+// The container's bytes, as far as it says that it goes.
+std::string_view container_at(std::string_view readable) {
+  const Bytes bytes(readable, "the program's fat binary");
+  return bytes.range(0,
+                     bytes.number<std::uint16_t>(6, "a container") +
+                         bytes.number<std::uint64_t>(8, "a container"),
+                     "a container");
+}
+
+// fatbinary_section.h of the CUDA toolkit.
+struct Wrapper {
+  std::int32_t magic, version;
+  const char* data;
+};
+constexpr std::int32_t kWrapper = 0x466243b1;
+
+std::int32_t magic_of(std::string_view image) {
+  std::int32_t magic = 0;
+  std::memcpy(&magic, image.data(), std::min(image.size(), sizeof magic));
+  return magic;
+}
+
+Ptx ptx_in_container(std::string_view image) {
+  try {
+    Ptx ptx = ptx_of(container_at(image));
+    if (ptx.text.empty()) throw BadImage(209, kNoPtx);
+    return ptx;
+  } catch (const BadImage&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw BadImage(200, error.what());
+  }
+}
+
+// Of any image, whose end nobody says.
+Ptx ptx_at(const void* image) {
+  constexpr std::int32_t kContainer = static_cast<std::int32_t>(0xba55ed50);
+  std::string_view bytes = readable_from(image);
+  if (magic_of(bytes) == kWrapper && bytes.size() >= sizeof(Wrapper)) {
+    Wrapper wrapper;
+    std::memcpy(&wrapper, bytes.data(), sizeof wrapper);
+    bytes = readable_from(wrapper.data);
+  }
+  if (magic_of(bytes) == kContainer) return ptx_in_container(bytes);
+  if (bytes.starts_with("\177ELF")) throw BadImage(209, kNoPtx);
+  bytes = bytes.substr(0, bytes.find('\0'));
+  if (bytes.find(".version") == bytes.npos)
+    throw BadImage(200, "the image is neither PTX nor a fat binary");
+  return {std::string(bytes), 0};
+}
+
+Kernel& find(Registered& all, const void* address) {
+  const auto found = all.kernels.find(address);
+  require(
+      found != all.kernels.end(),
+      fmt::format("no kernel is registered at {}; link the program with -cudart shared", address));
+  return found->second;
+}
+
+// Where a program's variable lies, made when it is first asked for.
+void* place_of(const Program& program, const std::string& name) {
+  require(program.missing.empty(), program.missing);
+  const ptx_run::Module module = ptx_run::Program(program.ptx, "program.ptx").with("");
+  ptx_run::make_variable(module, name);
+  return ptx_run::variable(module.id.c_str(), name.c_str());
+}
+
+Program* keep(std::unique_ptr<Program> program) {
+  Registered& all = registered();
+  const std::lock_guard lock(all.mutex);
+  return all.programs.emplace_back(std::move(program)).get();
+}
+
+} // namespace
+
+Program* register_program(const void* wrapper) {
+  auto program = std::make_unique<Program>();
+  try {
+    const auto& given = *static_cast<const Wrapper*>(wrapper);
+    program->ptx = ptx_in_container(readable_from(given.data)).text;
+  } catch (const std::exception& error) {
+    program->missing = error.what(); // said by the first launch: there may be none
+  }
+  return keep(std::move(program));
+}
+
+Program* register_image(const void* image) {
+  Ptx ptx = ptx_at(image);
+  try {
+    const std::string target = ptx_run::Program(ptx.text, "program.ptx").with("").target;
+    const std::size_t digits = target.find_first_of("0123456789");
+    if (!target.starts_with("sm_") || digits != 3)
+      throw Error("its PTX names no target (.target sm_80)");
+    ptx.arch = std::stoi(target.substr(digits));
+    if (ptx.arch > kDevice)
+      throw Error(fmt::format("its PTX is for {}, the device has {}; compile it for compute_{} as "
+                              "well",
+                              target, kDevice, kDevice));
+  } catch (const std::exception& error) {
+    throw BadImage(218, error.what());
+  }
+  auto program = std::make_unique<Program>();
+  program->ptx = std::move(ptx.text);
+  return keep(std::move(program));
+}
+
+std::vector<std::string> kernel_names(const Program* program) {
+  return ptx_run::entry_names(program->ptx);
+}
+
+bool register_kernel_if_there(Program* program, const void* address, const char* mangled) {
+  const std::vector<std::string> names = kernel_names(program);
+  if (std::find(names.begin(), names.end(), mangled) == names.end()) return false;
+  register_kernel(program, address, mangled);
+  return true;
+}
+
+// What was compiled of it stays: a launch may still be running.
+void unregister_program(Program* program) {
+  Registered& all = registered();
+  const std::lock_guard lock(all.mutex);
+  std::erase_if(all.kernels, [&](const auto& kernel) { return kernel.second.program == program; });
+  std::erase_if(all.programs, [&](const auto& each) { return each.get() == program; });
+}
+
+void register_kernel(Program* program, const void* address, const char* mangled) {
+  Registered& all = registered();
+  const std::lock_guard lock(all.mutex);
+  all.kernels[address] = {program, mangled, {}};
+}
+
+void register_variable(Program* program, const void* address, const char* name, std::size_t bytes) {
+  Registered& all = registered();
+  const std::lock_guard lock(all.mutex);
+  all.symbols[address] = {program, name, bytes};
+}
+
+const ptx_run::LoadedKernel& kernel_at(const void* address) {
+  Registered& all = registered();
+  const std::lock_guard lock(all.mutex);
+  Kernel& kernel = find(all, address);
+  if (!kernel.loaded) {
+    require(kernel.program->missing.empty(), kernel.program->missing);
+    kernel.loaded = ptx_run::compile(kernel.program->ptx, "program.ptx", kernel.mangled);
+  }
+  return *kernel.loaded;
+}
+
+const char* mangled_name_at(const void* address) {
+  Registered& all = registered();
+  const std::lock_guard lock(all.mutex);
+  return find(all, address).mangled.c_str();
+}
+
+std::string kernel_name_at(const void* address) {
+  return detail::readable_kernel_name(mangled_name_at(address));
+}
+
+void register_managed(Program* program, void** pointer, const char* name) {
+  Registered& all = registered();
+  const std::lock_guard lock(all.mutex);
+  all.managed.push_back({program, pointer, name});
+}
+
+void place_managed(const Program* program) {
+  Registered& all = registered();
+  const std::lock_guard lock(all.mutex);
+  for (const Managed& each : all.managed)
+    if (each.program == program) *each.pointer = place_of(*program, each.name);
+}
+
+Variable variable_at(const void* address) {
+  Registered& all = registered();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.symbols.find(address);
+  require(found != all.symbols.end(),
+          fmt::format("no __device__ or __constant__ variable is registered at {}", address));
+  const Symbol& symbol = found->second;
+  return {place_of(*symbol.program, symbol.name), symbol.bytes};
+}
+
+Variable variable_in(const Program* program, const std::string& name) {
+  const ptx_run::Module module = ptx_run::Program(program->ptx, "program.ptx").with("");
+  for (const ptx_run::Variable& variable : module.variables)
+    if (variable.name == name) return {place_of(*program, name), variable.bytes};
+  fail("the module has no variable " + name);
+}
+
+} // namespace kg::emulate

@@ -1,0 +1,236 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/source/state.h"
+#include "runtime/event_file.h"
+
+#include <array>
+#include <cstdio>
+#include <string_view>
+#include <unistd.h>
+
+namespace kg::foreign {
+namespace {
+
+struct Words {
+  cudaError_t code;
+  const char* name;
+  const char* text;
+};
+
+// The texts are CUDA's, so that what a program prints is what a GPU would make it print.
+constexpr std::array kWords = std::to_array<Words>({
+    {cudaSuccess, "cudaSuccess", "no error"},
+    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInitializationError, "cudaErrorInitializationError", "initialization error"},
+    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration",
+     "invalid configuration argument"},
+    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
+    {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
+    {cudaErrorInvalidDevicePointer, "cudaErrorInvalidDevicePointer", "invalid device pointer"},
+    {cudaErrorInvalidChannelDescriptor, "cudaErrorInvalidChannelDescriptor",
+     "invalid channel descriptor"},
+    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection",
+     "invalid copy direction for memcpy"},
+    {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver",
+     "CUDA driver version is insufficient for CUDA runtime version"},
+    {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
+    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice",
+     "no kernel image is available for execution on the device"},
+    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
+    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress",
+     "an illegal memory access was encountered"},
+    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
+     "too many resources requested for launch"},
+    {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
+    {cudaErrorPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled",
+     "peer access is already enabled"},
+    {cudaErrorPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled",
+     "peer access has not been enabled"},
+    {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
+    {cudaErrorIllegalInstruction, "cudaErrorIllegalInstruction",
+     "an illegal instruction was encountered"},
+    {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
+    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge",
+     "too many blocks in cooperative launch"},
+    {cudaErrorNotPermitted, "cudaErrorNotPermitted", "operation not permitted"},
+    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+    {cudaErrorCudartUnloading, "cudaErrorCudartUnloading", "driver shutting down"},
+    {cudaErrorProfilerDisabled, "cudaErrorProfilerDisabled",
+     "profiler disabled while using external profiling tool"},
+    {cudaErrorDevicesUnavailable, "cudaErrorDevicesUnavailable",
+     "CUDA-capable device(s) is/are busy or unavailable"},
+    {cudaErrorECCUncorrectable, "cudaErrorECCUncorrectable", "uncorrectable ECC error encountered"},
+    {cudaErrorInvalidPtx, "cudaErrorInvalidPtx", "a PTX JIT compilation failed"},
+    {cudaErrorIllegalState, "cudaErrorIllegalState",
+     "the operation cannot be performed in the present state"},
+    {cudaErrorSymbolNotFound, "cudaErrorSymbolNotFound", "named symbol not found"},
+    {cudaErrorHostMemoryAlreadyRegistered, "cudaErrorHostMemoryAlreadyRegistered",
+     "part or all of the requested memory range is already mapped"},
+    {cudaErrorHostMemoryNotRegistered, "cudaErrorHostMemoryNotRegistered",
+     "pointer does not correspond to a registered memory region"},
+    {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
+     "operation not permitted when stream is capturing"},
+    {cudaErrorStreamCaptureInvalidated, "cudaErrorStreamCaptureInvalidated",
+     "operation failed due to a previous error during capture"},
+    {cudaErrorStreamCaptureUnmatched, "cudaErrorStreamCaptureUnmatched",
+     "capture was not ended in the same stream as it began"},
+    {cudaErrorGraphExecUpdateFailure, "cudaErrorGraphExecUpdateFailure",
+     "the graph update was not performed because it included changes which violated constraints "
+     "specific to instantiated graph update"},
+    {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
+    // Of the driver API alone (cuda/binary/driver).
+    {static_cast<cudaError>(200), "cudaErrorInvalidKernelImage", "device kernel image is invalid"},
+    {static_cast<cudaError>(201), "cudaErrorDeviceUninitialized", "invalid device context"},
+    {static_cast<cudaError>(217), "cudaErrorPeerAccessUnsupported",
+     "peer access is not supported between these two devices"},
+    {static_cast<cudaError>(301), "cudaErrorFileNotFound", "file not found"},
+});
+
+const Words* words_for(cudaError_t code) {
+  for (const Words& words : kWords) {
+    if (words.code == code) return &words;
+  }
+  return nullptr;
+}
+
+// The faults' beginnings, and what a GPU calls them. All that a GPU would not notice (a race, say)
+// is a failed launch.
+cudaError_t code_of(std::string_view fault) {
+  const auto has = [&](std::string_view words) { return fault.find(words) != fault.npos; };
+  if (has("[out-of-bounds]") || has("[freed]")) return cudaErrorIllegalAddress;
+  if (has("[misaligned]")) return cudaErrorMisalignedAddress;
+  if (has("assertion failed")) return cudaErrorAssert;
+  if (has("deadlock in ")) return cudaErrorLaunchTimeout;
+  return cudaErrorLaunchFailure;
+}
+
+// The one state of the device of this process, as a GPU's context is.
+class Errors {
+ public:
+  // A program that ignores a kernel's fault must not pass for one that works.
+  ~Errors() {
+    if (launches > 0) write_event(kLaunchesEvent, std::to_string(launches));
+    if (!unseen.empty()) write_event(kRefusedEvent, unseen);
+    if (fault_ == cudaSuccess) return;
+    if (!written) // whoever reads the events says how it ended
+      std::fprintf(stderr, "kernelgrade: the program ends after a kernel's fault: exit code 1\n");
+    std::fflush(nullptr);
+    _exit(1);
+  }
+
+  std::mutex mutex;
+  cudaError_t fault_ = cudaSuccess;
+  bool written = false; // as an event
+  std::string fault_text;
+  std::string refusal_text;
+  std::uint64_t refusals = 0;
+  std::uint64_t launches = 0;
+  std::string unseen; // why a launch was refused, until the program asks for its error
+};
+
+Errors& errors() {
+  static Errors instance;
+  return instance;
+}
+
+thread_local cudaError_t last = cudaSuccess;
+
+} // namespace
+
+cudaError_t fault() {
+  std::lock_guard lock(errors().mutex);
+  return errors().fault_;
+}
+
+cudaError_t note_fault(const std::string& text) {
+  std::lock_guard lock(errors().mutex);
+  Errors& all = errors();
+  if (all.fault_ == cudaSuccess) {
+    all.fault_ = code_of(text);
+    all.fault_text = text;
+    all.written = write_event(kFaultEvent, text);
+    if (!all.written)
+      std::fprintf(stderr, "kernelgrade: %s: %s\n", words_for(all.fault_)->name, text.c_str());
+  }
+  return all.fault_;
+}
+
+cudaError_t note_refusal(cudaError_t code, const char* what, const std::string& why) {
+  std::lock_guard lock(errors().mutex);
+  last = code;
+  errors().refusal_text = std::string(what) + ": " + why;
+  ++errors().refusals;
+  std::fprintf(stderr, "kernelgrade: %s: %s\n", cudaGetErrorName(code),
+               errors().refusal_text.c_str());
+  return code;
+}
+
+cudaError_t note_refused_launch(cudaError_t code, const std::string& what, const std::string& why) {
+  note_refusal(code, what.c_str(), why);
+  std::lock_guard lock(errors().mutex);
+  errors().unseen = what + ": " + why;
+  return code;
+}
+
+void note_launch() {
+  std::lock_guard lock(errors().mutex);
+  ++errors().launches;
+}
+
+std::pair<std::uint64_t, std::string> refusals() {
+  std::lock_guard lock(errors().mutex);
+  return {errors().refusals, errors().refusal_text};
+}
+
+void forget_errors() {
+  std::lock_guard lock(errors().mutex);
+  errors().fault_ = last = cudaSuccess;
+  errors().fault_text.clear();
+  errors().refusal_text.clear();
+  errors().unseen.clear();
+}
+
+std::string report() {
+  std::lock_guard lock(errors().mutex);
+  return errors().fault_ != cudaSuccess ? errors().fault_text : errors().refusal_text;
+}
+
+} // namespace kg::foreign
+
+using namespace kg::foreign;
+
+namespace {
+
+// The program asks whether all went well: a refused launch is its own affair from here on.
+cudaError_t asked_for_error() {
+  std::lock_guard lock(errors().mutex);
+  errors().unseen.clear();
+  return errors().fault_;
+}
+
+} // namespace
+
+cudaError_t cudaGetLastError() {
+  const cudaError_t broken = asked_for_error();
+  return broken != cudaSuccess ? broken : std::exchange(last, cudaSuccess);
+}
+
+cudaError_t cudaPeekAtLastError() {
+  const cudaError_t broken = asked_for_error();
+  return broken != cudaSuccess ? broken : last;
+}
+
+const char* cudaGetErrorName(cudaError_t error) {
+  const auto* words = words_for(error);
+  return words ? words->name : "unrecognized error code";
+}
+
+const char* cudaGetErrorString(cudaError_t error) {
+  const auto* words = words_for(error);
+  return words ? words->text : "unrecognized error code";
+}

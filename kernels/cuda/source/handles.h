@@ -1,0 +1,50 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Handles of the runtime API: addresses, and only what is alive is looked at.
+#pragma once
+
+#include "cuda/source/state.h"
+
+#include <memory>
+#include <vector>
+
+namespace kg::foreign {
+
+template <class Handle>
+class Handles {
+ public:
+  Handle* add(std::unique_ptr<Handle> handle) {
+    std::lock_guard lock(mutex_);
+    Handle* const address = handle.get();
+    live_.emplace(address, std::move(handle));
+    return address;
+  }
+  Handle& get(Handle* handle, const char* what) {
+    std::lock_guard lock(mutex_);
+    demand(live_.count(handle) == 1, cudaErrorInvalidResourceHandle,
+           std::string("this is no ") + what + ", or it has been destroyed");
+    return *handle;
+  }
+  void remove(Handle* handle, const char* what) {
+    get(handle, what);
+    std::lock_guard lock(mutex_);
+    live_.erase(handle);
+  }
+  void clear() {
+    std::lock_guard lock(mutex_);
+    live_.clear();
+  }
+  std::vector<Handle*> all() {
+    std::lock_guard lock(mutex_);
+    std::vector<Handle*> handles;
+    for (const auto& [address, handle] : live_) handles.push_back(address);
+    return handles;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<Handle*, std::unique_ptr<Handle>> live_;
+};
+
+} // namespace kg::foreign

@@ -1,0 +1,57 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The heap in device code: what the rewriter makes of malloc, free, new and delete there. It is
+// memory as cudaMalloc's, so that the checkers watch it; it has no limit.
+#pragma once
+
+#include "cuda/source/api.h"
+
+#include <cstddef>
+#include <type_traits>
+
+namespace kg::foreign {
+
+inline void* heap_malloc(std::size_t bytes) {
+  void* data = nullptr;
+  return cudaMalloc(&data, bytes) == cudaSuccess ? data : nullptr;
+}
+inline void heap_free(void* data) { cudaFree(data); }
+
+// new (heap) T(...);  heap->* pointer, of which the operand is as long as that of delete.
+inline constexpr struct Heap {
+} heap;
+inline constexpr struct HeapArrays {
+} heap_arrays;
+
+template <class T>
+void operator->*(Heap, T* object) {
+  if (!object) return;
+  void* whole = const_cast<std::remove_cv_t<T>*>(object);
+  if constexpr (std::is_polymorphic_v<T>) whole = dynamic_cast<void*>(object); // it may be a part
+  object->~T();
+  heap_free(whole);
+}
+template <class T>
+void operator->*(HeapArrays, T* objects) {
+  static_assert(std::is_trivially_destructible_v<T>,
+                "Kernelgrade: delete[] in device code runs on the host backend for elements "
+                "without a destructor");
+  heap_free(objects);
+}
+
+} // namespace kg::foreign
+
+inline void* operator new(std::size_t bytes, kg::foreign::Heap) noexcept {
+  return kg::foreign::heap_malloc(bytes);
+}
+inline void* operator new[](std::size_t bytes, kg::foreign::Heap) noexcept {
+  return kg::foreign::heap_malloc(bytes);
+}
+// For constructors that throw, which device code has none of; compilers want them.
+inline void operator delete(void* data, kg::foreign::Heap) noexcept {
+  kg::foreign::heap_free(data);
+}
+inline void operator delete[](void* data, kg::foreign::Heap) noexcept {
+  kg::foreign::heap_free(data);
+}

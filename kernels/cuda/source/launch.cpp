@@ -1,0 +1,133 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/source/launch.h"
+
+#include "cuda/source/state.h"
+#include "runtime/host/block.h"
+#include "runtime/host/queue.h"
+#include "runtime/host/virtual_device.h"
+
+namespace kg::foreign {
+namespace {
+
+using namespace kg::host;
+
+std::string words(dim3 d) {
+  return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + ")";
+}
+
+// The refusals of a GPU, with its codes: they are not the kernel's fault and do not stay.
+void check(const LaunchConfig& config) {
+  const dim3 g = config.grid;
+  const dim3 b = config.block;
+  const auto whole = [](dim3 d) { return std::uint64_t{d.x} * d.y * d.z; };
+  demand(g.x != 0 && g.y != 0 && g.z != 0 && g.x <= unsigned{kMaxGridX} &&
+             g.y <= unsigned{kMaxGridYz} && g.z <= unsigned{kMaxGridYz},
+         cudaErrorInvalidConfiguration,
+         "a grid of " + words(g) + " blocks; every extent must be at least 1, x at most " +
+             std::to_string(kMaxGridX) + ", y and z at most " + std::to_string(kMaxGridYz));
+  constexpr unsigned kThreads = kMaxThreadsPerBlock;
+  demand(b.x != 0 && b.y != 0 && b.z != 0 && b.x <= kThreads && b.y <= kThreads &&
+             b.z <= unsigned{kMaxBlockZ} && whole(b) <= kThreads,
+         cudaErrorInvalidConfiguration,
+         "a block of " + words(b) + " threads; every extent must be at least 1, z at most " +
+             std::to_string(kMaxBlockZ) + ", and all together at most " + std::to_string(kThreads));
+  demand(config.shared_bytes <= allowed_dynamic_shared(), cudaErrorInvalidValue,
+         std::to_string(config.shared_bytes) +
+             " bytes of dynamic shared memory; without "
+             "cudaFuncSetAttribute(kernel, "
+             "cudaFuncAttributeMaxDynamicSharedMemorySize, "
+             "bytes) a launch may have " +
+             std::to_string(allowed_dynamic_shared()) + ", with it " +
+             std::to_string(kSharedBytesOptIn));
+  demand(!config.cooperative || whole(g) <= unsigned{kMaxCooperativeBlocks},
+         cudaErrorCooperativeLaunchTooLarge,
+         "a cooperative grid of " + words(g) + " blocks; at most " +
+             std::to_string(kMaxCooperativeBlocks) + " run at once");
+}
+
+// While it lives, nobody judges what code that is compiled with the kernels does.
+class NotDeviceCode {
+ public:
+  ~NotDeviceCode() { current_block = block_; }
+
+ private:
+  Block* const block_ = std::exchange(current_block, nullptr);
+};
+
+// What kernels launch, recorded as for a graph. A child may begin at any time up to its parent's
+// end, which nobody sees before the child's (CUDA C++ Programming Guide, "CUDA Dynamic
+// Parallelism"): here all begin when the grid has ended, in the order in which they were asked for.
+class Children {
+ public:
+  void add(LaunchConfig config, const detail::ErasedKernel& kernel,
+           const detail::ErasedArguments& arguments) {
+    Stream recorder;
+    Queue& queue = queue_of(recorder);
+    queue.begin_capture();
+    config.stream = &recorder;
+    {
+      const NotDeviceCode copying_arguments;
+      detail::launch_erased(config, kernel, arguments);
+    }
+    const auto recorded = queue.end_capture();
+    std::lock_guard lock(mutex_); // blocks run side by side
+    for (Queue::Task& task : *recorded) waiting_.push_back(std::move(task));
+  }
+  // With those that they launch in turn.
+  void run() {
+    for (Queue::Tasks tasks = take(); !tasks.empty(); tasks = take()) {
+      for (const Queue::Task& task : tasks) task();
+    }
+  }
+  Queue::Tasks take() {
+    std::lock_guard lock(mutex_);
+    return std::exchange(waiting_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  Queue::Tasks waiting_;
+};
+
+Children& children() {
+  static Children instance;
+  return instance;
+}
+
+} // namespace
+
+cudaError_t run_grid(const std::function<void()>& grid) {
+  try {
+    grid();
+    children().run();
+    return cudaSuccess;
+  } catch (const Refusal&) {
+    throw;
+  } catch (const std::exception& error) {
+    children().take();
+    return note_fault(error.what());
+  }
+}
+
+cudaError_t launch(LaunchConfig config, cudaStream_t stream, const detail::ErasedKernel& kernel,
+                   const detail::ErasedArguments& arguments) {
+  if (const cudaError_t broken = fault()) return broken;
+  const std::string name = detail::kernel_name(kernel.address);
+  try {
+    config.stream = &stream_of(stream);
+    check(config);
+  } catch (const Refusal& refusal) {
+    const std::string where =
+        std::string(config.where.file) + ":" + std::to_string(config.where.line);
+    return note_refused_launch(refusal.code, where + ": launch of " + name, refusal.what());
+  }
+  note_launch();
+  if (current_block) {
+    children().add(config, kernel, arguments);
+    return cudaSuccess;
+  }
+  return run_grid([&] { detail::launch_erased(config, kernel, arguments); });
+}
+
+} // namespace kg::foreign

@@ -1,0 +1,188 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Texture objects of one and two dimensions, read as CUDA C++ Programming Guide, "Texture
+// Fetching", says. A texel is loaded by an ordinary access, which the checkers see; arrays are
+// dense rows of ordinary device memory (texture.cpp).
+#pragma once
+
+#include "cuda/source/api.h"
+#include "cuda/source/texture_types.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace kg::foreign {
+
+// What a texture object points to.
+struct Texture {
+  const unsigned char* data;
+  std::size_t width, height, pitch; // texels, rows, bytes
+  std::size_t texel_bytes;
+  cudaChannelFormatDesc format;
+  cudaTextureDesc how;
+};
+
+// A copy of the object's texture, for a fetch that returns so many channels of so many bytes each;
+// where it has others, a trap.
+Texture texture_of(cudaTextureObject_t object, int channels, std::size_t channel_bytes,
+                   Location where);
+
+// The channels of a texel: those of a vector, or one.
+template <class T, class = void>
+struct ChannelOf {
+  using Type = T;
+};
+template <class T>
+struct ChannelOf<T, std::void_t<decltype(T::x)>> {
+  using Type = decltype(T::x);
+};
+template <class T>
+using Channel = typename ChannelOf<T>::Type;
+template <class T>
+inline constexpr int channels = sizeof(T) / sizeof(Channel<T>);
+
+// Moves index `i` into the `n` texels; false where it is on the border, which is 0.
+inline bool addressed(long long& i, std::size_t n, cudaTextureAddressMode mode) {
+  const auto size = static_cast<long long>(n);
+  const auto modulo = [](long long a, long long b) { return (a % b + b) % b; };
+  switch (mode) {
+  case cudaAddressModeWrap: i = modulo(i, size); return true;
+  case cudaAddressModeMirror:
+    i = modulo(i, 2 * size);
+    i = std::min(i, 2 * size - 1 - i);
+    return true;
+  case cudaAddressModeBorder: return i >= 0 && i < size;
+  case cudaAddressModeClamp: break;
+  }
+  i = std::clamp(i, 0LL, size - 1);
+  return true;
+}
+
+// One texel, whose channels are stored as `Stored`: as they are, or the whole range of an integer
+// as 0 to 1 (signed: -1 to 1).
+template <class Stored, class T>
+T texel_at(const unsigned char* address) {
+  T texel;
+  auto* const to = reinterpret_cast<Channel<T>*>(&texel);
+  const auto* const from = reinterpret_cast<const Stored*>(address);
+  for (int c = 0; c < channels<T>; ++c) {
+    if constexpr (std::is_same_v<Stored, Channel<T>>) {
+      to[c] = from[c];
+    } else {
+      constexpr float kMost = std::numeric_limits<Stored>::max();
+      to[c] = std::max(-1.0f, static_cast<float>(from[c]) / kMost);
+    }
+  }
+  return texel;
+}
+
+template <class T>
+T texel(const Texture& texture, long long i, long long j) {
+  if (!addressed(i, texture.width, texture.how.addressMode[0]) ||
+      !addressed(j, texture.height, texture.how.addressMode[1]))
+    return T{};
+  const unsigned char* const at = texture.data + static_cast<std::size_t>(j) * texture.pitch +
+                                  static_cast<std::size_t>(i) * texture.texel_bytes;
+  if constexpr (std::is_same_v<Channel<T>, float>) {
+    const bool is_signed = texture.format.f == cudaChannelFormatKindSigned;
+    if (texture.how.readMode == cudaReadModeNormalizedFloat && texture.format.x == 8)
+      return is_signed ? texel_at<std::int8_t, T>(at) : texel_at<std::uint8_t, T>(at);
+    if (texture.how.readMode == cudaReadModeNormalizedFloat && texture.format.x == 16)
+      return is_signed ? texel_at<std::int16_t, T>(at) : texel_at<std::uint16_t, T>(at);
+  }
+  return texel_at<Channel<T>, T>(at);
+}
+
+// Where a coordinate lies between two texels: the lower one's index, and the upper one's weight,
+// of which a GPU keeps 8 bits.
+struct Between {
+  long long index;
+  float weight;
+};
+inline Between between(float coordinate) {
+  const float lower = std::floor(coordinate - 0.5f);
+  return {static_cast<long long>(lower),
+          std::floor((coordinate - 0.5f - lower) * 256 + 0.5f) / 256};
+}
+
+template <class T>
+Texture texture_for(cudaTextureObject_t object, Location where) {
+  return texture_of(object, channels<T>, sizeof(Channel<T>), where);
+}
+
+template <class T>
+T fetch(const Texture& texture, float x, float y) {
+  if (texture.how.normalizedCoords) {
+    x *= static_cast<float>(texture.width);
+    y *= static_cast<float>(texture.height);
+  }
+  if constexpr (std::is_same_v<Channel<T>, float>) {
+    if (texture.how.filterMode == cudaFilterModeLinear) {
+      const Between column = between(x);
+      // One row has no neighbour, and its coordinate is its middle.
+      const Between row = between(texture.height == 1 ? 0.5f : y);
+      T sum{};
+      for (int dj = 0; dj < (row.weight == 0 ? 1 : 2); ++dj) {
+        for (int di = 0; di < 2; ++di) {
+          const T one = texel<T>(texture, column.index + di, row.index + dj);
+          const float weight = (di == 0 ? 1 - column.weight : column.weight) *
+                               (dj == 0 ? 1 - row.weight : row.weight);
+          for (int c = 0; c < channels<T>; ++c)
+            reinterpret_cast<float*>(&sum)[c] += weight * reinterpret_cast<const float*>(&one)[c];
+        }
+      }
+      return sum;
+    }
+  }
+  return texel<T>(texture, static_cast<long long>(std::floor(x)),
+                  static_cast<long long>(std::floor(y)));
+}
+
+} // namespace kg::foreign
+
+template <class T>
+cudaChannelFormatDesc cudaCreateChannelDesc() {
+  using Channel = kg::foreign::Channel<T>;
+  const int count = kg::foreign::channels<T>, bits = 8 * sizeof(Channel);
+  return {bits, count > 1 ? bits : 0, count > 2 ? bits : 0, count > 3 ? bits : 0,
+          std::is_floating_point_v<Channel> ? cudaChannelFormatKindFloat
+          : std::is_signed_v<Channel>       ? cudaChannelFormatKindSigned
+                                            : cudaChannelFormatKindUnsigned};
+}
+
+cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* format,
+                            std::size_t width, std::size_t height = 0, unsigned flags = 0);
+cudaError_t cudaFreeArray(cudaArray_t array);
+cudaError_t cudaMemcpy2DToArray(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
+                                std::size_t pitch, std::size_t width, std::size_t height,
+                                cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DFromArray(void* to, std::size_t pitch, cudaArray_t from, std::size_t x,
+                                  std::size_t y, std::size_t width, std::size_t height,
+                                  cudaMemcpyKind kind);
+// The rows as one.
+cudaError_t cudaMemcpyToArray(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
+                              std::size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaMemcpyFromArray(void* to, cudaArray_t from, std::size_t x, std::size_t y,
+                                std::size_t bytes, cudaMemcpyKind kind);
+
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResourceDesc* resource,
+                                    const cudaTextureDesc* how, const cudaResourceViewDesc* view);
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object);
+
+template <class T>
+T tex2D(cudaTextureObject_t object, float x, float y, kg::Location where = kg::Location::here()) {
+  return kg::foreign::fetch<T>(kg::foreign::texture_for<T>(object, where), x, y);
+}
+template <class T>
+T tex1D(cudaTextureObject_t object, float x, kg::Location where = kg::Location::here()) {
+  return tex2D<T>(object, x, 0, where);
+}
+// Of linear memory, by index.
+template <class T>
+T tex1Dfetch(cudaTextureObject_t object, int i, kg::Location where = kg::Location::here()) {
+  return kg::foreign::texel<T>(kg::foreign::texture_for<T>(object, where), i, 0);
+}

@@ -1,5 +1,0 @@
-// Copyright The Kernelgrade Authors
-// SPDX-License-Identifier: Apache-2.0
-#pragma once
-
-#include "foreign/cub/device.h"

@@ -1,0 +1,50 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "libraries/attention_backward.h"
+
+#include "libraries/dispatch.h"
+#include "libraries/head_products.h"
+#include "libraries/masked_softmax.h"
+
+namespace kg::vendor {
+
+bool AttentionBackwardVariant::supports(Dtype dtype) const {
+  return contains(gemm_variants(dtype), products) &&
+         contains(names(masked_softmax_table, dtype), softmax) &&
+         contains(names(softmax_backward_table, softmax::Kind::softmax, dtype), softmax);
+}
+
+void attention_backward(std::string_view variant, const AttentionProblem& p,
+                        const AttentionBackwardTensors& tensors, Stream& stream) {
+  const std::string what = join("attention_backward", {name(p.dtype)});
+  const auto& entry = find(attention_backward_table, variant, what, p.dtype);
+  require_valid(what, p);
+  if (p.batch * p.heads * p.queries * p.keys == 0) return;
+  require_pointers(what, {{"q", tensors.q},
+                          {"k", tensors.k},
+                          {"v", tensors.v},
+                          {"dout", tensors.dout},
+                          {"addend", tensors.addend},
+                          {"weights", tensors.weights},
+                          {"gradients", tensors.gradients},
+                          {"dq", tensors.dq},
+                          {"dk", tensors.dk},
+                          {"dv", tensors.dv}});
+  const std::int64_t rows = p.heads / p.kv_heads * p.queries;
+  const HeadProducts products{entry.products, p, stream};
+  products.multiply({rows, p.keys, p.depth}, 1, {tensors.q}, {tensors.k, true}, tensors.weights);
+  masked_softmax(entry.softmax, {p.dtype, p.scale, 1, p.batch * p.heads * p.queries, p.keys},
+                 tensors.weights, tensors.addend, tensors.weights, stream);
+  products.multiply({p.keys, p.value_depth, rows}, 1, {tensors.weights, true}, {tensors.dout},
+                    tensors.dv);
+  products.multiply({rows, p.keys, p.value_depth}, 1, {tensors.dout}, {tensors.v, true},
+                    tensors.gradients);
+  softmax_backward(entry.softmax, softmax::Kind::softmax, p.dtype, tensors.weights,
+                   tensors.gradients, tensors.gradients, p.batch * p.heads * p.queries, p.keys,
+                   stream);
+  products.multiply({rows, p.depth, p.keys}, p.scale, {tensors.gradients}, {tensors.k}, tensors.dq);
+  products.multiply({p.keys, p.depth, rows}, p.scale, {tensors.gradients, true}, {tensors.q},
+                    tensors.dk);
+}
+
+} // namespace kg::vendor

@@ -1,0 +1,37 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "libraries/variants.h"
+#include "ops/batchnorm/problem.h"
+
+namespace kg::vendor {
+
+// x and y have a type of their own, all else is f32; all must be there. Training writes the batch's
+// mean and, as `spread`, 1 / sqrt(variance + epsilon); it updates no running statistics, which not
+// every library does. Inference reads the running mean and, as `spread`, the running variance.
+struct BatchnormProblem {
+  batchnorm::Problem shape;
+  const void* x;
+  const float* gamma;
+  const float* beta;
+  float epsilon;
+  void* y;
+  float* mean;
+  float* spread;
+};
+
+void batchnorm_training(std::string_view variant, Dtype dtype, const BatchnormProblem& problem,
+                        Stream& stream);
+void batchnorm_inference(std::string_view variant, Dtype dtype, const BatchnormProblem& problem,
+                         Stream& stream);
+
+struct BatchnormVariant {
+  std::string_view name;
+  bool (*supports)(Dtype dtype, const batchnorm::Problem& shape);
+  void (*train)(Dtype dtype, const BatchnormProblem& problem, Stream& stream);
+  void (*infer)(Dtype dtype, const BatchnormProblem& problem, Stream& stream);
+};
+extern const Table<BatchnormVariant> batchnorm_table;
+
+} // namespace kg::vendor

@@ -1,0 +1,33 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "libraries/bias_gelu_backward_chain.h"
+#include "libraries/cuda/scratch.h"
+
+namespace kg::vendor {
+namespace {
+
+// cuDNN has no gelu, and sums no columns of bf16; cuBLAS sums columns of f32 alone.
+constexpr BiasGeluLibraries kCudnnThrust{"cudnn", "thrust", "cudnn"};
+constexpr BiasGeluLibraries kCudnnThrustCublas{"cudnn", "thrust", "cublas"};
+
+template <const BiasGeluLibraries& by>
+bool supported(bias_gelu::Form form, Dtype dtype) {
+  return chain_supported(by, form, dtype);
+}
+
+// cuDNN may take the same scratch memory for the sums of the columns, behind the gelu.
+template <const BiasGeluLibraries& by>
+void run(bias_gelu::Form form, Dtype dtype, const BiasGeluTensors& tensors, std::int64_t rows,
+         std::int64_t cols, Stream& stream) {
+  void* const sums = scratch(static_cast<std::size_t>(rows * cols) * size_of(dtype), stream);
+  chain(by, form, dtype, tensors, sums, rows, cols, stream);
+}
+
+} // namespace
+
+const Table<BiasGeluBackwardVariant> bias_gelu_backward_table = {
+    {"cudnn_thrust", supported<kCudnnThrust>, run<kCudnnThrust>},
+    {"cudnn_thrust_cublas", supported<kCudnnThrustCublas>, run<kCudnnThrustCublas>},
+};
+
+} // namespace kg::vendor

@@ -1,0 +1,30 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "libraries/cuda/driver.h"
+#include "runtime/error.h"
+
+namespace kg::vendor {
+
+// Owns one object of a library, a handle or a descriptor, which its functions make and destroy.
+template <class Object, auto create, auto destroy>
+class Owned {
+ public:
+  Owned() { KG_CHECK(create(&object_)); }
+  // Of what needs NVIDIA's driver: throws NotSupported where there is none.
+  explicit Owned(const char* library) {
+    require_driver(library);
+    KG_CHECK(create(&object_));
+  }
+  ~Owned() { destroy(object_); }
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+
+  Object get() const { return object_; }
+
+ private:
+  Object object_ = nullptr;
+};
+
+} // namespace kg::vendor

@@ -1,0 +1,81 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "libraries/library.h"
+#include "libraries/variants.h"
+#include "ops/gemm/epilogue.h"
+
+#include <array>
+
+namespace kg::vendor {
+
+// Row-major matrices.
+struct Gemm {
+  Dtype dtype; // of the matrices; sums and scalars are f32
+  bool transpose_a, transpose_b;
+  std::int64_t m, n, k;
+  float alpha;
+  const void* a;
+  std::int64_t lda;
+  const void* b;
+  std::int64_t ldb;
+  float beta;
+  void* c;
+  std::int64_t ldc;
+  bool tf32 = false; // f32 matrices may be rounded to TF32 on their way into products
+  gemm::Epilogue epilogue = gemm::Epilogue::none;
+  const void* bias = nullptr; // n elements, where the epilogue adds one
+  std::int64_t batch = 1;     // so many products, with one bias
+  // Elements from one matrix to the next; 0 shares A or B.
+  std::int64_t stride_a = 0;
+  std::int64_t stride_b = 0;
+  std::int64_t stride_c = 0;
+  const void* z = nullptr; // m x n, where the epilogue reads it
+  std::int64_t ldz = 0;
+  // Of one product; a matrix whose rows are added lies by rows: A transposed, B as it is.
+  gemm::BiasGradient bias_gradient = gemm::BiasGradient::none;
+  void* dbias = nullptr;
+
+  bool adds_bias() const {
+    return epilogue >= gemm::Epilogue::bias && epilogue <= gemm::Epilogue::bias_gelu_tanh;
+  }
+  bool differentiates() const { return epilogue >= gemm::Epilogue::drelu; }
+
+  friend bool operator==(const Gemm&, const Gemm&) = default;
+};
+
+// A matrix without gaps, rows of it or, transposed, columns of it lying one behind another.
+struct Packed {
+  const void* data;
+  bool transposed = false;
+};
+// c = alpha a b, all packed: m x n, sums of k products.
+inline Gemm packed_gemm(Dtype dtype, const std::array<std::int64_t, 3>& mnk, float alpha,
+                        const Packed& a, const Packed& b, void* c) {
+  const auto [m, n, k] = mnk;
+  return {.dtype = dtype,
+          .transpose_a = a.transposed,
+          .transpose_b = b.transposed,
+          .m = m,
+          .n = n,
+          .k = k,
+          .alpha = alpha,
+          .a = a.data,
+          .lda = a.transposed ? m : k,
+          .b = b.data,
+          .ldb = b.transposed ? k : n,
+          .beta = 0,
+          .c = c,
+          .ldc = n};
+}
+
+Names gemm_variants(Dtype dtype, gemm::Epilogue epilogue = gemm::Epilogue::none,
+                    gemm::BiasGradient bias_gradient = gemm::BiasGradient::none);
+void gemm(std::string_view variant, const Gemm& problem, Math math, Stream& stream);
+
+using GemmVariant =
+    VariantOf<void(const Gemm&, Math, Stream&), Dtype, gemm::Epilogue, gemm::BiasGradient>;
+extern const Table<GemmVariant> gemm_table;
+
+} // namespace kg::vendor

@@ -1,0 +1,244 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// attention, variant flash (Dao, "FlashAttention-2", arXiv 2307.08691): a block has 64 queries of
+// one head, 32 for each of two warps, and walks once through the keys that any of them sees, 64 at
+// a time. Scores, weights and sums stay in registers: the sums of mma's first product are, packed
+// in pairs, the operand of its second. Beyond a depth of 128 these are too many: 4 warps, 16 each.
+//
+// While scores are computed from a tile of K, that of V is under way, and the next tile of K while
+// the values are added; so one buffer of each is enough, with a barrier before each product. Q
+// stays in registers at a depth of 64; beyond, its fragments are read again for each tile.
+//
+// Bytes: Q, K, V and out once from memory; K and V once more from L2 for each other tile of 64
+// queries. Flops: 2 (depth + value_depth) per visible pair, rounded up to tiles of 64 x 64 and
+// depths of 64, 96, 128, 192 or 256. By machine code the loop can have 86 to 88 % of what mma.sync
+// reaches on a Hopper, 57 % where warps have 16 queries: reads of shared memory bound it. With two
+// warps for each scheduler, whatever else a pass issues is in mma's way: so results are brought to
+// a new largest score only where there is one, and weights below 2^-126 are 0. Why not warps that
+// share a row of scores: their sums would meet in shared memory. Why not wgmma, which has twice
+// mma.sync's peak on a Hopper: one kernel for all from 7.5 on comes first.
+//
+// Tiles of queries are handed out from the last to the first: with a causal mask the last ones have
+// most to do, and no block should start late with a long tile.
+#include "instructions/cp_async.h"
+#include "instructions/exp2.h"
+#include "instructions/raw_words.h"
+#include "ops/attention/flash_depths.h"
+#include "ops/attention/token_tile.h"
+#include "ops/attention/variants.h"
+#include "ops/attention/visible.h"
+#include "ops/attention/warp_rows.h"
+#include "runtime/error.h"
+#include "runtime/launch.h"
+
+#include <cstdint>
+#include <string>
+
+namespace kg::attention {
+
+constexpr int kTileKeys = 64;
+// Blocks of 16 queries of a warp: as many as the sums of a thread leave room for.
+constexpr int row_blocks(int depth) { return depth <= 128 ? 2 : 1; }
+constexpr int threads(int depth) { return kTileQueries / (row_blocks(depth) * kWarpRows) * 32; }
+
+// The largest or the sum of a row that four neighbouring lanes share.
+__device__ __forceinline__ float row_max(float value) {
+  value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 1));
+  return fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 2));
+}
+__device__ __forceinline__ float row_sum(float value) {
+  value += __shfl_xor_sync(0xffffffffu, value, 1);
+  return value + __shfl_xor_sync(0xffffffffu, value, 2);
+}
+
+// Scores become weights relative to the largest one of their rows so far, to which sums and results
+// are brought: where none of the warp's rows has a larger one, by factors of 1, which are left out.
+template <int kScores, int kValues>
+__device__ __forceinline__ void weigh(float (&score)[kScores][4], float by,
+                                      RunningRow (&running)[2], float (&out)[kValues][4]) {
+  float factor[2];
+  KG_UNROLL_UNIFORM
+  for (int half = 0; half < 2; ++half) {
+    float largest = -INFINITY; // fmaxf passes over NaN; the sum does not
+    KG_UNROLL_UNIFORM
+    for (int j = 0; j < kScores; ++j)
+      largest = fmaxf(largest, fmaxf(score[j][2 * half], score[j][2 * half + 1]));
+    factor[half] = running[half].raise(row_max(largest), by);
+  }
+  if (__any_sync(0xffffffffu, factor[0] != 1 || factor[1] != 1)) {
+    KG_UNROLL_UNIFORM
+    for (int j = 0; j < kValues; ++j) {
+      KG_UNROLL_UNIFORM
+      for (int i = 0; i < 4; ++i) out[j][i] *= factor[i / 2];
+    }
+  }
+  KG_UNROLL_UNIFORM
+  for (int half = 0; half < 2; ++half) {
+    const float reference = running[half].reference(by);
+    KG_UNROLL_UNIFORM
+    for (int j = 0; j < kScores; ++j) {
+      KG_UNROLL_UNIFORM
+      for (int i = 2 * half; i < 2 * half + 2; ++i) {
+        score[j][i] = ptx::exp2_flushed(fmaf(score[j][i], by, -reference));
+        running[half].sum += score[j][i]; // of the lane's columns; the others' come at the end
+      }
+    }
+  }
+}
+
+// Blocks per multiprocessor that the registers must leave room for.
+constexpr int least_blocks(int depth) { return depth <= 128 ? 4 : 2; }
+
+// kDepth, kValueDepth: the depths, rounded up to what there is a kernel for.
+template <class T, int kDepth, int kValueDepth>
+__global__ void __launch_bounds__(threads(kDepth), least_blocks(kDepth)) flash(Arguments<T> a) {
+  constexpr int kBlocks = row_blocks(kDepth), kThreads = threads(kDepth);
+  using TileQ = TokenTile<T, kTileQueries, kDepth, kThreads>;
+  using TileK = TokenTile<T, kTileKeys, kDepth, kThreads>;
+  using TileV = TokenTile<T, kTileKeys, kValueDepth, kThreads>;
+  static_assert(kValueDepth <= kDepth, "results take the place of Q");
+  constexpr bool kHoldsQ = kDepth <= 64;
+  constexpr int kSteps = kDepth / 16; // of mma along the depth
+  constexpr int kScores = kTileKeys / 8;
+  constexpr int kValues = kValueDepth / 8;
+
+  const Problem<T>& p = a.problem;
+  const auto number = static_cast<int>(blockIdx.x / static_cast<unsigned>(a.tiles));
+  const Head<T> head(p, number);
+  const int first_query =
+      (a.tiles - 1 - static_cast<int>(blockIdx.x % static_cast<unsigned>(a.tiles))) * kTileQueries;
+  if (first_query >= head.queries) return; // of a sequence that is shorter than others
+  const int queries =
+      head.queries - first_query < kTileQueries ? head.queries - first_query : kTileQueries;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int warp_row = static_cast<int>(threadIdx.x / 32) * kBlocks * kWarpRows;
+  const auto depth = static_cast<int>(p.depth), value_depth = static_cast<int>(p.value_depth);
+
+  T* const tile_q = dynamic_shared<T>();
+  T* const tile_k = tile_q + TileQ::kElements;
+  T* const tile_v = tile_k + TileK::kElements;
+  const T* const own_q = tile_q + warp_row * kDepth;
+  const int lane_q = TileQ::of_rows(), lane_k = TileK::of_columns(), lane_v = TileV::of_rows();
+  const int first_key = head.visible(p, first_query).first / kTileKeys * kTileKeys;
+  const int end_key = head.visible(p, first_query + queries - 1).end;
+  const auto fetch_k = [&](int key) __attribute__((always_inline)) {
+    TileK::fetch(head.k + key * p.k_stride.token, p.k_stride.token, end_key - key, depth, a.vector,
+                 tile_k);
+  };
+  TileQ::fetch(head.q + first_query * p.q_stride.token, p.q_stride.token, queries, depth, a.vector,
+               tile_q);
+  if (first_key < end_key) fetch_k(first_key);
+  ptx::cp_async_commit();
+
+  // A lane has columns 2 c and 2 c + 1 of each 8, of rows r and r + 8 of the warp.
+  const int row = warp_row + lane / 4, column = lane % 4 * 2;
+  const int clear_end = head.visible(p, first_query).end; // of keys that all of the block's see
+  const float by = a.score_unit() * kLog2E;
+  RunningRow running[kBlocks][2];
+  float out[kBlocks][kValues][4] = {};
+  const auto load_q = [&](int step, unsigned(&q)[kBlocks][4]) __attribute__((always_inline)) {
+    KG_UNROLL_UNIFORM
+    for (int block = 0; block < kBlocks; ++block)
+      ptx::ldmatrix(q[block], TileQ::at(own_q, lane_q, block * kWarpRows, 2 * step));
+  };
+  unsigned held_q[kHoldsQ ? kSteps : 1][kBlocks][4];
+  for (int key = first_key; key < end_key; key += kTileKeys) {
+    ptx::cp_async_wait_all();
+    __syncthreads(); // K has come, and nobody needs the tile of V before
+    TileV::fetch(head.v + key * p.v_stride.token, p.v_stride.token, end_key - key, value_depth,
+                 a.vector, tile_v);
+    ptx::cp_async_commit();
+    if constexpr (kHoldsQ)
+      if (key == first_key) {
+        KG_UNROLL_UNIFORM
+        for (int step = 0; step < kSteps; ++step) load_q(step, held_q[step]);
+      }
+
+    float score[kBlocks][kScores][4] = {};
+    KG_UNROLL_UNIFORM
+    for (int step = 0; step < kSteps; ++step) {
+      if constexpr (!kHoldsQ) load_q(step, held_q[0]);
+      add_step<TileK>(held_q[kHoldsQ ? step : 0], tile_k, lane_k, step, score);
+    }
+    const bool on_edge = p.window != 0 || key + kTileKeys > clear_end;
+    KG_UNROLL_UNIFORM
+    for (int block = 0; block < kBlocks; ++block) {
+      ptx::RawWords<unsigned, 1> own{{static_cast<unsigned>(row + block * kWarpRows)}};
+      ptx::keep_raw(own); // what is made of it ahead of the loop takes registers
+      const auto first = static_cast<int>(own.word[0]);
+      if (head.bias != nullptr)
+        add_bias(head.bias + (first_query + first) * p.bias_stride.token + key + column,
+                 p.bias_stride.token, 1, queries - first, end_key - key - column, p.scale,
+                 score[block]);
+      if (on_edge) {
+        const Visible visible[2] = {head.visible(p, first_query + first),
+                                    head.visible(p, first_query + first + 8)};
+        hide(visible, key, column, score[block]);
+      }
+      weigh(score[block], by, running[block], out[block]);
+    }
+
+    ptx::cp_async_wait_all();
+    __syncthreads(); // V has come, and nobody needs this tile of K any more
+    if (key + kTileKeys < end_key) fetch_k(key + kTileKeys);
+    ptx::cp_async_commit();
+    add_weighted<TileV>(score, tile_v, lane_v, 0, out);
+  }
+  ptx::cp_async_wait_all(); // of Q, where no key is seen
+
+  // The warp's own rows of Q make room for its results, which leave in whole chunks.
+  __syncthreads();
+  const Head<T> to(p, number); // once more: through the loop it would take registers
+  KG_UNROLL_UNIFORM
+  for (int block = 0; block < kBlocks; ++block) {
+    float normalizer[2];
+    KG_UNROLL_UNIFORM
+    for (int half = 0; half < 2; ++half) {
+      RunningRow& own = running[block][half];
+      own.sum = row_sum(own.sum);
+      normalizer[half] = own.normalizer();
+      const int r = row + block * kWarpRows + 8 * half;
+      if (to.log_sum != nullptr && lane % 4 == 0 && r < queries)
+        to.log_sum[first_query + r] = own.log_sum(a.score_unit());
+    }
+    const int first = warp_row + block * kWarpRows;
+    put_rows<TileQ>(out[block], normalizer[0], normalizer[1], first, 0, tile_q);
+    __syncwarp();
+    store_rows<TileQ, kValues>(tile_q, first, 0, to.out + first_query * p.out_stride.token,
+                               p.out_stride.token, queries, value_depth, a.vector);
+  }
+}
+
+namespace {
+
+template <int kDepth, int kValueDepth>
+constexpr std::size_t shared_bytes() {
+  return ((kTileQueries + kTileKeys) * kDepth + kTileKeys * kValueDepth) * sizeof(f16);
+}
+
+} // namespace
+
+std::size_t flash_shared_bytes(std::int64_t depth, std::int64_t value_depth) {
+  return with_flash_depths(depth, value_depth, [&]<int kDepth, int kValueDepth>() {
+    return shared_bytes<kDepth, kValueDepth>();
+  });
+}
+
+template <class T>
+void run_flash(const Arguments<T>& a, Stream& stream) {
+  const Problem<T>& p = a.problem;
+  with_flash_depths(p.depth, p.value_depth, [&]<int kDepth, int kValueDepth>() {
+    launch(flash<T, kDepth, kValueDepth>,
+           {.grid = tile_blocks(a.tiles, p.batch * p.heads),
+            .block = threads(kDepth),
+            .shared_bytes = shared_bytes<kDepth, kValueDepth>(),
+            .stream = &stream},
+           a);
+  });
+}
+
+template void run_flash(const Arguments<f16>&, Stream&);
+template void run_flash(const Arguments<bf16>&, Stream&);
+
+} // namespace kg::attention

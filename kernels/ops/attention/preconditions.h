@@ -1,0 +1,208 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What attention and its gradient ask of their arguments. `op` is who asks, for messages.
+#pragma once
+
+#include "ops/attention/attention.h"
+#include "primitives/pack.h"
+#include "runtime/error.h"
+#include "runtime/preconditions.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kg::attention {
+
+// Rows of `length` elements of one tensor.
+struct Rows {
+  const char* name;
+  const void* data;
+  Strides stride;
+  std::int64_t batch, heads, tokens, length;
+
+  // Whether no memory lies between its elements, where rows of another tensor could.
+  bool packed() const { return span() <= batch * heads * tokens * length; }
+  bool empty() const { return batch * heads * tokens * length == 0; }
+  // Elements from the first to behind the last one.
+  std::int64_t span() const {
+    return (batch - 1) * stride.sequence + (heads - 1) * stride.head + (tokens - 1) * stride.token +
+           length;
+  }
+};
+
+inline std::string join(std::string_view op, const char* name) {
+  return std::string(op) + ": " + name;
+}
+
+inline void require_rows(std::string_view op, const Rows& rows) {
+  const std::string what = join(op, rows.name);
+  for (const std::int64_t stride : {rows.stride.sequence, rows.stride.head, rows.stride.token})
+    require(stride >= 0,
+            what + " has a stride of " + std::to_string(stride) + "; strides must be 0 or more");
+  require_elements(what, rows.data, rows.empty() ? 0 : 1);
+}
+
+// Of a result: no two rows share an element. By the size of the strides: what lies within one step
+// must end before the next.
+inline void require_rows_apart(std::string_view op, const Rows& rows) {
+  std::array<std::array<std::int64_t, 2>, 3> axes{{{rows.stride.sequence, rows.batch},
+                                                   {rows.stride.head, rows.heads},
+                                                   {rows.stride.token, rows.tokens}}};
+  std::sort(axes.begin(), axes.end());
+  std::int64_t extent = rows.length;
+  for (const auto& [stride, count] : axes) {
+    if (count == 1) continue;
+    require(stride >= extent, std::string(op) + ": rows of " + rows.name +
+                                  " overlap: a stride is " + std::to_string(stride) +
+                                  " where what it steps over has " + std::to_string(extent) +
+                                  " elements");
+    extent = stride * (count - 1) + extent;
+  }
+}
+
+template <class T>
+bool is_aligned(const Rows& rows) {
+  constexpr std::int64_t kPack = kPackElements<T>;
+  return kg::is_aligned(static_cast<const T*>(rows.data)) && rows.length % kPack == 0 &&
+         (rows.batch == 1 || rows.stride.sequence % kPack == 0) &&
+         (rows.heads == 1 || rows.stride.head % kPack == 0) && rows.stride.token % kPack == 0;
+}
+
+// Whose heads and tokens a tensor has.
+enum class Of { queries, keys };
+
+// Of ragged sequences, whose tokens follow each other: what is known to be there, the longest one.
+template <class T>
+Rows rows_of(const Problem<T>& p, Of of, const char* name, const void* data, Strides stride,
+             std::int64_t length) {
+  const bool queries = of == Of::queries;
+  return {name,
+          data,
+          stride,
+          p.query_offsets == nullptr ? p.batch : 1,
+          queries ? p.heads : p.kv_heads,
+          queries ? p.queries : p.keys,
+          length};
+}
+
+template <class T>
+struct Tensors {
+  Rows q, k, v, out, bias;
+
+  explicit Tensors(const Problem<T>& p)
+      : q(rows_of(p, Of::queries, "q", p.q, p.q_stride, p.depth)),
+        k(rows_of(p, Of::keys, "k", p.k, p.k_stride, p.depth)),
+        v(rows_of(p, Of::keys, "v", p.v, p.v_stride, p.value_depth)),
+        out(rows_of(p, Of::queries, "out", p.out, p.out_stride, p.value_depth)),
+        bias(rows_of(p, Of::queries, "bias", p.bias, p.bias_stride, p.keys)) {}
+};
+
+// That sequences of `rows` follow each other where they are ragged.
+template <class T>
+void require_no_sequences(std::string_view op, const Problem<T>& p, const Strides& stride) {
+  require(p.query_offsets == nullptr || stride.sequence == 0,
+          std::string(op) +
+              ": ragged sequences follow each other, but a stride from sequence to sequence is " +
+              std::to_string(stride.sequence) + "; it must be 0");
+}
+
+template <class T>
+void require_valid(std::string_view op, const Problem<T>& p) {
+  constexpr std::int64_t kMostExtent = std::numeric_limits<std::int32_t>::max();
+  const std::string start = std::string(op) + ": ";
+  const std::pair<const char*, std::int64_t> extents[] = {
+      {"batch", p.batch},     {"heads", p.heads}, {"kv_heads", p.kv_heads},
+      {"queries", p.queries}, {"keys", p.keys},   {"window", p.window}};
+  for (const auto& [name, value] : extents) {
+    require_extent(start + name, value);
+    require(value <= kMostExtent,
+            start + name + " is " + std::to_string(value) + "; it must be below 2^31");
+  }
+  require(p.kv_heads > 0 && p.heads % p.kv_heads == 0,
+          start + "kv_heads is " + std::to_string(p.kv_heads) + " for " + std::to_string(p.heads) +
+              " heads; it must divide them");
+  require(p.depth > 0 && p.value_depth > 0 && p.depth <= kMostExtent &&
+              p.value_depth <= kMostExtent,
+          start + "depth is " + std::to_string(p.depth) + " and value_depth " +
+              std::to_string(p.value_depth) + "; both must be 1 or more and below 2^31");
+  require(std::isfinite(p.scale) && p.scale > 0,
+          start + "scale is " + std::to_string(p.scale) + "; it must be a finite number above 0");
+  require(p.causal || p.window == 0, start + "window is " + std::to_string(p.window) +
+                                         " without causal; set causal, or window to 0");
+  require((p.query_offsets == nullptr) == (p.key_offsets == nullptr),
+          start + (p.query_offsets ? "key_offsets" : "query_offsets") +
+              " is null; pass both offsets or none");
+  require(p.query_offsets == nullptr || p.bias == nullptr,
+          start + "ragged sequences have no bias; leave out bias or the offsets");
+  const Strides strides[] = {p.q_stride, p.k_stride, p.v_stride, p.out_stride};
+  for (const Strides& stride : strides) require_no_sequences(op, p, stride);
+  require(p.log_sum == nullptr || p.log_sum_stride >= p.queries || p.batch * p.heads <= 1,
+          start + "log_sum_stride is " + std::to_string(p.log_sum_stride) + " for rows of " +
+              std::to_string(p.queries) + "; rows must not overlap");
+}
+
+// The rows that every kernel reads.
+template <class T>
+void require_inputs(std::string_view op, const Problem<T>& p) {
+  const Tensors<T> tensors(p);
+  for (const Rows* rows : {&tensors.q, &tensors.k, &tensors.v}) require_rows(op, *rows);
+  if (p.bias != nullptr) require_rows(op, tensors.bias);
+}
+
+// Where something lies; null: nothing.
+struct Memory {
+  const char* name;
+  const void* data;
+  std::int64_t bytes;
+};
+
+// Nothing where other memory lies between its elements: what meets there is not checked.
+template <class T>
+Memory memory_of(const Rows& rows) {
+  return {rows.name, rows.packed() && !rows.empty() ? rows.data : nullptr,
+          rows.span() * std::int64_t{sizeof(T)}};
+}
+template <class T>
+Memory memory_of_log_sum(const Problem<T>& p) {
+  const std::int64_t rows = p.query_offsets == nullptr ? p.batch * p.heads : p.heads;
+  const std::int64_t span = (rows - 1) * p.log_sum_stride + p.queries;
+  return {"log_sum", span <= rows * p.queries ? p.log_sum : nullptr,
+          span * std::int64_t{sizeof(float)}};
+}
+
+// What a forward pass reads.
+template <class T>
+std::vector<Memory> inputs_of(const Problem<T>& p) {
+  const Tensors<T> tensors(p);
+  std::vector<Memory> result;
+  for (const Rows* rows : {&tensors.q, &tensors.k, &tensors.v, &tensors.bias})
+    result.push_back(memory_of<T>(*rows));
+  constexpr std::int64_t kWidth = sizeof(std::int32_t);
+  result.push_back({"key_lengths", p.key_lengths, p.batch * kWidth});
+  result.push_back({"query_offsets", p.query_offsets, (p.batch + 1) * kWidth});
+  result.push_back({"key_offsets", p.key_offsets, (p.batch + 1) * kWidth});
+  return result;
+}
+
+// Results lie apart from all inputs and from each other.
+inline void require_apart(std::string_view op, std::vector<Memory> others,
+                          const std::vector<Memory>& results) {
+  for (const Memory& result : results) {
+    if (result.data == nullptr) continue;
+    for (const Memory& other : others)
+      if (other.data != nullptr)
+        kg::require_apart(join(op, other.name), other.data, other.bytes, result.name, result.data,
+                          result.bytes);
+    others.push_back(result);
+  }
+}
+
+} // namespace kg::attention

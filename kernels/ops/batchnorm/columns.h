@@ -1,0 +1,86 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A tensor in nhwc as kernels see it: a matrix of rows (batch x spatial) by channels. A thread has
+// one pack of Count channels, so what belongs to a channel stays in its registers from row to row.
+#pragma once
+
+#include "ops/batchnorm/variants.h"
+#include "primitives/row.h"
+
+#include <cstdint>
+#include <type_traits>
+
+namespace kg::batchnorm {
+
+// The thread's pack among those of a row.
+__device__ __forceinline__ std::int64_t column_pack() {
+  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+// The order in which a pass walks through memory.
+enum class Walk { forwards, backwards };
+
+// Walks the thread down its rows: use(rows, held, whole) for AtOnce rows at a time, the first
+// `held` of which exist; `whole` is a constant, true or false: whether all do. Blocks share the
+// rows along the grid's y.
+template <Walk walk, int AtOnce = kTogether, class Use>
+__device__ __forceinline__ void each_rows(std::int64_t rows, Use use) {
+  const auto height = static_cast<std::int64_t>(blockDim.y);
+  const auto tile = AtOnce * height;
+  for (std::int64_t left = rows - blockIdx.y * tile - threadIdx.y; left > 0;
+       left -= gridDim.y * tile) { // rows from the thread's next one on, in the walk's order
+    std::int64_t row[AtOnce];
+    int held = 0;
+    KG_UNROLL
+    for (int k = 0; k < AtOnce; ++k) {
+      const std::int64_t behind = k * height;
+      row[k] = walk == Walk::forwards ? rows - left + behind : left - 1 - behind;
+      if (behind < left) held = k + 1;
+    }
+    if (held == AtOnce)
+      use(row, held, std::true_type{});
+    else
+      use(row, held, std::false_type{});
+  }
+}
+
+// Pack `pack` of the row, zeros where `held` says there is none.
+template <class T, int Count>
+__device__ __forceinline__ StoredPack<T, Count> load_columns(const T* row, std::int64_t pack,
+                                                             std::int64_t channels, bool held) {
+  if (held) return load_stored<T, Count>(row, pack, channels);
+  return {};
+}
+
+// Pack `pack` of a vector of floats, of which a pack of 8 is two accesses.
+template <int Count>
+__device__ __forceinline__ Floats<Count> load_floats(const float* vector, std::int64_t pack,
+                                                     std::int64_t channels) {
+  constexpr int kWidth = Count < 4 ? Count : 4;
+  constexpr int kAccesses = Count / kWidth;
+  Floats<Count> values;
+  KG_UNROLL
+  for (int a = 0; a < kAccesses; ++a) {
+    const auto part = load_pack<float, kWidth>(vector, pack * kAccesses + a, channels, 0.0f);
+    KG_UNROLL
+    for (int e = 0; e < kWidth; ++e) values.value[a * kWidth + e] = part.value[e];
+  }
+  return values;
+}
+
+template <int Count>
+__device__ __forceinline__ void store_floats(float* vector, std::int64_t pack,
+                                             std::int64_t channels, const Floats<Count>& values) {
+  constexpr int kWidth = Count < 4 ? Count : 4;
+  constexpr int kAccesses = Count / kWidth;
+  KG_UNROLL
+  for (int a = 0; a < kAccesses; ++a) {
+    Floats<kWidth> part;
+    KG_UNROLL
+    for (int e = 0; e < kWidth; ++e) part.value[e] = values.value[a * kWidth + e];
+    store_pack<float, kWidth, Store::wide>(vector, pack * kAccesses + a, channels, part);
+  }
+}
+
+} // namespace kg::batchnorm

@@ -1,0 +1,151 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What gemm's kernels of large tiles share: which tile a block has, and how rows of a finished one
+// come from shared memory into C.
+#pragma once
+
+#include "ops/gemm/finish.h"
+#include "ops/gemm/shared_sums.h"
+
+#include <cstdint>
+#include <type_traits>
+
+namespace kg::gemm {
+
+// Rows of tiles that neighbouring blocks share: their operands stay in L2, those of a whole row or
+// column of tiles of a large C would not.
+inline constexpr unsigned kTilesInGroup = 16;
+
+// Which tile of C, by rows and columns of tiles.
+struct TilePlace {
+  unsigned row, column;
+};
+__device__ __forceinline__ TilePlace place_of(unsigned tile, unsigned tiles_m, unsigned tiles_n) {
+  const unsigned height = tiles_m < kTilesInGroup ? tiles_m : kTilesInGroup;
+  const unsigned group = tile / (height * tiles_n);
+  const unsigned in_group = tile % (height * tiles_n);
+  const unsigned left = tiles_m - group * height;
+  const unsigned rows = left < height ? left : height;
+  return {group * height + in_group % rows, in_group / rows};
+}
+
+// Rows of a tile in shared memory: their columns, the floats between two of them, and the threads
+// of the block.
+struct RowsOfTile {
+  int columns, pitch, threads;
+};
+
+// How a thread writes rows of a tile, of which `rows` exist, to C, one after the other: by packs of
+// kCount, always the same of a row. Its packs of z, or of C where no z is read, are loaded some
+// rows ahead of the one that it finishes, for a row's arithmetic hides little of memory's latency;
+// that of the bias once. kWhole: packs exist wholly or not at all. kReadsBeside: there is something
+// to load ahead; else the loop over the rows has nothing to hand on.
+template <RowsOfTile kRows, int kCount, bool kWhole, bool kReadsBeside, class T>
+class RowWriter {
+  using Stored = StoredPack<T, kCount>;
+  static constexpr int kPacks = kRows.columns / kCount;
+  static constexpr int kAhead = 4;
+  static_assert(kRows.threads % kPacks == 0, "a thread has one pack of each of its rows");
+
+ public:
+  static constexpr int kStep = kRows.threads / kPacks; // rows between those of a thread
+
+  __device__ __forceinline__ RowWriter(const BasicProblem<T>& p, std::int64_t product,
+                                       std::int64_t row0, std::int64_t column0, int rows)
+      : p_(p) {
+    const std::int64_t column = column0 + in_row() * kCount, row = row0 + first_row();
+    left_ = p.n - column;
+    rows_ = left_ > 0 ? rows : 0;
+    c_ = row_of_c(p, product, row) + column;
+    if (p.z != nullptr) z_ = row_of_z(p, product, row) + column;
+    if (adds_bias(p.epilogue) && left_ > 0) bias_ = widened(loaded(p.bias + column));
+    if constexpr (kReadsBeside) {
+      next_ = differentiates(p.epilogue) ? z_ : c_;
+      KG_UNROLL
+      for (int i = 0; i < kAhead; ++i) load(first_row() + i * kStep, ahead_[i]);
+    }
+  }
+  __device__ __forceinline__ static int first_row() {
+    return static_cast<int>(threadIdx.x) / kPacks;
+  }
+  // The thread's next row, number `row` of the tile, whose sums begin at `sums`.
+  __device__ __forceinline__ void write(int row, const float* sums) {
+    if (row >= rows_) return;
+    finish<kCount>(p_, sums_at<kCount>(sums + in_row() * kCount, in_row()), Beside{*this});
+    c_ += kStep * p_.ldc;
+    if constexpr (kReadsBeside) {
+      KG_UNROLL
+      for (int i = 0; i + 1 < kAhead; ++i) ahead_[i] = ahead_[i + 1];
+      load(row + kAhead * kStep, ahead_[kAhead - 1]);
+    }
+  }
+
+ private:
+  struct Beside {
+    static constexpr bool kReads = kReadsBeside;
+    RowWriter& of;
+    __device__ __forceinline__ Stored c() const {
+      return differentiates(of.p_.epilogue) ? of.loaded(of.c_) : of.ahead_[0];
+    }
+    __device__ __forceinline__ Floats<kCount> bias() const { return of.bias_; }
+    __device__ __forceinline__ Stored z() const { return of.ahead_[0]; }
+    __device__ __forceinline__ void keep_z(const Floats<kCount>& value) const {
+      store_pack<T, kCount, Store::wide>(of.z_, 0, of.left(), value);
+      of.z_ += kStep * of.p_.ldz;
+    }
+    __device__ __forceinline__ void write(const Floats<kCount>& value) const {
+      store_pack<T, kCount, Store::wide>(of.c_, 0, of.left(), value);
+    }
+  };
+
+  __device__ __forceinline__ static int in_row() { return static_cast<int>(threadIdx.x) % kPacks; }
+  __device__ __forceinline__ std::int64_t left() const { return kWhole ? kCount : left_; }
+  __device__ __forceinline__ Stored loaded(const T* from) const {
+    return load_stored<T, kCount>(from, 0, left());
+  }
+  __device__ __forceinline__ void load(int row, Stored& to) {
+    if (row < rows_) to = loaded(next_);
+    next_ += kStep * (differentiates(p_.epilogue) ? p_.ldz : p_.ldc);
+  }
+
+  const BasicProblem<T>& p_;
+  std::int64_t left_; // elements from the thread's packs on
+  int rows_;
+  T *c_, *z_ = nullptr; // the thread's packs of the row that is next; of a z that is written
+  Floats<kCount> bias_{};
+  Stored ahead_[kAhead] = {};
+  const T* next_ = nullptr;
+};
+
+// Writes rows of a tile, kRows.pitch floats apart in shared memory, to C.
+template <RowsOfTile kRows, int kCount, bool kWhole, class T>
+__device__ __forceinline__ void write_rows(const BasicProblem<T>& p, std::int64_t product,
+                                           std::int64_t row0, std::int64_t column0, int rows,
+                                           const float* sums) {
+  const auto write = [&](auto reads) __attribute__((always_inline)) {
+    using Writer = RowWriter<kRows, kCount, kWhole, reads.value, T>;
+    Writer writer(p, product, row0, column0, rows);
+    KG_ROLLED
+    for (int row = Writer::first_row(); row < rows; row += Writer::kStep)
+      writer.write(row, sums + row * kRows.pitch);
+  };
+  reads_beside(p) ? write(std::true_type{}) : write(std::false_type{});
+}
+
+// The same of a part of k.
+template <RowsOfTile kRows, int kCount>
+__device__ __forceinline__ void write_rows(const PartialSums& to, std::int64_t part,
+                                           std::int64_t row0, std::int64_t column0, int rows,
+                                           const float* sums) {
+  constexpr int kPacks = kRows.columns / kCount;
+  KG_ROLLED
+  for (int i = static_cast<int>(threadIdx.x); i < rows * kPacks; i += kRows.threads) {
+    const int row = i / kPacks, pack = i % kPacks;
+    if (column0 + pack * kCount < to.n)
+      finish<kCount>(to, part, row0 + row, column0 / kCount + pack,
+                     sums_at<kCount>(sums + row * kRows.pitch + pack * kCount, pack));
+  }
+}
+
+} // namespace kg::gemm

@@ -1,0 +1,31 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels: ops/normalization/forward_kernels.h, which also says what they should reach and why
+// they are as they are.
+#include "ops/layernorm/layernorm.h"
+
+#include "ops/normalization/forward.h"
+
+namespace kg::layernorm {
+
+template <class T>
+Variant run(MatrixView<const T> x, const T* gamma, const T* beta, float epsilon, MatrixView<T> y,
+            float* mean, float* rstd, Variant variant, Stream& stream) {
+  using normalization::Kind;
+  return normalization::run_forward<Kind::layer, T>("layernorm", x, gamma, beta, epsilon, y, mean,
+                                                    rstd, variant, stream);
+}
+
+template Variant run(MatrixView<const float>, const float*, const float*, float, MatrixView<float>,
+                     float*, float*, Variant, Stream&);
+template Variant run(MatrixView<const f16>, const f16*, const f16*, float, MatrixView<f16>, float*,
+                     float*, Variant, Stream&);
+template Variant run(MatrixView<const bf16>, const bf16*, const bf16*, float, MatrixView<bf16>,
+                     float*, float*, Variant, Stream&);
+
+Work work(Dtype dtype, std::int64_t rows, std::int64_t cols) {
+  return normalization::forward_work(dtype, rows, cols, 2, 8);
+}
+
+} // namespace kg::layernorm

@@ -1,0 +1,38 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels: ops/normalization/backward_kernels.h, which also says what they should reach and why
+// they are as they are, backward_cluster_kernel.h and backward_long_rows.h.
+#include "ops/layernorm_backward/layernorm_backward.h"
+
+#include "ops/normalization/backward.h"
+
+namespace kg::layernorm_backward {
+
+using normalization::Kind;
+
+std::size_t workspace_bytes(Variant variant, std::int64_t rows, std::int64_t cols) {
+  return normalization::backward::workspace_bytes(Kind::layer, variant, rows, cols);
+}
+
+template <class T>
+Variant run(MatrixView<const T> dy, MatrixView<const T> x, const T* gamma, const float* mean,
+            const float* rstd, MatrixView<T> dx, T* dgamma, T* dbeta, void* workspace,
+            Variant variant, Stream& stream) {
+  return normalization::backward::run_backward<Kind::layer, T>("layernorm_backward", dy, x, gamma,
+                                                               mean, rstd, dx, dgamma, dbeta,
+                                                               workspace, variant, stream);
+}
+
+template Variant run(MatrixView<const float>, MatrixView<const float>, const float*, const float*,
+                     const float*, MatrixView<float>, float*, float*, void*, Variant, Stream&);
+template Variant run(MatrixView<const f16>, MatrixView<const f16>, const f16*, const float*,
+                     const float*, MatrixView<f16>, f16*, f16*, void*, Variant, Stream&);
+template Variant run(MatrixView<const bf16>, MatrixView<const bf16>, const bf16*, const float*,
+                     const float*, MatrixView<bf16>, bf16*, bf16*, void*, Variant, Stream&);
+
+Work work(Dtype dtype, std::int64_t rows, std::int64_t cols) {
+  return normalization::backward::backward_work(Kind::layer, dtype, rows, cols, 13);
+}
+
+} // namespace kg::layernorm_backward

@@ -1,0 +1,145 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The gradients of rmsnorm and layernorm for long rows, with a cluster of blocks per row. x and dy
+// are read once, dx is written once, 12 bytes per element in f32, 6 in f16 and bf16; the columns'
+// sums stay in registers from row to row. They leave no room for the row: x, dy and gamma lie in
+// shared memory, as they are stored, and are read there twice, for the row's sums and for dx. Of
+// each row the blocks' warps send one another two numbers (backward_cluster_sums.h).
+//
+// As few blocks as have the registers: a cluster of 2 finds room on every pair of multiprocessors,
+// larger ones not on all (clusters_at_once), and one that finds none runs when all others have
+// ended: so an H200 gave 32 clusters of 8 smaller blocks 0.46 (layernorm) and 0.57 (rmsnorm) of a
+// copy's rate for bf16 and 32,768 columns. What such a row costs is instructions, of
+// 32 elements in a thread nearly as many as the memory leaves time for: so all distances are known
+// when the code is made, and a thread whose packs are all whole looks at no pack's end. This
+// kernel's rate is not measured yet.
+#pragma once
+
+#include "ops/normalization/backward_cluster_sums.h"
+#include "ops/normalization/backward_kernels.h"
+#include "ops/normalization/backward_pair_ring.h"
+#include "primitives/unpack_pairs.h"
+
+#include <utility>
+
+namespace kg::normalization::backward {
+
+// The shared memory of a cluster's block: its threads' pairs, gamma, its sums.
+template <Kind kind, class T, int Count, int Packs, int Threads>
+struct ClusterMemory {
+  using Ring = PairRing<T, Count, Packs, Threads>;
+  static constexpr std::size_t kRingBytes = std::size_t{2} * Ring::kPairs * Threads * kPackBytes;
+  static constexpr std::size_t kGammaBytes = std::size_t{Packs} * Threads * kPackBytes;
+  static_assert(kRingBytes + kGammaBytes <= Threads * kClusterThreadBytes);
+
+  static std::size_t bytes(int blocks) {
+    return kRingBytes + kGammaBytes + ClusterSums<kind>::bytes(blocks, Threads);
+  }
+  __device__ static unsigned char* ring() { return dynamic_shared<unsigned char>(); }
+  __device__ static unsigned char* gamma() { return ring() + kRingBytes; }
+  __device__ static unsigned char* sums() { return gamma() + kGammaBytes; }
+};
+
+// use.template operator()<p>() of each pack
+template <int Packs, class Use>
+__device__ __forceinline__ void each_pack(const Use& use) {
+  [&]<int... p>(std::integer_sequence<int, p...>) { (use.template operator()<p>(), ...); }
+  (std::make_integer_sequence<int, Packs>());
+}
+
+// `clusters` of so many blocks, each with a slice of so many packs of each row.
+template <Kind kind, class T, int Count, int Packs, int Threads>
+__global__ void __launch_bounds__(Threads, kMostThreads / Threads)
+    cluster_per_row(Backward<T> f, unsigned blocks, int slice, std::int64_t clusters) {
+  using Stored = StoredPack<T, Count>;
+  using Memory = ClusterMemory<kind, T, Count, Packs, Threads>;
+  using Ring = typename Memory::Ring;
+  const auto cols = static_cast<int>(f.cols);
+  const auto thread = static_cast<int>(threadIdx.x);
+  const int of_block = static_cast<int>(ptx::cluster_rank()) * slice; // its first pack
+  const int of_slice = min(slice * Count, cols - of_block * Count);   // elements
+  const int begin = (of_block + thread) * Count;
+  const std::int64_t first = blockIdx.x / blocks;
+  Ring ring(Memory::ring(), f, first, clusters, begin, of_slice - thread * Count);
+  const ptx::SharedPointer<Stored> gamma = reinterpret_cast<Stored*>(Memory::gamma()) + thread;
+  KG_UNROLL
+  for (int p = 0; p < Packs; ++p) {
+    Stored pack;
+    pack.set(ones<T, Count>());
+    if (f.gamma != nullptr)
+      pack = load_stored<T, Count>(f.gamma + of_block * Count, p * Threads + thread, of_slice);
+    gamma[p * Threads] = pack;
+  }
+  ClusterSums<kind> sums(Memory::sums(), blocks);
+  ColumnSums<Count, Packs> columns;
+
+  // The sums of a row, and of the columns, of each pair when it has come.
+  const auto add = [&]<bool kWhole>(Statistics s) {
+    RowSums own = {0, 0};
+    each_pack<Packs>([&]<int p>() {
+      ptx::cp_async_wait_group<Ring::kPairs - 1 - p>();
+      if (!kWhole && ring.left(p) <= 0) return;
+      const Stored of_x = ring.x(p), of_dy = ring.dy(p), of_gamma = gamma[p * Threads];
+      const Floats<Count> dy = widened_by_words(of_dy);
+      Floats<Count> n = normalized(widened_by_words(of_x), s);
+      if (!kWhole) cut(n, ring.left(p));
+      add_to_row(own, weighted(dy, widened_by_words(of_gamma)), n);
+      columns.add(p, dy, n);
+    });
+    return own;
+  };
+  // dx of the row, and asks for another. With one factor for all of n, which is not formed.
+  T* dx = f.dx + first * f.dx_stride + begin;
+  const auto give = [&]<bool kWhole>(Statistics s, RowSums mean) {
+    const float slope = s.rstd * mean.gn;
+    KG_UNROLL
+    for (int p = 0; p < Packs; ++p) {
+      if (kWhole || ring.left(p) > 0) {
+        const Stored of_x = ring.x(p), of_dy = ring.dy(p), of_gamma = gamma[p * Threads];
+        const Floats<Count> x = widened_by_words(of_x);
+        const Floats<Count> g = weighted(widened_by_words(of_dy), widened_by_words(of_gamma));
+        Floats<Count> gradient;
+        KG_UNROLL
+        for (int e = 0; e < Count; ++e)
+          gradient.value[e] = s.rstd * (g.value[e] - mean.g - (x.value[e] - s.mean) * slope);
+        store_pack<T, Count, Store::streamed>(dx + p * Threads * Count, 0,
+                                              kWhole ? Count : ring.left(p), gradient);
+      }
+      ring.template ask<kWhole>(p);
+    }
+  };
+
+  const bool whole = ring.left(Packs - 1) >= Count;
+  const auto statistics_of = [&](std::int64_t row) {
+    return row < f.rows ? statistics<kind>(f, row) : Statistics{};
+  };
+  Statistics next = statistics_of(first);
+  KG_ROLLED
+  for (std::int64_t row = first; row < f.rows;) {
+    const Statistics s = next;
+    sums.send(whole ? add.template operator()<true>(s) : add.template operator()<false>(s));
+    row += clusters;
+    // Asked for while the others' sums come, since nvcc (13.0) may have the warp wait here: what
+    // all lanes load from one address goes to uniform registers.
+    next = statistics_of(row);
+    const RowSums mean = means<kind>(sums.receive(), f.reciprocal);
+    if (whole)
+      give.template operator()<true>(s, mean);
+    else
+      give.template operator()<false>(s, mean);
+    ring.next();
+    dx += clusters * f.dx_stride;
+  }
+  ptx::cp_async_wait_all();
+  if (f.partials == nullptr) return;
+  KG_UNROLL
+  for (int p = 0; p < Packs; ++p) {
+    if (ring.left(p) <= 0) continue;
+    const std::int64_t pack = of_block + p * Threads + thread;
+    store_partial<kind>(f, first, 0, pack, columns.dgamma[p]);
+    if constexpr (kind == Kind::layer) store_partial<kind>(f, first, 1, pack, columns.dbeta[p]);
+  }
+}
+
+} // namespace kg::normalization::backward

@@ -1,0 +1,168 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What rmsnorm, layernorm and residual_rmsnorm do with a problem: check it, choose the kernel,
+// launch it.
+#pragma once
+
+#include "ops/normalization/forward_kernels.h"
+#include "ops/normalization/persistent_row_kernel.h"
+#include "ops/normalization/unsupported_cols.h"
+#include "runtime/device_code.h"
+#include "runtime/error.h"
+#include "runtime/launch.h"
+#include "runtime/stream.h"
+#include "runtime/view.h"
+#include "runtime/work.h"
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace kg::normalization {
+
+// What launch_variant asks for: the kernels of a problem, and the type of its elements.
+template <Kind kind, class T>
+struct ForwardKernels {
+  using Element = T;
+  using Problem = Forward<T>;
+
+  static void naive(const Problem& f, const LaunchConfig& config) {
+    launch(normalization::naive<kind, T>, config, f);
+  }
+  template <int Count, int Packs>
+  static void warp(const Problem& f, const LaunchConfig& config) {
+    launch(warp_per_row<kind, T, Count, Packs>, config, f);
+  }
+  template <int Packs, int Places>
+  static constexpr auto in_ring = block_in_ring<kind, T, kPackElements<T>, Packs, Places>;
+  template <int Count>
+  static void rereading(const Problem& f, const LaunchConfig& config) {
+    launch(block_rereading<kind, T, Count>, config, f);
+  }
+};
+
+// The first of Packs, More... whose registers hold the row.
+template <class Kernels, int Count, int Packs, int... More>
+void launch_warp(const typename Kernels::Problem& f, std::int64_t cols,
+                 const LaunchConfig& config) {
+  if constexpr (sizeof...(More) > 0) {
+    if (cols > Packs * Count * kLanes) return launch_warp<Kernels, Count, More...>(f, cols, config);
+  }
+  static_assert(sizeof...(More) > 0 || Packs * Count * kLanes == kWarpMaxCols);
+  Kernels::template warp<Count, Packs>(f, config);
+}
+
+template <class Kernels>
+void launch_warp(const typename Kernels::Problem& f, std::int64_t cols, bool aligned,
+                 const LaunchConfig& config) {
+  if (!aligned) return launch_warp<Kernels, 1, 8, 32>(f, cols, config);
+  if constexpr (kPackElements<typename Kernels::Element> == 4)
+    return launch_warp<Kernels, 4, 1, 2, 4, 8>(f, cols, config);
+  else
+    return launch_warp<Kernels, 8, 1, 2, 4>(f, cols, config);
+}
+
+// What a ring of two places holds of f's rows and vectors, or one of one: both, or, of whole packs,
+// fewer vectors; how many.
+template <class T>
+std::pair<RowRingShape, int> ring_of(const Forward<T>& f) {
+  const int all = (f.gamma != nullptr ? 1 : 0) + (f.beta != nullptr ? 1 : 0);
+  const int least = f.cols % kPackElements<T> == 0 ? 0 : all;
+  for (const auto shape : {row_ring_shape, single_ring_shape})
+    for (int vectors = all; vectors >= least; --vectors) {
+      const RowRingShape ring =
+          shape(f.rows, f.cols, sizeof(T), vectors * ring_row_bytes(f.cols, sizeof(T)));
+      if (ring.shared_bytes > 0) return {ring, vectors};
+    }
+  return {};
+}
+
+// Unaligned rows are read again, too: with an address for each element, 64 registers do not hold a
+// thread's share of the row.
+template <class Kernels, class Config>
+void launch_block(const typename Kernels::Problem& f, std::int64_t rows, std::int64_t cols,
+                  bool aligned, const Config& config_of) {
+  constexpr int kCount = kPackElements<typename Kernels::Element>;
+  const LaunchConfig config = config_of(rows, block_threads(cols));
+  if (!aligned) return Kernels::template rereading<1>(f, config);
+  if constexpr (requires { Kernels::template in_ring<kLongRingPacks, kRingPlaces>; }) {
+    if (const auto [ring, vectors] = ring_of(f); ring.shared_bytes > 0) {
+      LaunchConfig of_ring = config_of(ring.blocks, ring.threads);
+      of_ring.shared_bytes = ring.shared_bytes;
+      return launch(ring.places == 1 ? Kernels::template in_ring<kSingleRingPacks, 1>
+                    : ring.is_short  ? Kernels::template in_ring<kShortRingPacks, kRingPlaces>
+                                     : Kernels::template in_ring<kLongRingPacks, kRingPlaces>,
+                    of_ring, f, vectors);
+    }
+  } else if (cols <= kBlockMaxCols) {
+    return Kernels::template in_registers<kCount>(f, config);
+  }
+  Kernels::template rereading<kCount>(f, config);
+}
+
+// `variant` is one that runs, `aligned` whether rows and parameters may be read in packs; `op`
+// begins the messages.
+template <class Kernels>
+void launch_variant(const std::string& op, const typename Kernels::Problem& f, std::int64_t rows,
+                    std::int64_t cols, bool aligned, Variant variant, Stream& stream) {
+  const auto config = [&](std::int64_t blocks, int threads) {
+    return LaunchConfig{.grid = grid_x(blocks, op + ": the rows", "split the matrix by rows"),
+                        .block = static_cast<unsigned>(threads),
+                        .stream = &stream};
+  };
+  switch (variant) {
+  case Variant::automatic: break; // resolved by the caller
+  case Variant::naive: Kernels::naive(f, config(div_up(rows, kNaiveThreads), kNaiveThreads)); break;
+  case Variant::warp:
+    launch_warp<Kernels>(f, cols, aligned,
+                         config(div_up(rows, kRowsPerBlock), kRowsPerBlock * kLanes));
+    break;
+  case Variant::block: launch_block<Kernels>(f, rows, cols, aligned, config); break;
+  }
+}
+
+// The variant that runs. Throws Error where an argument is not what the operation takes.
+template <class T>
+Variant checked_variant(const std::string& op, MatrixView<const T> x, MatrixView<T> y,
+                        float epsilon, Variant variant) {
+  require_matrix(op + ": x", x);
+  require_matrix(op + ": y", y);
+  require(x.shape == y.shape, op + ": x is " + text(x.shape) + " and y is " + text(y.shape) +
+                                  "; the shapes must be equal");
+  require(epsilon >= 0 && std::isfinite(epsilon),
+          op + ": epsilon is " + std::to_string(epsilon) + "; it must be finite and not negative");
+  const std::int64_t cols = x.shape[1];
+  variant = resolved(variant, cols);
+  require(supports(variant, cols), unsupported_cols(op, variant, cols, kWarpMaxCols));
+  return variant;
+}
+
+// A problem without elements launches nothing: its statistics, of rows without elements, stay
+// unwritten.
+template <Kind kind, class T>
+Variant run_forward(const std::string& op, MatrixView<const T> x, const T* gamma, const T* beta,
+                    float epsilon, MatrixView<T> y, float* mean, float* rstd, Variant variant,
+                    Stream& stream) {
+  variant = checked_variant(op, x, y, epsilon, variant);
+  if (x.size() == 0) return variant;
+  const auto [rows, cols] = x.shape;
+  const Forward<T> f{x.data,      x.stride[0], gamma, beta, epsilon, y.data,
+                     y.stride[0], mean,        rstd,  rows, cols};
+  const bool aligned =
+      rows_are_aligned(x) && rows_are_aligned(y) && is_aligned(gamma) && is_aligned(beta);
+  launch_variant<ForwardKernels<kind, T>>(op, f, rows, cols, aligned, variant, stream);
+  return variant;
+}
+
+// One read and one write per element, and `vectors` parameters per column.
+inline Work forward_work(Dtype dtype, std::int64_t rows, std::int64_t cols, int vectors,
+                         double flops_per_element) {
+  const double elements = static_cast<double>(rows) * static_cast<double>(cols);
+  return {.bytes = (2 * elements + vectors * static_cast<double>(cols)) *
+                   static_cast<double>(size_of(dtype)),
+          .written = elements * static_cast<double>(size_of(dtype)),
+          .flops = flops_per_element * elements};
+}
+
+} // namespace kg::normalization

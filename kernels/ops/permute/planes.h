@@ -1,0 +1,97 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two to four planes whose elements lie together in the result, as the channels of a pixel do, or
+// the other way. A tile of turn.h would have 3 elements along one side, and packs of one element.
+// Here a thread has a pack of 16 bytes of each plane in its registers, which together are as many
+// packs of pixels; what is together goes through shared memory, for neighbours to move neighbours.
+// Lanes lie kPlanes packs apart there: of 3, eight lanes meet all banks; of 2 and 4 they take two
+// and four turns, of which shared memory has plenty: it moves each byte twice.
+#pragma once
+
+#include "instructions/store_shared.h"
+#include "primitives/pack.h"
+#include "primitives/transpose_tile.h"
+#include "runtime/device_code.h"
+
+#include <cstdint>
+
+namespace kg::permute {
+
+inline constexpr int kPlanesThreads = 128;
+inline constexpr int kFewest = 2, kMost = 4; // planes
+
+// Packs of each plane for packs of pixels, or back.
+template <int kPlanes, class Word>
+struct Pixels {
+  static constexpr int kCount = kPackElements<Word>;
+  using Whole = Pack<Word, kCount>;
+  Whole pack[kPlanes];
+
+  __device__ __forceinline__ Pixels together() const {
+    Pixels result;
+    KG_UNROLL
+    for (int e = 0; e < kPlanes * kCount; ++e)
+      result.pack[e / kCount].element[e % kCount] = pack[e % kPlanes].element[e / kPlanes];
+    return result;
+  }
+  __device__ __forceinline__ Pixels apart() const {
+    Pixels result;
+    KG_UNROLL
+    for (int e = 0; e < kPlanes * kCount; ++e)
+      result.pack[e % kPlanes].element[e / kPlanes] = pack[e / kCount].element[e % kCount];
+    return result;
+  }
+};
+
+// Blocks take kPlanesThreads packs of each plane. `turns` as of turn_tile, but that a_units or
+// b_units, the other than kPlanes, are the packs of a plane, and tiles_a or tiles_b the blocks.
+template <int kPlanes, bool kApart, class Word>
+__global__ void __launch_bounds__(kPlanesThreads)
+    planes(const Word* __restrict__ x, Word* __restrict__ y, Turns turns) {
+  using Mine = Pixels<kPlanes, Word>;
+  using Whole = typename Mine::Whole;
+  __shared__ Whole tile[kPlanes * kPlanesThreads];
+  std::uint32_t left = blockIdx.x;
+  const NarrowDivisor& tiles = kApart ? turns.tiles_b : turns.tiles_a;
+  const std::int64_t first = std::int64_t{tiles.take_last(left)} * kPlanesThreads;
+  go_to_matrix(turns, left, x, y);
+  const std::int64_t packs = (kApart ? turns.b_units : turns.a_units) - first;
+  const int count = packs < kPlanesThreads ? static_cast<int>(packs) : kPlanesThreads;
+  const int thread = static_cast<int>(threadIdx.x);
+  const auto* const from = reinterpret_cast<const Whole*>(x);
+  auto* const to = reinterpret_cast<Whole*>(y);
+  const auto plane = [&](int p) {
+    return p * ((kApart ? turns.y_stride : turns.x_stride) / Mine::kCount) + first + thread;
+  };
+  const auto pixels = [&](int p) { return p * kPlanesThreads + thread; };
+  Mine mine = {};
+  if constexpr (kApart) {
+    KG_UNROLL
+    for (int p = 0; p < kPlanes; ++p)
+      if (pixels(p) < kPlanes * count) mine.pack[p] = from[kPlanes * first + pixels(p)];
+    KG_UNROLL
+    for (int p = 0; p < kPlanes; ++p) ptx::store_shared(tile + pixels(p), mine.pack[p]);
+    __syncthreads();
+    KG_UNROLL
+    for (int p = 0; p < kPlanes; ++p) mine.pack[p] = tile[kPlanes * thread + p];
+    mine = mine.apart();
+    KG_UNROLL
+    for (int p = 0; p < kPlanes; ++p)
+      if (thread < count) store_wide(to + plane(p), mine.pack[p]);
+  } else {
+    KG_UNROLL
+    for (int p = 0; p < kPlanes; ++p)
+      if (thread < count) mine.pack[p] = from[plane(p)];
+    mine = mine.together();
+    KG_UNROLL
+    for (int p = 0; p < kPlanes; ++p) ptx::store_shared(tile + kPlanes * thread + p, mine.pack[p]);
+    __syncthreads();
+    KG_UNROLL
+    for (int p = 0; p < kPlanes; ++p)
+      if (pixels(p) < kPlanes * count)
+        store_wide(to + (kPlanes * first + pixels(p)), tile[pixels(p)]);
+  }
+}
+
+} // namespace kg::permute

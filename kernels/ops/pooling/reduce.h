@@ -1,0 +1,68 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What becomes of a window's elements. `first` is what combine makes of the identity and an
+// element. Finish makes the result of what they combined to, of as many windows with as many taps
+// as one thread has. kShares: not elements are combined but what shared(), or shared_row(), makes
+// of them by the taps that are counted from each on (ops/pooling_backward/shares.h).
+#pragma once
+
+#include "instructions/max_nan.h"
+#include "primitives/integer_divisor.h"
+#include "primitives/row.h"
+#include "primitives/warp.h"
+
+#include <limits>
+
+namespace kg::pooling {
+
+// A NaN is kept once it has come; fmaxf would pass over it.
+struct Max {
+  static constexpr bool kShares = false;
+  static constexpr float kIdentity = -std::numeric_limits<float>::infinity();
+  __device__ static float first(float value) { return value; }
+  __device__ static float combine(float most, float value) { return ptx::max_nan(most, value); }
+  struct Finish {
+    template <class Whole>
+    __device__ explicit Finish(Whole) {}
+    __device__ float operator()(float most) const { return most; }
+  };
+};
+
+// Of an exact sum the correctly rounded average (WholeDivisor). No taps give 0.
+struct Average {
+  static constexpr bool kShares = false;
+  static constexpr float kIdentity = 0;
+  __device__ static float first(float value) { return kIdentity + value; } // of -0 it is +0
+  __device__ static float combine(float sum, float value) { return sum + value; }
+  struct Finish {
+    WholeDivisor taps;
+    template <class Whole>
+    __device__ explicit Finish(Whole count) : taps(count > 0 ? static_cast<float>(count) : 1.0f) {}
+    __device__ float operator()(float sum) const { return taps.quotient(sum); }
+  };
+};
+
+template <class Reduce, int Count>
+__device__ __forceinline__ Floats<Count> identity() {
+  Floats<Count> result;
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e) result.value[e] = Reduce::kIdentity;
+  return result;
+}
+
+template <class Reduce, int Count>
+__device__ __forceinline__ Floats<Count> first(Floats<Count> values) {
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e) values.value[e] = Reduce::first(values.value[e]);
+  return values;
+}
+
+template <class Reduce, int Count>
+__device__ inline void combine(Floats<Count>& result, const Floats<Count>& values) {
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e)
+    result.value[e] = Reduce::combine(result.value[e], values.value[e]);
+}
+
+} // namespace kg::pooling

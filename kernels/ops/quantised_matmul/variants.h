@@ -1,0 +1,14 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "ops/quantised_matmul/quantised_matmul.h"
+
+namespace kg::quantised_matmul {
+
+// Variant mma of valid problems of w8a8 or e4m3 whose rows are made of 16 bytes
+// (quantised_matmul_mma.cu).
+template <Kind kind, class T>
+void launch_mma(const Problem<T>& problem, Stream& stream);
+
+} // namespace kg::quantised_matmul

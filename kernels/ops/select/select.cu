@@ -1,0 +1,254 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bytes: size_of(T) and a flag per element, size_of(T) per element that is kept; no flops. Where
+// half is kept, nvcc 13.0's code takes 128 to 161 of the 252 instructions that an H200 issues while
+// memory moves a KiB; for runs of 2 bytes 212, and of 1 byte 255, if every warp looked back, as one
+// of eight does. A tile's round trips stand one behind another, as in reduce_by_key: on the average
+// 20 to 31 KiB are under way on a multiprocessor, enough for a copy's rate (all of it modelled).
+// Expected on an H200: 90 % of it from 10^8 bytes on.
+//
+// A tile is 256 threads x 64 bytes, read as scan reads it; what it keeps is first put side by side
+// in shared memory, as far behind a multiple of 16 bytes as its place in y lies, and goes there by
+// 16-byte accesses. Written from where they are read, each of a pack's elements would be a request
+// of its own that goes over all of a row's sectors: of f32, four times as many.
+//
+// Elements of 1 and 2 bytes stay in the words in which they came until each goes to its place:
+// flags and neighbours are compared four or two at a time (field_bits.h). One by one they take 64
+// or 32 registers, and spill.
+//
+// Why one pass by look-back: counting first, and selecting afterwards, reads the flags twice, and
+// of unique the elements.
+#include "ops/select/select.h"
+
+#include "primitives/field_bits.h"
+#include "primitives/look_back.h"
+#include "primitives/pack_rows.h"
+#include "primitives/row_move.h"
+#include "primitives/runs.h"
+#include "primitives/words.h"
+#include "runtime/error.h"
+#include "runtime/launch.h"
+#include "runtime/preconditions.h"
+
+#include <limits>
+#include <string>
+#include <type_traits>
+
+namespace kg::select {
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / kLanes;
+constexpr int kRows = 4; // packs of a thread
+template <class Word>
+constexpr int kItems = kRows* kPackElements<Word>; // of a thread
+
+// 256 elements after the other.
+template <class Word>
+__global__ void __launch_bounds__(kThreads)
+    naive(const Word* x, const std::int8_t* flags, Word* y, std::int32_t* count, std::int64_t n) {
+  __shared__ unsigned of_warps[kWarps];
+  const auto thread = static_cast<int>(threadIdx.x);
+  unsigned before = 0;
+  for (std::int64_t first = 0; first < n; first += kThreads) {
+    const std::int64_t i = first + thread;
+    bool keep = false;
+    if (i < n) keep = flags != nullptr ? flags[i] != 0 : begins_run(x, i);
+    const unsigned kept = __ballot_sync(kAllLanes, keep);
+    if (thread % kLanes == 0) of_warps[thread / kLanes] = __popc(kept);
+    __syncthreads();
+    unsigned place = before + __popc(kept & ((1u << thread % kLanes) - 1));
+    for (int w = 0; w < kWarps; ++w) {
+      const unsigned other = of_warps[w];
+      if (w < thread / kLanes) place += other;
+      before += other;
+    }
+    if (keep) {
+      const Word word = x[i];
+      y[place] = word;
+    }
+    __syncthreads();
+  }
+  if (thread == 0) *count = static_cast<std::int32_t>(before);
+}
+
+// Which arrays lie as their packs ask.
+struct Aligned {
+  bool x, flags;
+};
+
+// How many elements of a warp are wanted before each of the lane's packs, and in all; wanted has a
+// bit for each element. Counts of several rows lie side by side in a word, so that one scan adds
+// them all. All lanes must call.
+template <int Count>
+__device__ __forceinline__ unsigned count_before(const unsigned (&wanted)[kRows],
+                                                 unsigned (&before)[kRows]) {
+  constexpr int kBits = kLanes * Count < 256 ? 8 : 16;
+  constexpr int kOfWord = 32 / kBits;
+  const auto count = [](unsigned word, int i) { return word >> i * kBits & ((1u << kBits) - 1); };
+  unsigned all = 0;
+  KG_UNROLL
+  for (int r = 0; r < kRows; r += kOfWord) {
+    unsigned word = 0;
+    KG_UNROLL
+    for (int i = 0; i < kOfWord; ++i) word += __popc(wanted[r + i]) << i * kBits;
+    const WarpScan<unsigned> rows = warp_scan_below<Sum<unsigned>>(word);
+    KG_UNROLL
+    for (int i = 0; i < kOfWord; ++i) {
+      before[r + i] = all + count(rows.below, i);
+      all += count(rows.all, i);
+    }
+  }
+  return all;
+}
+
+// Writes to[0] to to[count - 1] from kept[past] on, where `past` is how many elements `to` lies
+// behind a multiple of 16 bytes, as kept[0] does not. All threads must call.
+template <class Word>
+__device__ __forceinline__ void write_kept(const Word* kept, unsigned past, unsigned count,
+                                           Word* to) {
+  constexpr unsigned kCount = kPackElements<Word>;
+  Word* const boundary = to - past;
+  const unsigned end = past + count;
+  const unsigned whole = past == 0 ? 0 : kCount; // where the first whole pack begins
+  const unsigned whole_end = end / kCount * kCount;
+  KG_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    const unsigned i = whole + (r * kThreads + threadIdx.x) * kCount;
+    if (i < whole_end) {
+      const Quad quad = *reinterpret_cast<const Quad*>(kept + i);
+      store_wide(reinterpret_cast<Quad*>(boundary + i), quad);
+    }
+  }
+  if (threadIdx.x < 2 * kCount) { // at either end by single elements
+    const bool in_front = threadIdx.x < kCount;
+    const unsigned i = in_front ? threadIdx.x : whole_end + (threadIdx.x - kCount);
+    if (i < end && (in_front ? i >= past && i < whole : i >= whole)) {
+      const Word word = kept[i];
+      boundary[i] = word;
+    }
+  }
+}
+
+template <class Word, bool Flagged>
+__global__ void __launch_bounds__(kThreads, 4)
+    look_back(const Word* x, const std::int8_t* flags, Word* y, std::int32_t* count, std::int64_t n,
+              Aligned aligned, LookBack state) {
+  using Counted = Sum<unsigned>;
+  constexpr int kCount = kPackElements<Word>;
+  constexpr int kOfWarp = kLanes * kItems<Word>;
+  __shared__ LookBackScratch<Counted> scratch;
+  alignas(kPackBytes) __shared__ Word kept[kWarps * kOfWarp + kCount];
+  const std::int64_t tile = take_tile(state, scratch);
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const int warp = static_cast<int>(threadIdx.x) / kLanes;
+  const std::int64_t first = tile * (kWarps * kOfWarp) + warp * kOfWarp + lane * kCount;
+  const std::int64_t left = n - first;
+
+  StoredPack<Word, kCount> pack[kRows];
+  load_rows(x + first, left, aligned.x, Word{0}, pack);
+  unsigned wanted[kRows]; // a bit for each of a pack's elements
+  if constexpr (Flagged) {
+    StoredPack<std::int8_t, kCount> flag[kRows];
+    load_rows(flags + first, left, aligned.flags, std::int8_t{0}, flag);
+    KG_UNROLL
+    for (int r = 0; r < kRows; ++r) wanted[r] = bits_of(flag[r]);
+  } else {
+    const Word before = before_warp(x, first, n);
+    find_runs(before, first, n, pack, wanted);
+  }
+
+  unsigned before[kRows];
+  const unsigned of_warp = count_before<kCount>(wanted, before);
+  const TilePlace<unsigned> place = place_of_warp<Counted, kWarps>(state, tile, of_warp, scratch);
+  Word* const to = y + place.before_tile;
+  const auto past = static_cast<unsigned>(words_past_boundary(to));
+  loaded(pack); // elements are taken out of their words here, and not kept from above
+  KG_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    Word* at = kept + (past + place.before_warp + before[r]);
+    KG_UNROLL
+    for (int e = 0; e < kCount; ++e)
+      if ((wanted[r] >> e & 1u) != 0) {
+        const Word word = element_of(pack[r], e);
+        *at++ = word;
+      }
+  }
+  __syncthreads();
+  write_kept(kept, past, place.of_tile, to);
+  if (tile + 1 == state.tiles && threadIdx.x == 0)
+    *count = static_cast<std::int32_t>(place.before_tile + place.of_tile);
+}
+
+namespace {
+
+// One at the least, which writes the count.
+std::int64_t tiles_of(const Problem& problem) {
+  const auto tile =
+      static_cast<std::int64_t>(kThreads * kRows * kPackBytes / problem.element_bytes);
+  return problem.n > tile ? div_up(problem.n, tile) : 1;
+}
+
+template <class Word>
+void launch_variant(const Problem& problem, const Word* x, const std::int8_t* flags, Word* y,
+                    std::int32_t* count, void* workspace, Variant variant, Stream& stream) {
+  const bool flagged = problem.wanted == Wanted::flagged;
+  if (variant == Variant::naive)
+    return launch(naive<Word>, {.grid = 1, .block = kThreads, .stream = &stream}, x,
+                  flagged ? flags : nullptr, y, count, problem.n);
+  const std::int64_t tiles = tiles_of(problem);
+  const LookBack state = begin_look_back(workspace, tiles, stream);
+  launch(flagged ? look_back<Word, true> : look_back<Word, false>,
+         {.grid = static_cast<unsigned>(tiles), .block = kThreads, .stream = &stream}, x, flags, y,
+         count, problem.n, Aligned{is_aligned(x), lies_in_packs<kPackElements<Word>>(flags)},
+         state);
+}
+
+} // namespace
+
+std::size_t workspace_bytes(const Problem& problem, Variant variant) {
+  return resolved(variant) == Variant::naive ? 0 : look_back_bytes(tiles_of(problem));
+}
+
+Variant run(const Problem& problem, const void* x, const std::int8_t* flags, void* y,
+            std::int32_t* count, void* workspace, Variant variant, Stream& stream) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  variant = resolved(variant);
+  const std::int64_t n = problem.n;
+  const bool flagged = problem.wanted == Wanted::flagged;
+  require_extent("select: n", n);
+  require(n <= kMost, "select: n is " + std::to_string(n) + "; it must be at most 2^31 - 1");
+  require_elements("select: x", x, n);
+  require_elements("select: y", y, n);
+  require_elements("select: count", count, 1);
+  const std::int64_t bytes = n * static_cast<std::int64_t>(problem.element_bytes);
+  if (flagged) require_elements("select: flags", flags, n);
+  if (n > 0) {
+    require_apart("select: x", x, bytes, "y", y, bytes);
+    require_apart("select: x", x, bytes, "count", count, sizeof *count);
+    require_apart("select: y", y, bytes, "count", count, sizeof *count);
+    if (flagged) {
+      require_apart("select: flags", flags, n, "y", y, bytes);
+      require_apart("select: flags", flags, n, "count", count, sizeof *count);
+    }
+  }
+  const std::size_t needed = workspace_bytes(problem, variant);
+  require(needed == 0 || workspace != nullptr,
+          "select: workspace is null; pass workspace_bytes() = " + std::to_string(needed) +
+              " bytes of device memory");
+  with_word("select", problem.element_bytes, [&](auto word) {
+    using Word = decltype(word);
+    launch_variant(problem, static_cast<const Word*>(x), flags, static_cast<Word*>(y), count,
+                   workspace, variant, stream);
+  });
+  return variant;
+}
+
+Work work(const Problem& problem, std::int64_t kept) {
+  const auto element = static_cast<double>(problem.element_bytes);
+  const double read = element + (problem.wanted == Wanted::flagged ? 1 : 0);
+  const double written = element * static_cast<double>(kept) + sizeof(std::int32_t);
+  return {.bytes = read * static_cast<double>(problem.n) + written, .written = written, .flops = 0};
+}
+
+} // namespace kg::select

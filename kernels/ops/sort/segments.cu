@@ -1,0 +1,182 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Segments, each sorted by itself: the numbers of all keys are sorted by key, as a whole, and then,
+// since the sort is stable, by the segment that each belongs to; at the end keys and values are
+// fetched from where those numbers say.
+//
+// Bytes: those of a sort of pairs and of one of i32 with values, 20 n for what lies between them,
+// and the fetch, in which each key and value may be a sector of its own. What it costs depends on n
+// alone: one long segment among a million empty ones takes no longer than equal ones. A block for
+// each segment would move fewer bytes where segments fit into shared memory, and wait for the
+// longest one where they do not.
+#include "ops/sort/sort.h"
+
+#include "ops/sort/arrays.h"
+#include "ops/sort/keys.h"
+#include "runtime/error.h"
+#include "runtime/launch.h"
+#include "runtime/preconditions.h"
+
+#include <algorithm>
+#include <string>
+
+namespace kg::sort {
+
+constexpr int kThreads = 256;
+
+// The segment that holds element i: the last one that begins at or before it. Of empty ones, which
+// begin there, too, another follows.
+__device__ inline std::int32_t segment_of(const Segments& segments, std::int64_t i) {
+  std::int64_t low = 0, high = segments.count; // it is in [low, high)
+  while (high - low > 1) {
+    const std::int64_t middle = (low + high) / 2;
+    const std::int32_t begins = segments.offsets[middle];
+    if (begins <= i)
+      low = middle;
+    else
+      high = middle;
+  }
+  return static_cast<std::int32_t>(low);
+}
+
+// One thread per key, which counts those of its segment that come before it.
+template <class Keys>
+__global__ void __launch_bounds__(kThreads)
+    naive_segments(Keys order, const Word<Keys>* keys, Word<Keys>* sorted_keys,
+                   const std::int32_t* values, std::int32_t* sorted_values, std::int64_t n,
+                   Segments segments) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i >= n) return;
+  const Word<Keys> own = keys[i];
+  const std::int32_t segment = segment_of(segments, i);
+  const std::int64_t first = segments.offsets[segment], behind = segments.offsets[segment + 1];
+  std::int64_t to = first;
+  for (std::int64_t j = first; j < behind; ++j) {
+    const Word<Keys> other = keys[j];
+    if (comes_before(order, other, j, own, i)) ++to;
+  }
+  sorted_keys[to] = own;
+  if (values != nullptr) {
+    const std::int32_t value = values[i];
+    sorted_values[to] = value;
+  }
+}
+
+__global__ void __launch_bounds__(kThreads) count_up(std::int32_t* numbers, std::int64_t n) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i < n) numbers[i] = static_cast<std::int32_t>(i);
+}
+
+__global__ void __launch_bounds__(kThreads)
+    find_segments(const std::int32_t* numbers, std::int32_t* found, std::int64_t n,
+                  Segments segments) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i < n) found[i] = segment_of(segments, numbers[i]);
+}
+
+template <class W>
+__global__ void __launch_bounds__(kThreads)
+    fetch(const std::int32_t* numbers, const W* keys, W* sorted_keys, const std::int32_t* values,
+          std::int32_t* sorted_values, std::int64_t n) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i >= n) return;
+  const std::int32_t from = numbers[i];
+  const W key = keys[from];
+  sorted_keys[i] = key;
+  if (values != nullptr) {
+    const std::int32_t value = values[from];
+    sorted_values[i] = value;
+  }
+}
+
+namespace {
+
+// Bytes of n words of 32 bits.
+std::int64_t words_of(std::int64_t n) { return div_up(n * 4, 16) * 16; }
+
+// Of either sort.
+template <class T>
+std::size_t bytes_of_sorts(std::int64_t n) {
+  return std::max(workspace_bytes<T>(n, true, Variant::onesweep),
+                  workspace_bytes<std::int32_t>(n, true, Variant::onesweep));
+}
+
+template <class T>
+void sort_twice(const Arrays<T>& arrays, std::int64_t n, const Segments& segments, void* workspace,
+                LaunchConfig each, Stream& stream) {
+  auto* const sorted = static_cast<std::int32_t*>(workspace); // numbers, then those by segment
+  std::int32_t* const numbers = sorted + words_of(n) / 4;
+  std::int32_t* const found = numbers + words_of(n) / 4;
+  std::int32_t* const in_order = found + words_of(n) / 4;
+  void* const of_sorts = in_order + words_of(n) / 4;
+  launch(count_up, each, sorted, n);
+  run<T>({arrays.keys, arrays.sorted_keys, sorted, numbers}, n, of_sorts, Variant::onesweep,
+         stream);
+  launch(find_segments, each, numbers, found, n, segments);
+  run<std::int32_t>({found, in_order, numbers, sorted}, n, of_sorts, Variant::onesweep, stream);
+  with_keys<T>([&]<class Keys>(Keys) {
+    launch(fetch<Word<Keys>>, each, sorted, reinterpret_cast<const Word<Keys>*>(arrays.keys),
+           reinterpret_cast<Word<Keys>*>(arrays.sorted_keys), arrays.values, arrays.sorted_values,
+           n);
+  });
+}
+
+} // namespace
+
+template <class T>
+std::size_t segments_workspace_bytes(std::int64_t n, Variant variant) {
+  if (resolved(variant) == Variant::naive || n == 0) return 0;
+  return static_cast<std::size_t>(4 * words_of(n)) + bytes_of_sorts<T>(n);
+}
+
+template <class T>
+Variant run_segments(const Arrays<T>& arrays, std::int64_t n, const Segments& segments,
+                     void* workspace, Variant variant, Stream& stream) {
+  variant = resolved(variant);
+  require_arrays(arrays, n);
+  require_segments("sort", segments, n);
+  if (n == 0) return variant;
+  require_apart("sort: offsets", segments.offsets, segments.bytes(), "sorted_keys",
+                arrays.sorted_keys, n * static_cast<std::int64_t>(sizeof(T)));
+  if (arrays.values != nullptr)
+    require_apart("sort: offsets", segments.offsets, segments.bytes(), "sorted_values",
+                  arrays.sorted_values, 4 * n);
+  const std::size_t needed = segments_workspace_bytes<T>(n, variant);
+  require(needed == 0 || workspace != nullptr,
+          "sort: workspace is null; pass segments_workspace_bytes() = " + std::to_string(needed) +
+              " bytes of device memory");
+  const LaunchConfig each{
+      .grid = static_cast<unsigned>(div_up(n, kThreads)), .block = kThreads, .stream = &stream};
+  if (variant == Variant::onesweep) {
+    sort_twice(arrays, n, segments, workspace, each, stream);
+    return variant;
+  }
+  with_keys<T>([&]<class Keys>(Keys order) {
+    launch(naive_segments<Keys>, each, order, reinterpret_cast<const Word<Keys>*>(arrays.keys),
+           reinterpret_cast<Word<Keys>*>(arrays.sorted_keys), arrays.values, arrays.sorted_values,
+           n, segments);
+  });
+  return variant;
+}
+
+template std::size_t segments_workspace_bytes<float>(std::int64_t, Variant);
+template std::size_t segments_workspace_bytes<f16>(std::int64_t, Variant);
+template std::size_t segments_workspace_bytes<bf16>(std::int64_t, Variant);
+template std::size_t segments_workspace_bytes<std::int32_t>(std::int64_t, Variant);
+template std::size_t segments_workspace_bytes<std::uint32_t>(std::int64_t, Variant);
+template std::size_t segments_workspace_bytes<std::int64_t>(std::int64_t, Variant);
+template Variant run_segments(const Arrays<float>&, std::int64_t, const Segments&, void*, Variant,
+                              Stream&);
+template Variant run_segments(const Arrays<f16>&, std::int64_t, const Segments&, void*, Variant,
+                              Stream&);
+template Variant run_segments(const Arrays<bf16>&, std::int64_t, const Segments&, void*, Variant,
+                              Stream&);
+template Variant run_segments(const Arrays<std::int32_t>&, std::int64_t, const Segments&, void*,
+                              Variant, Stream&);
+template Variant run_segments(const Arrays<std::uint32_t>&, std::int64_t, const Segments&, void*,
+                              Variant, Stream&);
+template Variant run_segments(const Arrays<std::int64_t>&, std::int64_t, const Segments&, void*,
+                              Variant, Stream&);
+
+} // namespace kg::sort

@@ -1,9 +1,0 @@
-// Copyright The Kernelgrade Authors
-// SPDX-License-Identifier: Apache-2.0
-#include "vendor/concat.h"
-
-namespace kg::vendor {
-
-const Table<ConcatVariant> concat_table = {{"memcpy", nullptr}, {"thrust", nullptr}};
-
-} // namespace kg::vendor

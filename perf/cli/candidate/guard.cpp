@@ -1,0 +1,248 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernelgrade-guard [LIMIT NUMBER]... -- PROGRAM ARGUMENT...: runs a program that may do anything,
+// and leaves none of its processes behind, however it or whoever started the guard ends.
+//
+//   --with-parent 1    ends when the process that started it does
+//   --seconds      of wall time; then exit code 124
+//   --processes    at once
+//   --megabytes    of memory that all of them hold together
+//   --file-megabytes   of each file
+//   --write FOLDER     once or more: only below these folders, and without a network (confine.h)
+//
+// Beyond another limit than that of time, and where a process stops itself, the exit code is 125
+// and standard error says why. Else the program's exit code, or the signal that ended it.
+//
+// Orphans become the guard's children (PR_SET_CHILD_SUBREAPER), so that what leaves its process
+// group or session is still found below it. The program may kill the guard.
+#include "perf/cli/candidate/confine.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dirent.h>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+constexpr int kTimedOut = 124, kBeyond = 125, kUsage = 2;
+
+struct Limits {
+  long with_parent = 0, seconds = 0, processes = 0, megabytes = 0, file_megabytes = 0; // 0: none
+  std::vector<std::string> writable; // none: where its user may
+};
+
+struct Process {
+  pid_t id = 0, parent = 0;
+  char state = 0;
+  long pages = 0; // resident
+};
+
+// Of /proc/ID/stat: the name in parentheses may hold anything.
+std::optional<Process> process_of(const char* id) {
+  char text[1024];
+  std::snprintf(text, sizeof text, "/proc/%s/stat", id);
+  std::FILE* const file = std::fopen(text, "re");
+  if (file == nullptr) return std::nullopt; // it has ended
+  const std::size_t size = std::fread(text, 1, sizeof text - 1, file);
+  std::fclose(file);
+  text[size] = '\0';
+  const char* const behind = std::strrchr(text, ')');
+  Process process;
+  process.id = static_cast<pid_t>(std::strtol(id, nullptr, 10));
+  if (behind == nullptr ||
+      std::sscanf(behind + 1,
+                  " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %*u "
+                  "%*u %ld",
+                  &process.state, &process.parent, &process.pages) != 3)
+    return std::nullopt;
+  return process;
+}
+
+// All that are below this one, without those that only wait to be reaped.
+std::vector<Process> below() {
+  std::multimap<pid_t, Process> children;
+  DIR* const folder = opendir("/proc");
+  if (folder == nullptr) return {};
+  while (const dirent* const entry = readdir(folder))
+    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+      if (const auto process = process_of(entry->d_name))
+        children.emplace(process->parent, *process);
+  closedir(folder);
+  std::vector<Process> found;
+  std::vector<pid_t> parents = {getpid()};
+  while (!parents.empty()) {
+    const auto [first, last] = children.equal_range(parents.back());
+    parents.pop_back();
+    for (auto at = first; at != last; ++at) {
+      parents.push_back(at->first == at->second.id ? 0 : at->second.id);
+      if (at->second.state != 'Z') found.push_back(at->second);
+    }
+  }
+  return found;
+}
+
+// Stopped first, so that none starts another while it is ended.
+void end_all() {
+  constexpr int kTries = 1000; // one that the kernel does not let go of must not keep us for ever
+  for (int round = 0; round < kTries; ++round) {
+    std::size_t running = 1;
+    for (int again = 0; again < 20 && running > 0; ++again) {
+      running = 0;
+      for (const Process& process : below())
+        if (process.state != 'T') {
+          ++running;
+          kill(process.id, SIGSTOP);
+        }
+    }
+    for (const Process& process : below()) kill(process.id, SIGKILL);
+    pid_t ended = 0;
+    do ended = waitpid(-1, nullptr, WNOHANG);
+    while (ended > 0);
+    if (ended < 0 && errno == ECHILD) return;
+    usleep(1000);
+  }
+}
+
+// What is wrong; empty where nothing is. `stopped` counts the looks that found a stopped process.
+std::string beyond(const Limits& limits, int& stopped) {
+  const std::vector<Process> all = below();
+  long pages = 0;
+  bool any_stopped = false;
+  for (const Process& process : all) {
+    pages += process.pages;
+    any_stopped = any_stopped || process.state == 'T';
+  }
+  stopped = any_stopped ? stopped + 1 : 0;
+  if (limits.processes > 0 && static_cast<long>(all.size()) > limits.processes)
+    return "it had more than " + std::to_string(limits.processes) + " processes at once";
+  if (limits.megabytes > 0 && pages > limits.megabytes * ((1 << 20) / sysconf(_SC_PAGESIZE)))
+    return "it held more than " + std::to_string(limits.megabytes) + " MiB of memory";
+  constexpr int kLooks = 10; // as when a terminal stops and continues it
+  return limits.seconds > 0 && stopped > kLooks
+             ? "a process of it has stopped, and nobody continues it"
+             : "";
+}
+
+[[noreturn]] void become(char** command, const Limits& limits, const sigset_t& before) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  if (limits.file_megabytes > 0) {
+    const auto bytes = static_cast<rlim_t>(limits.file_megabytes) << 20;
+    const rlimit files{bytes, bytes};
+    setrlimit(RLIMIT_FSIZE, &files);
+  }
+  if (!limits.writable.empty())
+    if (const std::string why = kg::candidate::confine(limits.writable); !why.empty()) {
+      std::fprintf(stderr, "FAILED: the sandbox cannot be made: %s\n", why.c_str());
+      _exit(kBeyond);
+    }
+  execvp(command[0], command);
+  std::fprintf(stderr, "kernelgrade-guard: %s: %s\n", command[0], std::strerror(errno));
+  _exit(127);
+}
+
+// As the program ended.
+int end_as(int status) {
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  const int signal = WTERMSIG(status);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  std::signal(signal, SIG_DFL);
+  sigprocmask(SIG_UNBLOCK, &only, nullptr);
+  std::raise(signal);
+  return 128 + signal;
+}
+
+int guard(char** command, const Limits& limits) {
+  using std::chrono::steady_clock;
+  if (limits.with_parent > 0) prctl(PR_SET_PDEATHSIG, SIGTERM);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  sigset_t watched, before;
+  sigemptyset(&watched);
+  for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT}) sigaddset(&watched, signal);
+  sigprocmask(SIG_BLOCK, &watched, &before);
+  const pid_t first = fork();
+  if (first < 0) return std::perror("kernelgrade-guard: fork"), kUsage;
+  if (first == 0) become(command, limits, before);
+
+  const auto end = steady_clock::now() + std::chrono::seconds(limits.seconds);
+  int stopped = 0;
+  for (;;) {
+    constexpr timespec kLook{0, 50'000'000};
+    const int signal = sigtimedwait(&watched, nullptr, &kLook);
+    if (signal > 0 && signal != SIGCHLD) {
+      end_all();
+      return end_as(signal); // WTERMSIG of the number is the signal itself
+    }
+    int status = 0;
+    for (pid_t ended = 0; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
+      if (ended == first) {
+        end_all();
+        return end_as(status);
+      }
+    if (const std::string why = beyond(limits, stopped); !why.empty()) {
+      end_all();
+      std::fprintf(stderr, "FAILED: %s\n", why.c_str());
+      return kBeyond;
+    }
+    if (limits.seconds > 0 && steady_clock::now() >= end) {
+      end_all();
+      std::fprintf(stderr, "FAILED: it was not done after %ld s\n", limits.seconds);
+      return kTimedOut;
+    }
+  }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  Limits limits;
+  const std::map<std::string_view, long*> options = {{"--with-parent", &limits.with_parent},
+                                                     {"--seconds", &limits.seconds},
+                                                     {"--processes", &limits.processes},
+                                                     {"--megabytes", &limits.megabytes},
+                                                     {"--file-megabytes", &limits.file_megabytes}};
+  int at = 1;
+  for (; at + 1 < argc && argv[at] != std::string_view("--"); at += 2) {
+    if (argv[at] == std::string_view("--write")) {
+      limits.writable.emplace_back(argv[at + 1]);
+      continue;
+    }
+    const auto option = options.find(argv[at]);
+    char* end = nullptr;
+    const long number = std::strtol(argv[at + 1], &end, 10);
+    if (option == options.end() || *end != '\0' || number < 1) {
+      std::fprintf(
+          stderr,
+          "kernelgrade-guard: '%s %s' is not a limit; give --with-parent, --seconds, --processes, "
+          "--megabytes or --file-megabytes, and a number from 1, or --write and a folder\n",
+          argv[at], argv[at + 1]);
+      return kUsage;
+    }
+    *option->second = number;
+  }
+  if (at + 1 >= argc) {
+    std::fputs("usage: kernelgrade-guard [LIMIT NUMBER]... -- PROGRAM ARGUMENT...\n", stderr);
+    return kUsage;
+  }
+  return guard(argv + at + 1, limits);
+}

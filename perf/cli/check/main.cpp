@@ -1,0 +1,117 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernelgrade-check, which `kernelgrade check` starts: a program of its own, since it needs none of
+// the operations, and nothing else is built for a first verdict.
+#include "perf/cli/candidate/sandbox.h"
+#include "perf/cli/check/report.h"
+#include "perf/format/sinks.h"
+#include "runtime/atomic_file.h"
+#include "runtime/temporary_folder.h"
+
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+
+namespace kg::program {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kExitFail = 1, kExitUsage = 2;
+
+constexpr const char* kNoMain =
+    "kernelgrade check: none of the sources has a main(), and a program is checked as it runs.\n"
+    "  A kernel for an operation of the suite: kernelgrade try OP FILE.cu "
+    "(docs/how-to/judge_a_kernel.md)\n"
+    "  A kernel with a test of your own: kernelgrade_add_kernel_test() in CMake "
+    "(docs/how-to/test_in_your_project.md)\n";
+
+// The folder from which a repository's files are named, or the current one.
+fs::path root_of_sources() {
+  const fs::path here = fs::current_path();
+  for (fs::path folder = here;; folder = folder.parent_path()) {
+    if (fs::exists(folder / ".git")) return folder;
+    if (folder == folder.parent_path()) return here;
+  }
+}
+
+// The program, or nothing where it does not compile, which is said then.
+Compiled compile_or_say(const Options& options, Kind kind, const fs::path& tools,
+                        const fs::path& folder) {
+  need_parts(kind, tools);
+  Compiled compiled = compile(options, kind, tools, folder);
+  if (compiled.lacks_main)
+    std::cerr << kNoMain;
+  else if (!compiled.errors.empty())
+    std::cerr << judge::printable(compiled.errors) << "kernelgrade check: it does not compile\n";
+  return compiled;
+}
+
+// A source of the program or a header beside one; nothing of what the compiler brings.
+std::optional<std::string> read_own(const Options& options, const std::string& file) {
+  for (const fs::path& source : options.sources) {
+    const fs::path folder = fs::absolute(source).lexically_normal().parent_path();
+    const std::string name = fs::absolute(file).lexically_normal().string();
+    if (name.starts_with(folder.string() + "/")) return read_file(file);
+  }
+  return std::nullopt;
+}
+
+int check(const Options& options) {
+  using std::chrono::steady_clock;
+  const fs::path tools = perf::this_executable().parent_path();
+  const TemporaryFolder folder;
+  if (const candidate::Sandbox sandbox = candidate::sandbox(); sandbox.on)
+    std::cerr << sandbox.words << "\n";
+  Verdict verdict;
+  const steady_clock::time_point begin = steady_clock::now();
+  const Compiled compiled =
+      compile_or_say(options, options.fast ? Kind::plain : Kind::checked, tools, folder.path());
+  if (!compiled.errors.empty()) return kExitUsage;
+  verdict.compile_seconds = std::chrono::duration<double>(steady_clock::now() - begin).count();
+  for (const std::string& order : options.orders) {
+    verdict.runs.push_back(run(options, tools, compiled.program, order, folder.path()));
+    if (!verdict.passed()) break;
+  }
+  if (options.costs) {
+    const Compiled counted = compile_or_say(options, Kind::counted, tools, folder.path());
+    if (!counted.errors.empty()) return kExitUsage;
+    if (verdict.failure().empty()) {
+      verdict.costs = count_launches(options, tools, counted.program, folder.path());
+      verdict.advice = cost::launch_advice(*verdict.costs);
+      const std::string here = fs::current_path().string() + "/"; // as the findings name files
+      for (cost::Advice& one : cost::double_advice(counted.warnings, [&](const std::string& file) {
+             return read_own(options, file);
+           })) {
+        if (one.place.starts_with(here)) one.place.erase(0, here.size());
+        verdict.advice.push_back(std::move(one));
+      }
+    }
+  }
+  std::cout << text_of(verdict, options) << std::flush;
+  if (!options.json.empty()) write_file(options.json, json_of(verdict, options));
+  if (!options.sarif.empty()) write_file(options.sarif, sarif_of(verdict, root_of_sources()));
+  return verdict.passed() ? 0 : kExitFail;
+}
+
+} // namespace
+} // namespace kg::program
+
+int main(int argc, char** argv) {
+  using namespace kg::program;
+  try {
+    const Options options = parse({argv + 1, argv + argc});
+    if (!options.help.empty()) {
+      std::cout << options.help;
+      return 0;
+    }
+    return check(options);
+  } catch (const UsageError& error) {
+    std::cerr << "kernelgrade check: " << kg::judge::for_console(error.what()) << "\n";
+    return kExitUsage;
+  } catch (const std::exception& error) {
+    std::cerr << "kernelgrade check: " << kg::judge::for_console(error.what()) << "\n";
+    return kExitFail;
+  }
+}

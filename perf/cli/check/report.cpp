@@ -1,0 +1,114 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/cli/check/report.h"
+#include "perf/cli/candidate/sandbox.h"
+
+#include "perf/code/cost/profile.h"
+#include "perf/format/sinks.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace kg::program {
+namespace {
+
+std::string count_of(std::uint64_t number, const char* one, const char* several) {
+  return fmt::format("{} {}", number, number == 1 ? one : several);
+}
+
+// What ran, and how long it took.
+std::string extent(const Verdict& verdict) {
+  std::uint64_t launches = 0;
+  double seconds = 0;
+  for (const Run& run : verdict.runs) {
+    launches += run.events.launches;
+    seconds += run.seconds;
+  }
+  return fmt::format("{}; {:.1f} s to compile, {:.1f} s to run",
+                     count_of(launches, "launch", "launches"), verdict.compile_seconds, seconds);
+}
+
+} // namespace
+
+std::vector<Finding> Verdict::findings() const {
+  std::vector<Finding> all;
+  for (const Run& run : runs)
+    for (const Finding& finding : run.events.findings)
+      if (std::none_of(all.begin(), all.end(),
+                       [&](const Finding& known) { return known.text == finding.text; }))
+        all.push_back(finding);
+  std::stable_partition(all.begin(), all.end(), [](const Finding& one) { return one.fails; });
+  return all;
+}
+
+std::string Verdict::failure() const {
+  for (const Run& run : runs)
+    if (std::string why = run.failure(); !why.empty()) return why;
+  return runs.empty() ? "the program did not run" : "";
+}
+
+bool Verdict::passed() const {
+  const std::vector<Finding> all = findings();
+  return failure().empty() &&
+         std::none_of(all.begin(), all.end(), [](const Finding& one) { return one.fails; });
+}
+
+std::string text_of(const Verdict& verdict, const Options& options) {
+  std::string text;
+  std::size_t failing = 0;
+  for (const Finding& finding : verdict.findings()) {
+    failing += finding.fails;
+    text += (finding.fails ? "" : "note: ") + judge::printable(finding.text) + "\n";
+  }
+  if (verdict.costs) text += (text.empty() ? "" : "\n") + cost::kernels_text(*verdict.costs);
+  if (!verdict.advice.empty()) text += "\n" + cost::advice_text(verdict.advice);
+  if (!text.empty()) text += "\n";
+  if (verdict.passed())
+    return text + fmt::format("passed: {} ({})\n",
+                              options.fast ? "the program's own verdict; --fast checks nothing"
+                                           : "no findings",
+                              extent(verdict));
+  std::string why = failing > 0 ? count_of(failing, "finding", "findings") : "";
+  if (const std::string failure = verdict.failure(); !failure.empty())
+    why += (why.empty() ? "" : "; ") + failure;
+  return text + fmt::format("FAILED: {} ({})\n", why, extent(verdict));
+}
+
+std::string json_of(const Verdict& verdict, const Options& options) {
+  using Json = nlohmann::json;
+  Json findings = Json::array(), runs = Json::array(), sources = Json::array();
+  for (const std::filesystem::path& source : options.sources) sources.push_back(source.string());
+  for (const Finding& finding : verdict.findings()) {
+    Json places = Json::array();
+    for (const Place& place : finding.places)
+      places.push_back({{"file", place.file}, {"line", place.line}});
+    findings.push_back({{"rule", finding.rule},
+                        {"fails", finding.fails},
+                        {"kernel", finding.kernel},
+                        {"text", finding.text},
+                        {"hint", finding.hint},
+                        {"places", places}});
+  }
+  for (const Run& run : verdict.runs)
+    runs.push_back({{"order", run.order},
+                    {"exit_code", run.finished.exit_code},
+                    {"signal", run.finished.signal},
+                    {"timed_out", run.timed_out},
+                    {"launches", run.events.launches},
+                    {"seconds", run.seconds}});
+  Json json = {{"schema", 1},
+               {"sources", sources},
+               {"checked", !options.fast},
+               {"passed", verdict.passed()},
+               {"failure", verdict.failure()},
+               {"sandbox", candidate::sandbox().on},
+               {"compile_seconds", verdict.compile_seconds},
+               {"runs", runs},
+               {"findings", findings}};
+  if (verdict.costs)
+    json["costs"] = cost::kernels_text(*verdict.costs) + cost::advice_text(verdict.advice);
+  return judge::for_json(json, 2) + "\n";
+}
+
+} // namespace kg::program

@@ -1,0 +1,35 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The verdict on a program, as text and as files.
+#pragma once
+
+#include "perf/cli/check/program.h"
+#include "perf/code/cost/advice.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kg::program {
+
+struct Verdict {
+  double compile_seconds = 0;
+  std::vector<Run> runs;
+  std::optional<std::vector<count::Launch>> costs;
+  std::vector<cost::Advice> advice; // where there are costs
+
+  // Of all runs, each text once; those that fail first.
+  std::vector<Finding> findings() const;
+  std::string failure() const; // the first run's that has one
+  bool passed() const;
+};
+
+std::string text_of(const Verdict& verdict, const Options& options);
+std::string json_of(const Verdict& verdict, const Options& options);
+
+// SARIF 2.1.0 (OASIS, 27 March 2020). Files are named from `root`, the folder that the reader of
+// the file takes for that of the sources.
+std::string sarif_of(const Verdict& verdict, const std::filesystem::path& root);
+
+} // namespace kg::program

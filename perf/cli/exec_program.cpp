@@ -1,0 +1,46 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/cli/exec_program.h"
+
+#include "perf/cli/build/target.h"
+#include "runtime/error.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fmt/format.h>
+#include <ostream>
+#include <unistd.h>
+
+namespace kg::cli {
+
+void need(const World& world, const std::filesystem::path& file, const std::string& target,
+          const std::string& otherwise) {
+  const auto complain = [&](const std::string& words) {
+    throw Error(fmt::format("there is no {}{}{}{}", file.string(), words,
+                            otherwise.empty() ? "" : "\n", otherwise));
+  };
+  if (std::filesystem::exists(file)) return;
+  if (!build::is_in_build_tree(world.executable, world.build))
+    complain("; install Kernelgrade again, with the target " + target + " built");
+  try {
+    build::make(world.build, target, world.err);
+  } catch (const Error& error) {
+    complain(std::string(", and building it failed:\n") + error.what());
+  }
+  if (!std::filesystem::exists(file)) complain(", though the target " + target + " was built");
+}
+
+void become(const World& world, const std::string& program,
+            const std::vector<std::string>& arguments, const std::string& otherwise) {
+  std::string path = (world.executable.parent_path() / program).string();
+  need(world, path, program, otherwise);
+  std::vector<std::string> words = arguments;
+  std::vector<char*> pointers = {path.data()};
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  world.out.flush();
+  execv(path.c_str(), pointers.data());
+  throw Error(fmt::format("{}: cannot be started: {}", path, std::strerror(errno)));
+}
+
+} // namespace kg::cli

@@ -1,0 +1,132 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/code/cost/advice.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <regex>
+#include <set>
+
+namespace kg::cost {
+namespace {
+
+using count::Launch;
+
+// Of compute capability 9.0 (CUDA C++ Programming Guide, "Technical Specifications per Compute
+// Capability").
+constexpr std::uint64_t kLanes = 32, kThreads = 2048, kBlocks = 32, kSharedBytes = 227 * 1024;
+constexpr std::uint64_t kSectorBytes = 32;
+
+std::uint64_t product(const std::array<unsigned, 3>& extents) {
+  return std::uint64_t{extents[0]} * extents[1] * extents[2];
+}
+
+std::uint64_t rounded_up(std::uint64_t threads) { return (threads + kLanes - 1) / kLanes * kLanes; }
+
+std::optional<Advice> partial_warps(const Launch& launch) {
+  const std::uint64_t threads = product(launch.block), lanes = rounded_up(threads);
+  if (threads == 0 || 8 * (lanes - threads) < lanes) return std::nullopt;
+  return Advice{"",
+                fmt::format("blocks of {} threads leave {} of {} lanes idle; make the block a "
+                            "multiple of {} threads",
+                            threads, lanes - threads, lanes, kLanes),
+                static_cast<double>(lanes) / static_cast<double>(threads)};
+}
+
+// The last of a few waves, when it is at most a quarter full: the GPU waits for it.
+std::optional<Advice> tail_wave(const Launch& launch) {
+  const std::uint64_t blocks = product(launch.grid), threads = rounded_up(product(launch.block));
+  if (threads == 0) return std::nullopt;
+  std::uint64_t resident = std::min(kBlocks, kThreads / threads);
+  if (launch.shared_bytes > 0) resident = std::min(resident, kSharedBytes / launch.shared_bytes);
+  const std::uint64_t wave = kMultiprocessors * std::max<std::uint64_t>(resident, 1);
+  const std::uint64_t whole = blocks / wave, rest = blocks % wave;
+  if (whole == 0 || whole > 4 || rest == 0 || 4 * rest > wave) return std::nullopt;
+  const double waves = static_cast<double>(blocks) / static_cast<double>(wave);
+  return Advice{"",
+                fmt::format("{} blocks are {} more than {} on {} multiprocessors, {} each; the "
+                            "last wave leaves most of them idle: change the grid or the block",
+                            blocks, rest, whole == 1 ? "a wave" : fmt::format("{} waves", whole),
+                            kMultiprocessors, wave / kMultiprocessors),
+                static_cast<double>(whole + 1) / waves};
+}
+
+std::optional<Advice> few_blocks(const Launch& launch) {
+  const std::uint64_t blocks = product(launch.grid);
+  const std::uint64_t bytes = kSectorBytes * (launch.unique_read + launch.unique_written);
+  if (blocks == 0 || 2 * blocks > kMultiprocessors || bytes < kLeastBytes) return std::nullopt;
+  return Advice{"",
+                fmt::format("{} blocks move {} MiB and leave {} of {} multiprocessors idle; share "
+                            "the work among more blocks",
+                            blocks, bytes >> 20, kMultiprocessors - blocks, kMultiprocessors),
+                static_cast<double>(kMultiprocessors) / static_cast<double>(blocks)};
+}
+
+// Whether line `number` stands in device code: no function ends between it and the nearest
+// qualifier above it.
+bool is_device_line(const std::string& text, std::size_t number) {
+  std::vector<std::string_view> lines;
+  for (std::size_t at = 0; at < text.size() && lines.size() < number;) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back(std::string_view(text).substr(at, end - at));
+    at = end + 1;
+  }
+  for (std::size_t i = lines.size(); i-- > 0;) {
+    if (lines[i].find("__global__") != lines[i].npos ||
+        lines[i].find("__device__") != lines[i].npos)
+      return true;
+    if (i + 1 < lines.size() && lines[i].starts_with("}")) return false;
+  }
+  return false;
+}
+
+} // namespace
+
+std::vector<Advice> launch_advice(const std::vector<Launch>& launches) {
+  std::vector<Advice> all;
+  std::set<std::pair<std::string, int>> said;
+  for (const Launch& launch : launches) {
+    int kind = 0;
+    for (const auto rule : {partial_warps, tail_wave, few_blocks}) {
+      std::optional<Advice> found = rule(launch);
+      if (found && said.emplace(launch.kernel, kind).second) {
+        found->place = "kernel " + launch.kernel;
+        all.push_back(std::move(*found));
+      }
+      ++kind;
+    }
+  }
+  return all;
+}
+
+std::vector<Advice>
+double_advice(std::string_view compiler,
+              const std::function<std::optional<std::string>(const std::string&)>& text_of) {
+  // "scale.cu:12:8: warning: implicit conversion from 'float' to 'double' to match other ..."
+  static const std::regex kWarning(
+      "(?:^|\n)([^:\n]+):([0-9]+):[0-9]+: warning: implicit conversion from .{1,3}float.{1,3} to "
+      ".{1,3}double.{1,3} to match other operand[^\n]*\\[-Wdouble-promotion\\]");
+  std::vector<Advice> all;
+  std::set<std::string> said;
+  const std::string output(compiler);
+  for (std::sregex_iterator at(output.begin(), output.end(), kWarning), end; at != end; ++at) {
+    const std::string file = (*at)[1], number = (*at)[2], place = file + ":" + number;
+    const std::optional<std::string> text = text_of(file);
+    if (text && is_device_line(*text, std::stoul(number)) && said.insert(place).second)
+      all.push_back({place,
+                     "double arithmetic on float data; write the constant with an f (2.0f), or "
+                     "convert it. A GPU has 2 to 64 times fewer units for double",
+                     0});
+  }
+  return all;
+}
+
+std::string advice_text(const std::vector<Advice>& advice) {
+  std::string text;
+  for (const Advice& one : advice)
+    text += fmt::format("slow: {}: {}{}\n", one.place, one.text,
+                        one.factor > 0 ? fmt::format(" (up to {:.3g}x)", one.factor) : "");
+  return text;
+}
+
+} // namespace kg::cost

@@ -1,0 +1,42 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What makes a kernel slow whatever its memory accesses are, read from its launches and from the
+// compiler's warnings. Lines that lose at memory have hints of their own (metrics.h).
+#pragma once
+
+#include "runtime/host/count/counts.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kg::cost {
+
+struct Advice {
+  std::string place; // "kernel scale", or "scale.cu:12"
+  std::string text;  // what is slow, and what to do
+  double factor = 0; // how much faster that part could be at the most; 0: not known
+};
+
+// Of launches, one of each kind for a kernel:
+// - warps that blocks fill in part: a block of 25 threads takes the 32 lanes of a warp
+// - a last wave of few blocks, on a GPU of kMultiprocessors and by threads and shared memory alone
+// - fewer blocks than multiprocessors, where the kernel moves at least kLeastBytes
+std::vector<Advice> launch_advice(const std::vector<count::Launch>& launches);
+
+inline constexpr std::uint64_t kMultiprocessors = 132; // of an H100 SXM and an H200 (data sheets)
+inline constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
+
+// Of what g++ said with -Wdouble-promotion: float data in device code that is computed with in
+// double, each line once. `text_of` gives a named source, or nothing where it cannot be read.
+std::vector<Advice>
+double_advice(std::string_view compiler,
+              const std::function<std::optional<std::string>(const std::string&)>& text_of);
+
+// "slow: kernel scale: blocks of 25 threads ... (up to 1.28x)\n" for each.
+std::string advice_text(const std::vector<Advice>& advice);
+
+} // namespace kg::cost

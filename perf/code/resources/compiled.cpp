@@ -1,0 +1,135 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/code/resources/compiled.h"
+
+#include "perf/code/identity/cubin.h"
+#include "perf/code/resources/definition.h"
+#include "perf/code/resources/occupancy.h"
+#include "perf/code/resources/ptx.h"
+#include "perf/code/resources/ptxas_log.h"
+#include "runtime/atomic_file.h"
+#include "runtime/error.h"
+#include "runtime/ptx/fatbin.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
+namespace kg::resources {
+namespace {
+
+constexpr int kMostThreads = 1024; // of a block, on every architecture
+
+std::string contents_of(const std::filesystem::path& path) {
+  const auto contents = read_file(path);
+  if (!contents) throw Error(path.string() + ": there is no such file; build it again");
+  return *contents;
+}
+
+std::vector<std::filesystem::path> fatbins_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> fatbins;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".fatbin") fatbins.push_back(entry.path());
+  std::sort(fatbins.begin(), fatbins.end());
+  return fatbins;
+}
+
+// The entry of machine code or of PTX. A file is compiled for one architecture.
+const FatbinEntry& entry_of(FatbinEntry::Kind kind, const std::vector<FatbinEntry>& entries,
+                            const std::string& file) {
+  const auto at = std::find_if(entries.begin(), entries.end(),
+                               [&](const auto& one) { return one.kind == kind; });
+  if (at == entries.end())
+    throw Error(file + ": it must hold machine code and PTX, and lacks one; build it again");
+  return *at;
+}
+
+const SplitAccesses& split_of(const std::string& symbol,
+                              const std::map<std::string, SplitAccesses>& split,
+                              const std::string& file) {
+  const auto at = split.find(symbol);
+  if (at == split.end())
+    throw Error(file + ": its PTX lacks the kernel " + symbol + "; build it again");
+  return at->second;
+}
+
+// The order of the values is that of judge::resource_table().
+judge::ExactRow row_of(const std::string& op, const identity::CubinKernel& kernel,
+                       const PtxasKernel& used, const SplitAccesses& split,
+                       const Launches& launches, const SmLimits& limits) {
+  Launched launched{kernel.max_threads > 0 ? kernel.max_threads : kMostThreads, 0};
+  if (const auto at = launches.find(kernel.name); at != launches.end()) launched = at->second;
+  const double occupancy = occupancy_pct(
+      {used.registers, used.shared_bytes + launched.dynamic_shared, launched.threads}, limits);
+  judge::ExactRow row;
+  row.key = {kernel_key(op, kernel.name)};
+  row.values = {static_cast<double>(used.registers),
+                static_cast<double>(used.spill_bytes),
+                static_cast<double>(used.stack_bytes),
+                static_cast<double>(used.shared_bytes),
+                static_cast<double>(launched.dynamic_shared),
+                static_cast<double>(launched.threads),
+                occupancy,
+                static_cast<double>(split.loads),
+                static_cast<double>(split.stores)};
+  row.values.resize(judge::resource_table().quantities.size(), // of machine code, which sass reads
+                    std::numeric_limits<double>::quiet_NaN());
+  return row;
+}
+
+} // namespace
+
+std::vector<Compiled> compiled_in(const std::filesystem::path& folder) {
+  std::vector<Compiled> found;
+  if (!std::filesystem::is_directory(folder)) return found;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.is_directory()) found.push_back({entry.path(), entry.path().filename().string()});
+  std::sort(found.begin(), found.end(),
+            [](const Compiled& a, const Compiled& b) { return a.name < b.name; });
+  return found;
+}
+
+bool is_compiled(const std::filesystem::path& folder) {
+  return std::filesystem::is_directory(folder) && !fatbins_in(folder).empty();
+}
+
+std::string kernel_key(const std::string& op, std::string name) {
+  const std::string space = "kg::" + op + "::";
+  for (std::size_t at; (at = name.find(space)) != name.npos;) name.erase(at, space.size());
+  return op + "." + name;
+}
+
+std::vector<judge::ExactMeasured> compiled_resources(const std::filesystem::path& folder,
+                                                     std::string_view arch, const std::string& op,
+                                                     const Launches& launches,
+                                                     const std::filesystem::path& sources) {
+  const SmLimits& limits = sm_limits(arch);
+  std::vector<judge::ExactMeasured> rows;
+  std::set<std::string> seen; // a template's kernel may be in several files
+  for (const std::filesystem::path& path : fatbins_in(folder)) {
+    using Kind = FatbinEntry::Kind;
+    const std::string file = path.string(), fatbin = contents_of(path);
+    const std::vector<FatbinEntry> entries = read_fatbin(fatbin, file);
+    const auto split = split_accesses(entry_of(Kind::ptx, entries, file).ptx(), file);
+    std::filesystem::path log = path;
+    log.replace_extension(".log");
+    const std::vector<PtxasKernel> used = read_ptxas_log(contents_of(log), log.string());
+    for (const identity::CubinKernel& kernel :
+         identity::read_cubin(entry_of(Kind::elf, entries, file).cubin(), file)) {
+      const auto at = std::find_if(used.begin(), used.end(), [&](const PtxasKernel& one) {
+        return one.symbol == kernel.symbol;
+      });
+      if (at == used.end() || !seen.insert(kernel.symbol).second) continue; // no entry function
+      rows.push_back(
+          {row_of(op, kernel, *at, split_of(kernel.symbol, split, file), launches, limits),
+           judge::Gating::always,
+           definition_of(kernel.name, sources_in(sources, path.stem().string())), ""});
+    }
+  }
+  std::sort(rows.begin(), rows.end(),
+            [](const auto& a, const auto& b) { return a.row.key < b.row.key; });
+  return rows;
+}
+
+} // namespace kg::resources

@@ -1,0 +1,27 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What in a kernel's machine code costs time, by line, with what to do about it.
+#pragma once
+
+#include "perf/code/sass/standing.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kg::sass {
+
+struct Hint {
+  // "serial loads", "few loads", "library call", "division", "integer division", "conversions",
+  // "instructions" or "local memory".
+  std::string kind;
+  std::string line; // "row.h:25"
+  std::string
+      text; // "row.h:25 (softmax.cu:43): 4 loads of 16 bytes ...: convert behind the branch"
+};
+
+// The gravest first. Of the main part, and divisions and calls of other loops.
+std::vector<Hint> hints_of(const Kernel& kernel, const Standing& standing, const model::Gpu* gpu);
+
+} // namespace kg::sass

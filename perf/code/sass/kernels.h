@@ -1,0 +1,34 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels of an op as the build compiled them (perf/code/resources), with what their machine
+// code says.
+#pragma once
+
+#include "perf/code/resources/compiled.h"
+#include "perf/code/sass/analysis.h"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kg::sass {
+
+struct Kernel {
+  std::string key;  // "softmax.block_in_shared<...>", as in baselines/resources/
+  std::string name; // LaunchRecord::kernel_name
+  Analysis analysis;
+  int registers = 0;    // per thread
+  int threads = 0;      // per block
+  int shared_bytes = 0; // per block
+  int warps = 0;        // resident on a multiprocessor
+};
+
+// Sorted by key, with the clocks of a GPU. `launches` as for compiled_resources. Throws Error
+// naming the file that is missing or broken.
+std::vector<Kernel> kernels_in(const std::filesystem::path& folder, std::string_view arch,
+                               const std::string& op, const resources::Launches& launches,
+                               const std::filesystem::path& nvdisasm, const Rates& rates = {});
+
+} // namespace kg::sass

@@ -1,0 +1,129 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/code/sass/pace.h"
+
+#include "perf/code/sass/multiprocessor.h"
+#include "perf/code/sass/rereads.h"
+#include "perf/code/timing_model/model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace kg::sass {
+namespace {
+
+// What a pass of one warp takes of what the part's share is of: bytes, or clocks of a pipe.
+struct Work {
+  double bytes = 0; // from and to memory
+  double clocks = 0;
+};
+
+Work work_of(const std::vector<Step>& steps, Pipe pipe) {
+  Work work;
+  for (const Step& step : steps) {
+    if (!step.again) work.bytes += step.bytes;
+    if (step.pipe == pipe) work.clocks += step.clocks;
+  }
+  return work;
+}
+
+// Of one multiprocessor's part, all others busy alike: bytes a clock with so many under way.
+class Source {
+ public:
+  // Of products, whose blocks read the same, L2; else memory.
+  Source(const model::Gpu& gpu, bool from_l2)
+      : gpu_(gpu), from_l2_(from_l2), per_clock_(1 / (gpu.sms * gpu.clock_hz)) {}
+
+  double most() const {
+    return (from_l2_ ? gpu_.l2_bytes_per_s : gpu_.copy_bytes_per_s) * per_clock_;
+  }
+  double at(double under_way) const {
+    return from_l2_ ? std::min(most(), under_way / (gpu_.l2_latency_s * gpu_.clock_hz))
+                    : gpu_.loads_at(under_way) * per_clock_;
+  }
+
+ private:
+  const model::Gpu& gpu_;
+  bool from_l2_;
+  double per_clock_;
+};
+
+// Latency and rate are those of the same number of bytes under way: with few the latency is short
+// and the multiprocessor asks for more. Where it asks for all that there is, its loads wait as long
+// as that takes.
+Simulated settled(const std::vector<Step>& steps, const Source& source, const Residents& residents,
+                  double bytes, Memory& memory, Pipe watched) {
+  double less = 256, more = 1 << 18; // bytes under way: a few, and more than fit into registers
+  constexpr int kHalvings = 8;
+  Simulated found;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = std::sqrt(less * more);
+    memory.latency = middle / source.at(middle);
+    found = simulate(steps, memory, residents, watched);
+    (bytes / found.clocks <= source.at(middle) ? more : less) = middle;
+  }
+  return found;
+}
+
+std::vector<Idle> idle_of(const Simulated& run, const std::vector<Instruction>& path) {
+  std::vector<Idle> all;
+  for (const auto& [stand, share] : run.idle) {
+    const Instruction &one = path[stand.step], &from = path[stand.behind];
+    const Idle made{one.line,  one.kernel_line, one.opcode, std::string(name(stand.waits)),
+                    from.line, from.opcode,     100 * share};
+    const auto same = std::find_if(all.begin(), all.end(), [&](const Idle& other) {
+      return std::tie(other.line, other.kernel_line, other.opcode, other.waits, other.from_line,
+                      other.from_opcode) == std::tie(made.line, made.kernel_line, made.opcode,
+                                                     made.waits, made.from_line, made.from_opcode);
+    });
+    if (same == all.end())
+      all.push_back(made);
+    else
+      same->share_pct += made.share_pct;
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Idle& a, const Idle& b) { return a.share_pct > b.share_pct; });
+  return all;
+}
+
+} // namespace
+
+Pace pace_of(const Kernel& kernel, const Standing& standing, const model::Gpu& gpu) {
+  Pace pace;
+  const bool loop = kernel.analysis.main_part().depth > 0;
+  const std::vector<Instruction>& path = kernel.analysis.pass;
+  const std::vector<Step> steps =
+      steps_of(path, rates_of(gpu), loop ? rereads_of(path) : std::vector<bool>());
+  if (standing.of.empty() || steps.empty() || kernel.warps == 0) return pace;
+  const bool streams = standing.of == "copy", products = standing.of == "mma";
+  const Pipe pipe = products ? Pipe::tensor : Pipe::fma;
+
+  Residents residents;
+  residents.warps =
+      std::max(1, static_cast<int>((kernel.threads + model::kLanes - 1) / model::kLanes));
+  residents.blocks = std::max(1, kernel.warps / residents.warps);
+  residents.restart = !loop;
+  const double warps = residents.blocks * residents.warps;
+  const Work work = work_of(steps, pipe);
+  const Source source(gpu, !streams);
+  Memory memory;
+  memory.l2_latency = gpu.l2_latency_s * gpu.clock_hz;
+  memory.port = gpu.port_bytes_per_s / gpu.clock_hz;
+  memory.latency = 1 / source.at(1);
+  if (residents.blocks > 1) // evenly, as blocks are that have run for a while
+    residents.apart =
+        simulate(steps, memory, {1, residents.warps, !loop, 0}).clocks / residents.blocks;
+  const Simulated found = settled(steps, source, residents, work.bytes * warps, memory,
+                                  products ? Pipe::tensor : Pipe::control);
+  pace.clocks = std::max(found.clocks, work.bytes * warps / source.most());
+  pace.share_pct = 100 * warps *
+                   (streams ? work.bytes / source.most() : work.clocks / model::kSchedulers) /
+                   pace.clocks;
+  pace.latency = memory.latency;
+  pace.idle = idle_of(found, path);
+  for (const Idle& one : pace.idle) pace.idle_pct += one.share_pct;
+  return pace;
+}
+
+} // namespace kg::sass

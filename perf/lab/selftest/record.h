@@ -1,0 +1,56 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One batch of the self-test: what was measured and what the gate made of it. All samples are kept,
+// so that any rule can be asked later what it would have said.
+#pragma once
+
+#include "perf/judge/confirm.h"
+#include "perf/judge/gate.h"
+#include "perf/judge/row.h"
+#include "perf/lab/selftest/calibration.h"
+#include "perf/lab/selftest/rules.h"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kg::selftest {
+
+inline constexpr int kRecordSchema = 1;
+
+// One row under one treatment.
+struct Check {
+  std::string experiment;
+  int step = 0; // of a creep
+  Processes screened;
+  judge::Verdict verdict = judge::Verdict::invalid; // of the whole gate
+  judge::PairedTimes rounds;                        // empty where nothing had to be confirmed
+};
+
+struct CheckedRow {
+  judge::RowKey key;
+  Processes blessed;
+  Processes reference; // unchanged, measured between the screened ones; may be empty
+  std::vector<Check> checks;
+};
+
+struct Batch {
+  std::string device;
+  std::string backend;
+  std::string date_utc;
+  std::string source;
+  std::vector<CheckedRow> rows;
+};
+
+// The counts of a batch, for our gate and for every rival. Rivals compare with the reference, or
+// with the blessed processes where there is none, as whoever keeps old results would. Undecided
+// counts what our gate called inconclusive or env.
+std::vector<CalibrationRow> tally(const Batch& batch);
+
+std::string to_json(const Batch& batch);
+Batch batch_from_json(std::string_view contents, const std::string& file);
+Batch load_batch(const std::filesystem::path& path);
+
+} // namespace kg::selftest

@@ -1,0 +1,23 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The lines of a study's file.
+#pragma once
+
+#include "perf/lab/study/record.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace kg::study {
+
+// One line each, without its end.
+std::string to_json(const Header& header);
+std::string to_json(const Experiment& experiment);
+
+// `where` is the file and the line, for messages. They throw Error on whatever those do not write.
+Header header_from_json(std::string_view line, const std::string& where);
+Experiment experiment_from_json(std::string_view line, const std::string& where);
+
+} // namespace kg::study

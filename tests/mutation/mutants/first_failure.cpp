@@ -1,0 +1,36 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ends a mutant's test program at the first assertion that fails: it is found, and what else it
+// breaks is of no interest. GoogleTest's own fail-fast waits for the test to end.
+#include <cstdio>
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/mutation/mutants/protocol.h"
+
+namespace {
+
+class FirstFailure : public testing::EmptyTestEventListener {
+  void OnTestStart(const testing::TestInfo& test) override {
+    fmt::print("{}{}.{}\n", kg::mutants::kStarted, test.test_suite_name(), test.name());
+    std::fflush(stdout); // a crash must not take it along
+  }
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (!result.failed()) return;
+    fmt::print("{}{}:{}\n{}\n", kg::mutants::kFailed,
+               result.file_name() != nullptr ? result.file_name() : "", result.line_number(),
+               result.message());
+    std::fflush(stdout);
+    std::_Exit(EXIT_FAILURE);
+  }
+};
+
+const bool registered = [] {
+  testing::UnitTest::GetInstance()->listeners().Append(new FirstFailure); // GoogleTest owns it
+  return true;
+}();
+
+} // namespace

@@ -1,0 +1,63 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Compiles unsupported.txt, a CUDA source, for the host. Each of its lines that ends in `// error: <words>` must be an error with
+# these words at that line, and there must be no error at any other line.
+cmake_minimum_required(VERSION 3.25)
+set(input ${SOURCE}/tests/unit/kernels/cuda/source/unsupported.txt)
+set(output ${FOLDER}/unsupported.cpp)
+file(MAKE_DIRECTORY ${FOLDER})
+execute_process(COMMAND ${REWRITE} ${input} ${output} COMMAND_ERROR_IS_FATAL ANY)
+execute_process(
+  COMMAND ${COMPILER} -std=c++20 -fsyntax-only -DKG_BACKEND_CUDA=0 -I${SOURCE}/kernels/cuda/source/include -I${SOURCE}/kernels ${output}
+  ERROR_VARIABLE messages RESULT_VARIABLE code)
+if(code EQUAL 0)
+  message(FATAL_ERROR "${input} was compiled without an error")
+endif()
+string(REPLACE ";" "," messages "${messages}")
+string(REPLACE "[" "(" messages "${messages}") # brackets would join the elements of a list
+string(REPLACE "]" ")" messages "${messages}")
+string(REPLACE "\n" ";" messages "${messages}")
+
+file(READ ${input} text)
+string(REPLACE ";" "," text "${text}")
+string(REPLACE "[" "(" text "${text}")
+string(REPLACE "]" ")" text "${text}")
+string(REPLACE "\n" ";" lines "${text}")
+set(number 0)
+set(expected 0)
+set(allowed "")
+foreach(line IN LISTS lines)
+  math(EXPR number "${number} + 1")
+  if(NOT line MATCHES "// error: (.*)$")
+    continue()
+  endif()
+  set(words "${CMAKE_MATCH_1}")
+  math(EXPR expected "${expected} + 1")
+  list(APPEND allowed ${number})
+  # The compiler names the line in the error itself, or, for a template of ours, in the note of who uses it.
+  set(at_line "")
+  set(said "")
+  foreach(message IN LISTS messages)
+    string(FIND "${message}" "${words}" has_words)
+    # Not the compiler's quote of the line, which has the words, too.
+    if(message MATCHES "error: (static|#error).*Kernelgrade: " AND NOT has_words EQUAL -1)
+      set(said "${message}")
+    endif()
+    if(message MATCHES "unsupported[.]txt:${number}:")
+      set(at_line "${message}")
+    endif()
+  endforeach()
+  if(NOT said OR NOT at_line)
+    message(SEND_ERROR "line ${number}: no error says \"${words}\" there")
+  endif()
+endforeach()
+foreach(message IN LISTS messages)
+  if(message MATCHES "unsupported[.]txt:([0-9]+):[0-9]+: error" AND NOT CMAKE_MATCH_1 IN_LIST allowed)
+    message(SEND_ERROR "an error at a line that should compile: ${message}")
+  endif()
+endforeach()
+if(expected EQUAL 0)
+  message(FATAL_ERROR "${input} expects no errors")
+endif()
+message("${expected} messages found")

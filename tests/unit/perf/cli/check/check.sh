@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# check.sh KERNELGRADE SOURCE: `kernelgrade check` as a user calls it, on programs with one fault of each kind. SOURCE: the project.
+set -uo pipefail
+kernelgrade=$1 source=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp "$source"/tests/unit/perf/cli/check/programs/* "$source"/examples/check/* "$work"
+cd "$work" || exit 1
+failed=0
+
+# expect WHAT CODE PATTERN ARGUMENT...: of the output, in one line or over several.
+expect() {
+  local what=$1 code=$2 pattern=$3
+  shift 3
+  output=$("$kernelgrade" check "$@" 2>&1)
+  local got=$?
+  if ((got == code)) && grep -qzP -- "$pattern" <<<"$output"; then
+    echo "ok: $what"
+  else
+    printf 'FAILED: %s: exit code %d, not %d, or nothing matches "%s" in:\n%s\n' "$what" $got "$code" "$pattern" "$output"
+    failed=1
+  fi
+}
+
+must() {
+  "$@" || { printf 'FAILED: %s\n' "$*"; failed=1; }
+}
+
+expect 'a race: both threads, both lines, a hint' 1 '\[race\] kernel reverse_chunks, block \(0,0,0\), thread .* at race\.cu:\d+: .* thread .* at race\.cu:\d+; nothing orders the two\n  hint: put __syncthreads' \
+  race.cu --json race.json --sarif race.sarif
+expect 'the same without it' 0 'passed: no findings \(1 launch;' race.cu -D REPAIRED
+expect 'without checkers' 0 "passed: the program's own verdict" race.cu --fast -D REPAIRED
+expect 'nothing wrong, with arguments' 0 'argument: a b\n' faults.cu -- 'a b'
+expect 'a write beyond a buffer' 1 '\[out-of-bounds\] kernel fill.* at faults\.cu:\d+: .*\n  hint: ' faults.cu -- bounds
+expect 'a read of what nothing has written' 1 '\[uninitialised\] kernel add_up' faults.cu -- uninitialised
+expect 'a divergent barrier' 1 'divergent barrier in kernel diverge' faults.cu --json divergent.json -- divergent
+expect 'memory that is never freed is only said' 0 'note: \[leak\] ' faults.cu -- leak
+expect 'an exit code of its own' 1 'FAILED: the program ended with exit code 3' faults.cu -- wrong
+expect 'a signal' 1 'FAILED: the program ended by signal 6' faults.cu -- crash
+expect 'no kernel' 1 'FAILED: the program launched no kernel, so nothing was checked' faults.cu -- 'no kernel'
+expect 'a refused launch that nobody sees' 1 'launch of fill: a block of \(2048.*\n(note: .*\n)?\nFAILED: 1 finding' faults.cu -- refused
+expect 'a refused launch that the program sees' 0 'passed' faults.cu -- 'refused and seen'
+expect 'a program that does not end' 1 'FAILED: the program did not end within [34] s' faults.cu --timeout 3 -- spin
+expect 'each line of a kernel' 0 'kernel fill: one launch of grid \(1,1,1\), block \(64,1,1\).*\n.*\n *faults\.cu:\d+ +global 4 B store' faults.cu --costs -- fill
+expect 'what is slow whatever its accesses are' 0 'slow: kernel halve: blocks of 25 threads leave 7 of 32 lanes idle.*\(up to 1\.28x\)\nslow: kernel halve: 4225 blocks are 1 more than a wave on 132 multiprocessors.*\(up to 2x\)\nslow: slow\.cu:\d+: double arithmetic on float data' \
+  slow.cu --costs
+expect 'and nothing of the kind in its good twin' 0 'passed' slow.cu --costs -D GOOD
+grep -q 'slow: ' <<<"$output" && { echo 'FAILED: the good twin is called slow'; failed=1; }
+grep -q 'kernel halve: one launch' <<<"$output" || { echo 'FAILED: the good twin was not counted'; failed=1; }
+expect 'another order' 1 '\[race\]' race.cu --order reverse --order random:7
+
+mkdir -p include
+printf '#pragma once\n__global__ void kernel(int* out);\n' >include/kernel.h
+printf '#include "kernel.h"\n__global__ void kernel(int* out) { out[threadIdx.x] = N; }\n' >kernel.cu
+printf '#include "kernel.h"\nint read(const int*);\nint main() {\n  int* p;\n  cudaMallocManaged(&p, 128);\n  kernel<<<1, 32>>>(p);\n  cudaDeviceSynchronize();\n  const int n = read(p);\n  cudaFree(p);\n  return n - 5;\n}\n' >main.cu
+printf 'int read(const int* p) { return p[31]; }\n' >host.cpp
+expect 'several files, a folder of headers, a macro' 0 'passed' main.cu kernel.cu host.cpp -Iinclude -DN=5
+
+# Called wrongly, or not a program.
+expect 'no main' 2 'none of the sources has a main\(\).*\n.*kernelgrade try.*\n.*kernelgrade_add_kernel_test' kernel.cu -I include -D N=5
+printf 'int main( {\n' >broken.cu
+expect 'one that does not compile' 2 'broken\.cu:1:.*\n(.*\n)*kernelgrade check: it does not compile' broken.cu
+expect 'no source' 2 'which program\?'
+expect 'no such file' 2 'none\.cu: there is no such file' none.cu
+expect 'no source by its name' 2 'include/kernel\.h: a source ends with \.cu' include/kernel.h
+touch kernel.ptx
+expect 'PTX' 2 'kernelgrade try' kernel.ptx
+expect 'no such option' 2 '--nosuch' race.cu --nosuch
+expect 'no such folder' 2 '-I nosuch: there is no such folder' race.cu -I nosuch
+expect 'no such order' 2 'forward, reverse or random:SEED' race.cu --order backward
+expect 'a file that cannot be written' 2 '/dev/null' race.cu --json /dev/null
+expect 'help' 0 'Examples:' --help
+
+must grep -q '"passed": false' race.json
+must grep -q '"rule": "race"' race.json
+must grep -q '"line": ' race.json
+must grep -q '"rule": "divergent-barrier"' divergent.json
+must grep -q '"uri": "race.cu"' race.sarif
+must grep -q '"relatedLocations"' race.sarif
+exit $failed
