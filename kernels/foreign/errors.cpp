@@ -98,6 +98,15 @@ const Words* words_for(cudaError_t code) {
   return nullptr;
 }
 
+// Without the place in the emulator's own sources that a message begins with.
+std::string without_own_place(const std::string& text) {
+  constexpr std::string_view kThis = __FILE__, kFolder = "/kernels/";
+  static_assert(kThis.rfind(kFolder) != kThis.npos);
+  if (!text.starts_with(kThis.substr(0, kThis.rfind(kFolder) + kFolder.size()))) return text;
+  const std::size_t end = text.find(": ");
+  return end == text.npos ? text : text.substr(end + 2);
+}
+
 // The faults' beginnings, and what a GPU calls them. All that a GPU would not notice (a race, say)
 // is a failed launch.
 cudaError_t code_of(std::string_view fault) {
@@ -147,7 +156,8 @@ cudaError_t fault() {
   return errors().fault_;
 }
 
-cudaError_t note_fault(const std::string& text) {
+cudaError_t note_fault(const std::string& what) {
+  const std::string text = without_own_place(what);
   std::lock_guard lock(errors().mutex);
   Errors& all = errors();
   if (all.fault_ == cudaSuccess) {
@@ -163,7 +173,7 @@ cudaError_t note_fault(const std::string& text) {
 cudaError_t note_refusal(cudaError_t code, const char* what, const std::string& why) {
   std::lock_guard lock(errors().mutex);
   last = code;
-  errors().refusal_text = std::string(what) + ": " + why;
+  errors().refusal_text = std::string(what) + ": " + without_own_place(why);
   ++errors().refusals;
   std::fprintf(stderr, "kernelgrade: %s: %s\n", cudaGetErrorName(code),
                errors().refusal_text.c_str());

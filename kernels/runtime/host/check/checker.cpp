@@ -141,6 +141,7 @@ void Checker::block_began(host::Block& block) {
   state->objects.clear();
   state->together = block.groups().grid || block.groups().cluster;
   state->running = true;
+  state->uses_mbarrier = false;
 
   const auto address = address_of(block.shared_memory());
   if (state->dynamic_shared != address) { // a new executor of blocks
@@ -311,6 +312,8 @@ void Checker::barrier_arrived(const void* object) {
   host::Block& block = *host::current_block;
   BlockState& state = state_of(block);
   judge_from_now_on(state);
+  const Page* const page = shadow_.find(address_of(object));
+  state.uses_mbarrier |= page && page->space != Space::global; // else a barrier of the executor's
   state.order.release(block.thread_rank(), objects_of(object, state)[address_of(object)], now_++);
 }
 

@@ -52,6 +52,7 @@ struct BlockState {
   std::uint64_t random = 0;
   bool together = false; // other blocks run at the same time
   bool running = false;
+  bool uses_mbarrier = false;
 
   std::array<Memo, 1024> memos;
   Memo& memo_of(std::uintptr_t address, unsigned thread) {
@@ -135,6 +136,7 @@ class Checker final : public host::Observer {
     std::size_t bytes = 0;
     unsigned char before[16];
     std::string text;
+    Hint hint;
     Site site = 0;
     Site other = 0;
   };
@@ -151,6 +153,7 @@ class Checker final : public host::Observer {
     Site site;
     Site other;
     std::string text;
+    Hint hint;
   };
 
   static BlockState& state_of(const host::Block& block) {
@@ -190,6 +193,7 @@ class Checker final : public host::Observer {
   SyncObjects& objects_of(const void* object, BlockState& state);
 
   void uninitialised(const Passage& passage);
+  static Hint race_hint(Who flags, const Access& other, const Passage& passage);
   template <Kind kind>
   void conflict(const Access& other, const Passage& passage, bool other_writes);
   // Does nothing where the access is not the kernel's own.
@@ -210,7 +214,7 @@ class Checker final : public host::Observer {
   std::string variable(std::uintptr_t address, const BlockState& state,
                        const host::LaunchContext& launch) const;
   std::string shared_variable(std::uintptr_t address) const;
-  std::string accesses(const char* verb, const Passage& passage) const;
+  std::string accesses(const char* verb, const Passage& passage, const char* how = "") const;
   std::string other_thread(Who who, const Passage& passage) const;
 
   // While the checker itself calls functions that may be instrumented, whose accesses are nobody's.

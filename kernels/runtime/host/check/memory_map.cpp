@@ -92,7 +92,9 @@ std::string MemoryMap::describe_live() const {
   std::vector<std::size_t> sizes;
   for (const auto& [begin, block] : blocks_)
     if (!block.freed) sizes.push_back(block.bytes);
-  return fmt::format("{} allocations were never freed, of {} bytes", live_, fmt::join(sizes, ", "));
+  return fmt::format("{} never freed, of {} bytes",
+                     live_ == 1 ? "1 allocation was" : fmt::format("{} allocations were", live_),
+                     fmt::join(sizes, ", "));
 }
 
 } // namespace kg::check

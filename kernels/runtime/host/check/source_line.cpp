@@ -72,6 +72,14 @@ bool is_library(std::string_view file) {
   return is_runtime(file) || file.starts_with("/usr/include/") || file.starts_with("/usr/lib/");
 }
 
+// CUDA's functions for foreign sources, and what the executor's own parts are compiled from.
+bool is_runtime_api(std::string_view file) {
+  for (const char* folder : {"/kernels/foreign/", "/kernels/emulate/", "/kernels/runtime/",
+                             "/kernelgrade/foreign/", "/kernelgrade/runtime/"})
+    if (file.find(folder) != std::string_view::npos) return true;
+  return false;
+}
+
 bool is_common(std::string_view file) {
   return file.find("/include/c++/") != std::string_view::npos ||
          file.find("/include/fmt/") != std::string_view::npos;
@@ -118,7 +126,8 @@ std::string source_line(Site site) {
   const std::uintptr_t call = address_of(site) - 1; // a return address is behind the call
   const std::vector<Line> frames = lines_of(call);
   for (const Line& frame : frames)
-    if (!is_runtime(frame.file)) return fmt::format("{}:{}", frame.file, frame.number);
+    if (!is_runtime(frame.file) && !is_runtime_api(frame.file))
+      return fmt::format("{}:{}", frame.file, frame.number);
   if (!frames.empty()) return fmt::format("{}:{}", frames.back().file, frames.back().number);
   return fmt::format("instruction 0x{:x} (compile with -g for its line)", call);
 }
