@@ -121,13 +121,16 @@ cudaError_t code_of(std::string_view fault) {
 // The one state of the device of this process, as a GPU's context is.
 class Errors {
  public:
-  // A program that ignores a kernel's fault must not pass for one that works.
+  // A program that ignores what went wrong must not pass for one that works.
   ~Errors() {
     if (launches > 0) write_event(kLaunchesEvent, std::to_string(launches));
-    if (!unseen.empty()) write_event(kRefusedEvent, unseen);
-    if (fault_ == cudaSuccess) return;
+    if (!unseen.empty()) written = write_event(kRefusedEvent, unseen);
+    const char* const what = fault_ != cudaSuccess ? "a kernel's fault"
+                             : !unseen.empty() ? "a refused launch whose error it never asked for"
+                                               : nullptr;
+    if (!what) return;
     if (!written) // whoever reads the events says how it ended
-      std::fprintf(stderr, "kernelgrade: the program ends after a kernel's fault: exit code 1\n");
+      std::fprintf(stderr, "kernelgrade: the program ends after %s: exit code 1\n", what);
     std::fflush(nullptr);
     _exit(1);
   }
@@ -180,11 +183,10 @@ cudaError_t note_refusal(cudaError_t code, const char* what, const std::string& 
   return code;
 }
 
-cudaError_t note_refused_launch(cudaError_t code, const std::string& what, const std::string& why) {
-  note_refusal(code, what.c_str(), why);
+void note_unseen(cudaError_t result) {
   std::lock_guard lock(errors().mutex);
-  errors().unseen = what + ": " + why;
-  return code;
+  if (result != cudaSuccess && errors().fault_ == cudaSuccess)
+    errors().unseen = errors().refusal_text;
 }
 
 void note_launch() {

@@ -49,8 +49,9 @@ inline void demand(bool condition, cudaError_t code, const std::string& why) {
 cudaError_t fault();                             // of a kernel; success if none
 cudaError_t note_fault(const std::string& text); // for good; returns its code
 cudaError_t note_refusal(cudaError_t code, const char* what, const std::string& why);
-// The same of a launch by <<<>>>, whose error nobody sees who does not ask for it.
-cudaError_t note_refused_launch(cudaError_t code, const std::string& what, const std::string& why);
+// The program does not see this result, as of a launch by <<<>>>: a refusal that it never asks for
+// ends it with code 1.
+void note_unseen(cudaError_t result);
 void note_launch(); // one that was not refused
 // How many calls were refused since the program began, and why the last one was; cudaGetLastError
 // forgets them, this does not.

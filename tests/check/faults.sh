@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# faults.sh COMPILE SOURCE: programs under the checkers, each compiled once and run with one word for each fault and each right use.
+# COMPILE: compile-cuda. SOURCE: the project.
+set -uo pipefail
+compile=$1 source=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp "$source"/tests/check/programs/* "$work"
+cd "$work" || exit 1
+failed=0
+
+compile() { # PROGRAM SOURCE [OPTION...]
+  "$compile" program checked "$1" "$1.work" "${@:2}" || { echo "FAILED: $1 does not compile"; exit 1; }
+}
+
+# expect CODE PATTERN PROGRAM ARGUMENT...: of the output, in one line or over several.
+expect() {
+  local code=$1 pattern=$2
+  shift 2
+  output=$("./$1" "${@:2}" 2>&1)
+  local got=$?
+  if ((got == code)) && grep -qzP -- "$pattern" <<<"$output"; then
+    echo "ok: $*"
+  else
+    printf 'FAILED: %s: exit code %d, not %d, or nothing matches "%s" in:\n%s\n' "$*" $got "$code" "$pattern" "$output"
+    failed=1
+  fi
+}
+
+compile host host.cu
+for right in none set padding 'refused and seen' 'refused by cudaLaunchKernel, and seen'; do
+  expect 0 'done: 9\n$' host "$right"
+done
+for refused in refused 'no shared memory'; do
+  expect 1 'host\.cu:\d+: launch of fill: (.*\n)*kernelgrade: the program ends after a refused launch' host "$refused"
+done
+expect 0 '\[leak\] 1 allocation was never freed' host leak
+
+exit $failed
