@@ -31,7 +31,7 @@ must() {
 
 expect 'a race: both threads, both lines, a hint' 1 '\[race\] kernel reverse_chunks, block \(0,0,0\), thread .* at race\.cu:\d+: .* thread .* at race\.cu:\d+; nothing orders the two\n  hint: put __syncthreads' \
   race.cu --json race.json --sarif race.sarif
-expect 'the same without it' 0 'passed: no findings \(1 launch;' race.cu -D REPAIRED
+expect 'the same without it' 0 'passed: no findings \(1 launch in 4 orders of threads;' race.cu -D REPAIRED
 expect 'without checkers' 0 "passed: the program's own verdict" race.cu --fast -D REPAIRED
 expect 'nothing wrong, with arguments' 0 'argument: a b\n' faults.cu -- 'a b'
 expect 'a write beyond a buffer' 1 '\[out-of-bounds\] kernel fill.* at faults\.cu:\d+: .*\n  hint: ' faults.cu -- bounds
@@ -46,6 +46,9 @@ expect 'a refused launch that the program sees' 0 'passed' faults.cu -- 'refused
 expect 'a program that does not end' 1 'FAILED: the program did not end within [34] s' faults.cu --timeout 3 -- spin
 expect 'each line of a kernel' 0 'kernel fill: one launch of grid \(1,1,1\), block \(64,1,1\).*\n.*\n *faults\.cu:\d+ +global 4 B store' faults.cu --costs -- fill
 expect 'another order' 1 '\[race\]' race.cu --order reverse --order random:7
+expect 'a lock that excludes nobody' 1 '\[race\] kernel add(.*\n)*The first order of threads that shows it: --order random:1\nFAILED' lock.cu
+expect 'the same without it' 0 'total 256\n\npassed: no findings' lock.cu -D REPAIRED
+expect 'one order' 0 'passed: no findings \(1 launch;' lock.cu --order forward
 
 mkdir -p include
 printf '#pragma once\n__global__ void kernel(int* out);\n' >include/kernel.h
