@@ -39,4 +39,11 @@ for refused in refused 'no shared memory'; do
 done
 expect 0 '\[leak\] 1 allocation was never freed' host leak
 
+compile numbers numbers.cu
+expect 0 'no error\n$' numbers
+for bad in float negative 'not a number'; do
+  expect 1 '\[arithmetic\] kernel convert.*numbers\.cu:\d+: conversion: .* does not fit into' numbers "$bad"
+done
+expect 1 '\[arithmetic\] kernel shift' numbers shift
+
 exit $failed
