@@ -27,10 +27,10 @@ template <Kind kind>
   if (last.reads == 0) first = second = {};
   const Access write{last.written, last.writer, last.write_site};
   const Access me{now_, order.block() | thread | flags(kind), site_of(passage.instruction)};
-  // Two atomic accesses do not conflict.
+  // Two atomic accesses do not conflict, but two volatile ones of a warp.
   const auto excused = [&](const Access& other) {
     return is_atomic(kind) && (other.who & kAtomic) &&
-           !(((me.who | other.who) & kVolatile) && same_warp(me.who, other.who));
+           !((me.who & other.who & kVolatile) && same_warp(me.who, other.who));
   };
 
   const bool write_ordered = order.before(write, thread);

@@ -155,8 +155,13 @@ void Checker::conflict(const Access& other, const Passage& passage, bool other_w
     guesses_.push_back({who & (kBlockMask | kThreadMask), passage.address, site, other.site,
                         std::move(text), hint});
   };
-  if (kind == Kind::read && (other.who & kAtomic) && !in_flight) return guess(me);
-  if (kind == Kind::atomic_write && !other_writes && !(other.who & kAtomic))
+  // A volatile read of what another lane stored is right where an atomic operation confirms it, as
+  // in a lock by lanes.
+  if ((kind == Kind::read && (other.who & kAtomic) && !in_flight) ||
+      (kind == Kind::volatile_read && other_volatile))
+    return guess(me);
+  if ((kind == Kind::atomic_write && !other_writes && !(other.who & kAtomic)) ||
+      (kind == Kind::volatile_write && !other_writes && other_volatile))
     return guess(other.who);
   if (!may_be_equal) return findings_.add(Fault::race, site, other.site, std::move(text), hint);
   pending_.address = passage.address;
