@@ -39,6 +39,16 @@ for refused in refused 'no shared memory'; do
 done
 expect 0 '\[leak\] 1 allocation was never freed' host leak
 
+compile orders orders.cu
+compile relaxed orders.cu -DRELAXED
+./orders >orders.txt 2>&1
+if (($? == 77)); then
+  echo 'skipped: orders (there is no libcu++)'
+else
+  expect 0 '^63\n$' orders
+  expect 1 '\[race\] kernel pass' relaxed
+fi
+
 compile numbers numbers.cu
 expect 0 'no error\n$' numbers
 for bad in float negative 'not a number'; do

@@ -308,6 +308,19 @@ void Checker::fence(host::Block& block, bool block_scope) {
   state_of(block).order.fence(block.thread_rank(), block_scope, now_++);
 }
 
+// CUDA's own atomic functions, the executor's, and all of PTX (in a library, and so far away) are
+// sequentially consistent here, which nobody asked for.
+void Checker::ordered(int order, const void* instruction) {
+  host::Block* const block = host::current_block;
+  if (!block || aside_) return;
+  const Site site = site_of(instruction);
+  const auto [at, is_new] = releases_.try_emplace(site, false);
+  if (is_new)
+    at->second = order == __ATOMIC_SEQ_CST ? is_near(instruction) && is_cuda_library_code(site)
+                                           : !is_common_code(site);
+  if (at->second) fence(*block, false);
+}
+
 void Checker::barrier_arrived(const void* object) {
   host::Block& block = *host::current_block;
   BlockState& state = state_of(block);

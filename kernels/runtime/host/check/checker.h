@@ -91,6 +91,9 @@ class Checker final : public host::Observer {
   template <Kind kind>
   void atomic_access(std::uintptr_t address, std::size_t bytes, const void* instruction);
 
+  // An atomic operation or a fence that asks for an order, as cuda::atomic_ref does: a release.
+  void ordered(int order, const void* instruction);
+
   // A fault in arithmetic or in an index at `instruction`; the latter ends its thread.
   void arithmetic(const std::string& what, const void* instruction);
   [[noreturn]] void index_out_of_bounds(const std::string& what, const void* instruction);
@@ -249,6 +252,7 @@ class Checker final : public host::Observer {
   std::vector<SharedModule> modules_;               // of the OS threads seen so far
   std::unordered_map<Site, bool> kernel_code_;      // by instructions that were asked about
   std::unordered_map<Site, bool> common_code_;      // the same
+  std::unordered_map<Site, bool> releases_;         // by atomic operations with an order
   std::mutex launching_;
 };
 

@@ -143,6 +143,11 @@ bool stands_in(Site site, bool (*is_one)(std::string_view file)) {
 bool is_library_code(Site site) { return stands_in(site, is_library); }
 bool is_common_code(Site site) { return stands_in(site, is_common); }
 
+bool is_cuda_library_code(Site site) {
+  const std::vector<Line> frames = lines_of(address_of(site) - 1);
+  return !frames.empty() && frames.front().file.find("/cuda/std/") != std::string::npos;
+}
+
 bool is_executor_code(Site site) {
   const std::vector<Line> frames = lines_of(address_of(site) - 1);
   if (frames.empty()) return false;

@@ -43,6 +43,9 @@ bool is_library_code(Site site);
 // checkers are made of themselves.
 bool is_common_code(Site site);
 
+// Whether it is of libcu++: what cuda::atomic_ref is made of.
+bool is_cuda_library_code(Site site);
+
 // Whether an instruction is of the executor's headers, inlined into a kernel or not.
 bool is_executor_code(Site site);
 
