@@ -85,6 +85,7 @@ void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, St
   } else if (to_device) {
     copy_to_device(to, from, bytes, stream);
   } else if (from_device) {
+    if (host::observer) host::observer->copied_to_host(from, bytes);
     copy_to_host(to, from, bytes, stream);
   } else {
     std::memmove(to, from, bytes);

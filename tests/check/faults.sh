@@ -37,6 +37,9 @@ done
 for refused in refused 'no shared memory'; do
   expect 1 'host\.cu:\d+: launch of fill: (.*\n)*kernelgrade: the program ends after a refused launch' host "$refused"
 done
+expect 1 '\[uninitialised\] the copy to the host at \S*host\.cu:\d+ takes 4 of its 4 bytes' host 'never written'
+expect 1 'takes 928 of its 4000 bytes from where nothing has written, the first from byte 3072 of' host 'a block less'
+expect 1 'takes 8 of its 4000 bytes' host 'of a copy'
 expect 0 '\[leak\] 1 allocation was never freed' host leak
 
 compile orders orders.cu

@@ -56,6 +56,9 @@ struct Observer {
   virtual void async_copy_issued(void* /*to*/, const void* /*from*/, std::size_t /*bytes*/,
                                  std::size_t /*source_bytes*/, Location) {}
   virtual void async_copy_arrived(void* /*to*/, std::size_t /*bytes*/, bool /*handed_over*/) {}
+
+  // --- What the host does and may touch (of foreign sources)
+  virtual void copied_to_host(const void* /*from*/, std::size_t /*bytes*/) {}
 };
 
 extern Observer* observer; // null when nothing watches

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <new>
 #include <pthread.h>
+#include <unistd.h>
 #include <utility>
 
 namespace kg::check {
@@ -72,13 +73,15 @@ Checker::Checker() {
 
 Checker::~Checker() {
   host::observer = nullptr;
-  if (memory_.live_count() == 0) return;
   const std::string leak = fmt::format("[leak] {}; free what was allocated before the program ends",
                                        memory_.describe_live());
-  if (write_event(kLeakEvent, leak)) return;
-  std::fflush(stdout);
-  fmt::print(stderr, "{}\n", leak);
-  std::fflush(stderr);
+  if (memory_.live_count() != 0 && !write_event(kLeakEvent, leak)) {
+    std::fflush(stdout);
+    fmt::print(stderr, "{}\n", leak);
+  }
+  if (!host_failed_) return;
+  std::fflush(nullptr);
+  _exit(1);
 }
 
 void Checker::allocated(void* block, std::size_t block_bytes, std::size_t bytes) {

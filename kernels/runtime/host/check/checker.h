@@ -22,9 +22,13 @@
 #include "runtime/host/observer.h"
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace kg::check {
@@ -80,7 +84,7 @@ struct Stopped {};
 class Checker final : public host::Observer {
  public:
   Checker();
-  ~Checker() override; // reports leaks, and ends the program with code 1 if there are any
+  ~Checker() override; // reports leaks, and ends the program with code 1 if the host did wrong
 
   // Before each access of instrumented code, which must be aligned to `alignment` bytes. Does
   // nothing outside of kernels.
@@ -103,6 +107,7 @@ class Checker final : public host::Observer {
   void written(void* to, std::size_t bytes) override;
   void poisoned(void* to, std::size_t bytes) override;
   void copied(void* to, const void* from, std::size_t bytes) override;
+  void copied_to_host(const void* from, std::size_t bytes) override;
   void launch_began(const host::LaunchContext& launch) override;
   void launch_ended(const host::LaunchContext& launch, const std::exception_ptr& failure) override;
   void block_began(host::Block& block) override;
@@ -195,6 +200,8 @@ class Checker final : public host::Observer {
   BlockState& owner_of(std::uintptr_t address, const Page* page, BlockState& state);
   SyncObjects& objects_of(const void* object, BlockState& state);
 
+  bool is_new_of_host(Site site, std::uintptr_t address);
+  void host_finding(const std::string& text);
   void uninitialised(const Passage& passage);
   static Hint race_hint(Who flags, const Access& other, const Passage& passage);
   template <Kind kind>
@@ -253,6 +260,9 @@ class Checker final : public host::Observer {
   std::unordered_map<Site, bool> kernel_code_;      // by instructions that were asked about
   std::unordered_map<Site, bool> common_code_;      // the same
   std::unordered_map<Site, bool> releases_;         // by atomic operations with an order
+  std::mutex host_mutex_;
+  std::set<std::pair<Site, std::uintptr_t>> host_found_; // by who did it, and to what
+  std::atomic<bool> host_failed_ = false;
   std::mutex launching_;
 };
 

@@ -51,7 +51,7 @@ std::string Checker::variable(std::uintptr_t address, const BlockState& state,
                : fmt::format("{} bytes behind the end of the {} bytes of dynamic shared memory",
                              in_dynamic - state.dynamic_shared_bytes, state.dynamic_shared_bytes);
   }
-  if (const std::string buffer = memory_.describe(address, launch); !buffer.empty()) return buffer;
+  if (const std::string buffer = memory_.describe(address, &launch); !buffer.empty()) return buffer;
   for (const SharedModule& module : modules_)
     if (address - module.begin < module.bytes) return shared_variable(address);
   if (const std::string name = data_symbol(address); !name.empty()) return name;

@@ -5,9 +5,11 @@
 #include "runtime/launch.h"
 
 #include <algorithm>
+#include <array>
 #include <backtrace.h>
 #include <cxxabi.h>
 #include <deque>
+#include <execinfo.h>
 #include <fmt/format.h>
 #include <link.h>
 #include <memory>
@@ -130,6 +132,20 @@ std::string source_line(Site site) {
       return fmt::format("{}:{}", frame.file, frame.number);
   if (!frames.empty()) return fmt::format("{}:{}", frames.back().file, frames.back().number);
   return fmt::format("instruction 0x{:x} (compile with -g for its line)", call);
+}
+
+Site calling_site() {
+  std::array<void*, 64> calls{};
+  const int count = ::backtrace(calls.data(), static_cast<int>(calls.size()));
+  for (int i = 0; i < count; ++i) {
+    const Site site = site_of(calls[static_cast<std::size_t>(i)]);
+    const std::vector<Line> lines = lines_of(address_of(site) - 1);
+    if (std::any_of(lines.begin(), lines.end(), [](const Line& line) {
+          return !is_library(line.file) && !is_runtime_api(line.file);
+        }))
+      return site;
+  }
+  return 0;
 }
 
 namespace {

@@ -34,6 +34,10 @@ const Location& remembered(Location where);
 // (libbacktrace); the address where there is none.
 std::string source_line(Site site);
 
+// The call by which the program's own code got here, into the runtime; 0 where no debug information
+// tells.
+Site calling_site();
+
 // Whether an instruction is the runtime's or the standard library's own, not inlined into anything
 // else: the linker merges instrumented copies of inline functions with those that the executor
 // calls.
