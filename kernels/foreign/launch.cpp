@@ -124,6 +124,7 @@ cudaError_t launch(LaunchConfig config, cudaStream_t stream, const detail::Erase
     return note_refusal(refusal.code, (where + "launch of " + name).c_str(), refusal.what());
   }
   note_launch();
+  if (!current_block) note_work(stream);
   if (current_block) {
     children().add(config, kernel, arguments);
     return cudaSuccess;

@@ -99,6 +99,10 @@ void demand_managed(const void* pointer, std::size_t bytes);
 // what is no stream.
 Stream& stream_of(cudaStream_t handle);
 std::vector<cudaStream_t> all_streams(); // that were created
+// For the checkers: what follows is work of a stream; the host waits for one, or for all.
+void note_work(cudaStream_t stream);
+void note_wait(cudaStream_t stream);
+void note_wait_for_all();
 void destroy_streams();
 
 void demand_device(int device); // Refuses what is not number 0 (device.cpp)

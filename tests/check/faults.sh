@@ -42,6 +42,15 @@ expect 1 'takes 928 of its 4000 bytes from where nothing has written, the first 
 expect 1 'takes 8 of its 4000 bytes' host 'of a copy'
 expect 0 '\[leak\] 1 allocation was never freed' host leak
 
+compile streams streams.cu
+for right in 'stream waits' 'event waits' 'copy waits' 'device waits' 'query waits' 'other memory' function; do
+  expect 0 '^\d+\n$' streams "$right"
+done
+for early in 'reads what a kernel writes' 'writes what a kernel writes' 'reads what a copy writes' 'reuses what a copy reads' \
+  'waits for another stream'; do
+  expect 1 '\[race\] the host (reads|writes) 4 bytes at \S*streams\.cu:\d+: .* nothing has waited for it\n  hint: ' streams "$early"
+done
+
 compile orders orders.cu
 compile relaxed orders.cu -DRELAXED
 ./orders >orders.txt 2>&1

@@ -268,8 +268,10 @@ template <Kind kind>
 inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size_t alignment,
                             const void* instruction) {
   host::Block* const block = host::current_block;
-  if (!block) [[unlikely]]
+  if (!block) [[unlikely]] {
+    if (host_order_.concerns(address)) host_accessed(kind, address, bytes, instruction);
     return;
+  }
   if constexpr (kind == Kind::read) {
     if (bytes == kQuadBytes && alignment == kQuadBytes) {
       const std::size_t quad = quads_.number(address);

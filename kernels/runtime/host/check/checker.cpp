@@ -105,15 +105,18 @@ void Checker::copied(void* to, const void* from, std::size_t bytes) {
   }
 }
 
-void Checker::launch_began(const host::LaunchContext&) {
+void Checker::launch_began(const host::LaunchContext& launch) {
   launching_.lock();
+  launch_runs_ = true;
   if (now_ > kInFlight / 4) { // the next launch may be long
     shadow_.forget_moments();
     now_ = kFirstMoment;
     quads_.forget();
+    host_order_.forget_launches();
   }
   launching_stack_ = this_stack();
   launch_floor_ = now_++;
+  host_order_.launch(now_, launch.kernel);
   read_enough_ = kReadEnough | (read_enough_ + 1);
   objects_.clear();
   forget_copies();
@@ -124,6 +127,7 @@ void Checker::launch_ended(const host::LaunchContext&, const std::exception_ptr&
   if (pending_.bytes != 0) resolve_pending();
   const std::string found = findings_.text();
   findings_.clear();
+  launch_runs_ = false;
   launching_.unlock();
   if (found.empty()) return;
   try {

@@ -12,6 +12,7 @@
 
 #include "runtime/host/block.h"
 #include "runtime/host/check/findings.h"
+#include "runtime/host/check/host_order.h"
 #include "runtime/host/check/memory_map.h"
 #include "runtime/host/check/order.h"
 #include "runtime/host/check/quad_notes.h"
@@ -108,6 +109,14 @@ class Checker final : public host::Observer {
   void poisoned(void* to, std::size_t bytes) override;
   void copied(void* to, const void* from, std::size_t bytes) override;
   void copied_to_host(const void* from, std::size_t bytes) override;
+  void shared_with_host(void* memory, std::size_t bytes) override;
+  void work_begins(const void* stream) override { host_order_.work_on(stream); }
+  void async_host_copy(const void* host, std::size_t bytes, bool writes_host) override;
+  void host_waited(const void* stream, const void* default_stream) override {
+    host_order_.wait(stream, default_stream);
+  }
+  void stream_waited() override { host_order_.joined = true; }
+  void host_function(bool begins) override { host_order_.inside_function = begins; }
   void launch_began(const host::LaunchContext& launch) override;
   void launch_ended(const host::LaunchContext& launch, const std::exception_ptr& failure) override;
   void block_began(host::Block& block) override;
@@ -200,6 +209,8 @@ class Checker final : public host::Observer {
   BlockState& owner_of(std::uintptr_t address, const Page* page, BlockState& state);
   SyncObjects& objects_of(const void* object, BlockState& state);
 
+  [[gnu::noinline]] void host_accessed(Kind kind, std::uintptr_t address, std::size_t bytes,
+                                       const void* instruction);
   bool is_new_of_host(Site site, std::uintptr_t address);
   void host_finding(const std::string& text);
   void uninitialised(const Passage& passage);
@@ -260,9 +271,11 @@ class Checker final : public host::Observer {
   std::unordered_map<Site, bool> kernel_code_;      // by instructions that were asked about
   std::unordered_map<Site, bool> common_code_;      // the same
   std::unordered_map<Site, bool> releases_;         // by atomic operations with an order
+  HostOrder host_order_;
   std::mutex host_mutex_;
   std::set<std::pair<Site, std::uintptr_t>> host_found_; // by who did it, and to what
   std::atomic<bool> host_failed_ = false;
+  std::atomic<bool> launch_runs_ = false;
   std::mutex launching_;
 };
 
