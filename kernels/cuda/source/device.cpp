@@ -185,7 +185,10 @@ cudaError_t cudaDeviceSynchronize() {
     kg::host::current_block->trap("cudaDeviceSynchronize in device code, which CUDA 12 took away; "
                                   "wait for the grid's kernels on the host",
                                   kg::Location::here());
-  return call("cudaDeviceSynchronize", [] { kg::synchronize_device(); });
+  return call("cudaDeviceSynchronize", [] {
+    kg::synchronize_device();
+    note_wait_for_all();
+  });
 }
 cudaError_t cudaDeviceReset() {
   forget_errors();

@@ -98,6 +98,15 @@ const Words* words_for(cudaError_t code) {
   return nullptr;
 }
 
+// Without the place in the emulator's own sources that a message begins with.
+std::string without_own_place(const std::string& text) {
+  constexpr std::string_view kThis = __FILE__, kFolder = "/kernels/";
+  static_assert(kThis.rfind(kFolder) != kThis.npos);
+  if (!text.starts_with(kThis.substr(0, kThis.rfind(kFolder) + kFolder.size()))) return text;
+  const std::size_t end = text.find(": ");
+  return end == text.npos ? text : text.substr(end + 2);
+}
+
 // The faults' beginnings, and what a GPU calls them. All that a GPU would not notice (a race, say)
 // is a failed launch.
 cudaError_t code_of(std::string_view fault) {
@@ -112,13 +121,16 @@ cudaError_t code_of(std::string_view fault) {
 // The one state of the device of this process, as a GPU's context is.
 class Errors {
  public:
-  // A program that ignores a kernel's fault must not pass for one that works.
+  // A program that ignores what went wrong must not pass for one that works.
   ~Errors() {
     if (launches > 0) write_event(kLaunchesEvent, std::to_string(launches));
-    if (!unseen.empty()) write_event(kRefusedEvent, unseen);
-    if (fault_ == cudaSuccess) return;
+    if (!unseen.empty()) written = write_event(kRefusedEvent, unseen);
+    const char* const what = fault_ != cudaSuccess ? "a kernel's fault"
+                             : !unseen.empty() ? "a refused launch whose error it never asked for"
+                                               : nullptr;
+    if (!what) return;
     if (!written) // whoever reads the events says how it ended
-      std::fprintf(stderr, "kernelgrade: the program ends after a kernel's fault: exit code 1\n");
+      std::fprintf(stderr, "kernelgrade: the program ends after %s: exit code 1\n", what);
     std::fflush(nullptr);
     _exit(1);
   }
@@ -147,7 +159,8 @@ cudaError_t fault() {
   return errors().fault_;
 }
 
-cudaError_t note_fault(const std::string& text) {
+cudaError_t note_fault(const std::string& what) {
+  const std::string text = without_own_place(what);
   std::lock_guard lock(errors().mutex);
   Errors& all = errors();
   if (all.fault_ == cudaSuccess) {
@@ -163,18 +176,17 @@ cudaError_t note_fault(const std::string& text) {
 cudaError_t note_refusal(cudaError_t code, const char* what, const std::string& why) {
   std::lock_guard lock(errors().mutex);
   last = code;
-  errors().refusal_text = std::string(what) + ": " + why;
+  errors().refusal_text = std::string(what) + ": " + without_own_place(why);
   ++errors().refusals;
   std::fprintf(stderr, "kernelgrade: %s: %s\n", cudaGetErrorName(code),
                errors().refusal_text.c_str());
   return code;
 }
 
-cudaError_t note_refused_launch(cudaError_t code, const std::string& what, const std::string& why) {
-  note_refusal(code, what.c_str(), why);
+void note_unseen(cudaError_t result) {
   std::lock_guard lock(errors().mutex);
-  errors().unseen = what + ": " + why;
-  return code;
+  if (result != cudaSuccess && errors().fault_ == cudaSuccess)
+    errors().unseen = errors().refusal_text;
 }
 
 void note_launch() {

@@ -309,6 +309,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   return call("cudaGraphLaunch", [&] {
     kg::host::Queue& queue = kg::host::queue_of(stream_of(stream));
+    note_work(stream);
     for (const CUgraphExec_st::Step& step : execs().get(exec, "executable graph").steps) {
       queue.run(step.run);
       if (fault() != cudaSuccess) return; // the kernel's; what follows returns it

@@ -118,11 +118,13 @@ cudaError_t launch(LaunchConfig config, cudaStream_t stream, const detail::Erase
     config.stream = &stream_of(stream);
     check(config);
   } catch (const Refusal& refusal) {
-    const std::string where =
-        std::string(config.where.file) + ":" + std::to_string(config.where.line);
-    return note_refused_launch(refusal.code, where + ": launch of " + name, refusal.what());
+    const std::string where = config.where.line == 0 ? "" // of a program that nvcc made
+                                                     : std::string(config.where.file) + ":" +
+                                                           std::to_string(config.where.line) + ": ";
+    return note_refusal(refusal.code, (where + "launch of " + name).c_str(), refusal.what());
   }
   note_launch();
+  if (!current_block) note_work(stream);
   if (current_block) {
     children().add(config, kernel, arguments);
     return cudaSuccess;

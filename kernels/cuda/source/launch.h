@@ -19,6 +19,8 @@ namespace kg::foreign {
 cudaError_t launch(LaunchConfig config, cudaStream_t stream, const detail::ErasedKernel& kernel,
                    const detail::ErasedArguments& arguments);
 
+void note_unseen(cudaError_t result); // state.h
+
 // The values as a launch takes them. Writes their addresses to `pointers`, which must live as long.
 template <class... Parameters>
 detail::ErasedArguments arguments_at(void** pointers, std::tuple<Parameters...>& values) {
@@ -59,7 +61,7 @@ class ConfiguredKernel {
     std::array<void*, sizeof...(Arguments) + 1> pointers{};
     detail::ErasedArguments erased = arguments_at(pointers.data(), values);
     --erased.count;
-    launch(config_, stream_, {kernel, &invoke<Arguments...>}, erased);
+    note_unseen(launch(config_, stream_, {kernel, &invoke<Arguments...>}, erased));
   }
 
  private:

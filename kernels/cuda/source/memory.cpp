@@ -85,6 +85,7 @@ void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, St
   } else if (to_device) {
     copy_to_device(to, from, bytes, stream);
   } else if (from_device) {
+    if (host::observer) host::observer->copied_to_host(from, bytes);
     copy_to_host(to, from, bytes, stream);
   } else {
     std::memmove(to, from, bytes);
@@ -100,6 +101,19 @@ void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t fro
     copy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch,
          width, kind, stream);
   }
+}
+
+// An asynchronous copy, whose memory of the host is not the host's until something waits for it.
+void copy_later(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                Stream& stream) {
+  copy(to, from, bytes, kind, stream);
+  if (!host::observer || bytes == 0) return;
+  const auto is_shared = [](const void* memory) {
+    const cudaMemoryType type = range_of(memory).type;
+    return type == cudaMemoryTypeHost || type == cudaMemoryTypeManaged;
+  };
+  if (is_shared(to)) host::observer->async_host_copy(to, bytes, true);
+  if (is_shared(from)) host::observer->async_host_copy(from, bytes, false);
 }
 
 // Of a capture, what is asked for is looked at when the graph runs.
@@ -127,7 +141,10 @@ void allocate(void** pointer, std::size_t bytes, cudaMemoryType type) {
   try {
     Allocation allocation(bytes);
     // What the host writes there directly is not seen by the checkers: all of it counts as written.
-    if (type != cudaMemoryTypeDevice) fill_bytes(allocation.data(), 0, bytes, stream_of(nullptr));
+    if (type != cudaMemoryTypeDevice) {
+      fill_bytes(allocation.data(), 0, bytes, stream_of(nullptr));
+      if (host::observer) host::observer->shared_with_host(allocation.data(), bytes);
+    }
     *pointer = allocation.data();
     std::lock_guard lock(memories().mutex);
     memories().allocated.insert_or_assign(number(*pointer), Memory{std::move(allocation), type});
@@ -236,7 +253,10 @@ cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned) {
   return call("cudaHostAlloc", [&] { allocate(pointer, bytes, cudaMemoryTypeHost); });
 }
 cudaError_t cudaFree(void* pointer) {
-  return call("cudaFree", [&] { release(pointer, false); });
+  return call("cudaFree", [&] {
+    release(pointer, false);
+    note_wait_for_all(); // as CUDA does
+  });
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return call("cudaFreeAsync", [&] {
@@ -245,7 +265,10 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   });
 }
 cudaError_t cudaFreeHost(void* pointer) {
-  return call("cudaFreeHost", [&] { release(pointer, true); });
+  return call("cudaFreeHost", [&] {
+    release(pointer, true);
+    note_wait_for_all();
+  });
 }
 
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
@@ -293,12 +316,16 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  return call("cudaMemcpy", [&] { copy(to, from, bytes, kind, stream_of(nullptr)); });
+  return call("cudaMemcpy", [&] {
+    copy(to, from, bytes, kind, stream_of(nullptr));
+    note_wait_for_all();
+  });
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   return call("cudaMemcpyAsync", [&] {
-    on_queue(stream_of(stream), [=](Stream& queue) { copy(to, from, bytes, kind, queue); });
+    note_work(stream);
+    on_queue(stream_of(stream), [=](Stream& queue) { copy_later(to, from, bytes, kind, queue); });
   });
 }
 cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t bytes) {
@@ -310,7 +337,10 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_
 }
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, nullptr);
+  const cudaError_t result =
+      cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, nullptr);
+  note_wait_for_all();
+  return result;
 }
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                               std::size_t from_pitch, std::size_t width, std::size_t height,
@@ -322,7 +352,9 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
   });
 }
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
-  return cudaMemcpy3DAsync(parameters, nullptr);
+  const cudaError_t result = cudaMemcpy3DAsync(parameters, nullptr);
+  note_wait_for_all();
+  return result;
 }
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
   return call("cudaMemcpy3D", [&] {

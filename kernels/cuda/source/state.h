@@ -49,8 +49,9 @@ inline void demand(bool condition, cudaError_t code, const std::string& why) {
 cudaError_t fault();                             // of a kernel; success if none
 cudaError_t note_fault(const std::string& text); // for good; returns its code
 cudaError_t note_refusal(cudaError_t code, const char* what, const std::string& why);
-// The same of a launch by <<<>>>, whose error nobody sees who does not ask for it.
-cudaError_t note_refused_launch(cudaError_t code, const std::string& what, const std::string& why);
+// The program does not see this result, as of a launch by <<<>>>: a refusal that it never asks for
+// ends it with code 1.
+void note_unseen(cudaError_t result);
 void note_launch(); // one that was not refused
 // How many calls were refused since the program began, and why the last one was; cudaGetLastError
 // forgets them, this does not.
@@ -98,6 +99,10 @@ void demand_managed(const void* pointer, std::size_t bytes);
 // what is no stream.
 Stream& stream_of(cudaStream_t handle);
 std::vector<cudaStream_t> all_streams(); // that were created
+// For the checkers: what follows is work of a stream; the host waits for one, or for all.
+void note_work(cudaStream_t stream);
+void note_wait(cudaStream_t stream);
+void note_wait_for_all();
 void destroy_streams();
 
 void demand_device(int device); // Refuses what is not number 0 (device.cpp)

@@ -1,10 +1,18 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/source/handles.h"
+#include "runtime/host/observer.h"
 #include "runtime/host/queue.h"
 
 namespace kg::foreign {
 namespace {
+
+// A function that a stream calls in its turn, and that may look at all that came before.
+void call_on_host(const std::function<void()>& function) {
+  if (host::observer) host::observer->host_function(true);
+  function();
+  if (host::observer) host::observer->host_function(false);
+}
 
 Handles<CUstream_st>& streams() {
   static Handles<CUstream_st> instance;
@@ -22,6 +30,19 @@ Stream& stream_of(cudaStream_t handle) {
   static Stream standard;
   if (!handle || handle == cudaStreamLegacy || handle == cudaStreamPerThread) return standard;
   return streams().get(handle, "stream").stream;
+}
+
+void note_work(cudaStream_t stream) {
+  if (host::observer) host::observer->work_begins(&stream_of(stream));
+}
+void note_wait(cudaStream_t stream) {
+  const Stream* const standard = &stream_of(nullptr);
+  const Stream* const given = &stream_of(stream);
+  // The default stream has waited for the others.
+  if (host::observer) host::observer->host_waited(given == standard ? nullptr : given, standard);
+}
+void note_wait_for_all() {
+  if (host::observer) host::observer->host_waited(nullptr, nullptr);
 }
 
 cudaError_t on_stream(cudaStream_t stream, std::function<void()> work) {
@@ -56,14 +77,18 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return call("cudaStreamDestroy", [&] { streams().remove(stream, "stream"); });
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return call("cudaStreamSynchronize", [&] { stream_of(stream).synchronize(); });
+  return call("cudaStreamSynchronize", [&] {
+    stream_of(stream).synchronize();
+    note_wait(stream);
+  });
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return call("cudaStreamQuery", [&] { stream_of(stream); });
+  return call("cudaStreamQuery", [&] { note_wait(stream); });
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   return call("cudaStreamWaitEvent", [&] {
     host::Queue& queue = host::queue_of(stream_of(stream));
+    if (host::observer) host::observer->stream_waited();
     // An event of a capture takes the stream into it.
     if (const auto capture = event_of(event).capture.lock(); capture && !queue.capturing()) {
       demand(stream != nullptr && stream != cudaStreamLegacy, cudaErrorStreamCaptureUnsupported,
@@ -75,7 +100,9 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                   unsigned) {
   return call("cudaStreamAddCallback", [&] {
-    host::queue_of(stream_of(stream)).run([=] { callback(stream, cudaSuccess, data); });
+    host::queue_of(stream_of(stream)).run([=] {
+      call_on_host([=] { callback(stream, cudaSuccess, data); });
+    });
   });
 }
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
@@ -102,8 +129,9 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribu
 }
 cudaError_t cudaCtxResetPersistingL2Cache() { return fault(); }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  return call("cudaLaunchHostFunc",
-              [&] { host::queue_of(stream_of(stream)).run([=] { function(data); }); });
+  return call("cudaLaunchHostFunc", [&] {
+    host::queue_of(stream_of(stream)).run([=] { call_on_host([=] { function(data); }); });
+  });
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) {
@@ -127,10 +155,16 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   });
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return call("cudaEventSynchronize", [&] { event_of(event).event.synchronize(); });
+  return call("cudaEventSynchronize", [&] {
+    event_of(event).event.synchronize();
+    note_wait_for_all();
+  });
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return call("cudaEventQuery", [&] { event_of(event); });
+  return call("cudaEventQuery", [&] {
+    event_of(event);
+    note_wait_for_all();
+  });
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop) {
   return call("cudaEventElapsedTime", [&] {

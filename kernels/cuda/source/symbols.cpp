@@ -37,6 +37,7 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, std::size_t size, std
            cudaErrorInvalidMemcpyDirection, "the source is on the device");
     demand_in_symbol(size, bytes, offset);
     std::memcpy(to, static_cast<const char*>(symbol) + offset, bytes);
+    note_wait_for_all();
   });
 }
 

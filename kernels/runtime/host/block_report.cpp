@@ -31,11 +31,12 @@ void Block::trap(std::string_view message, Location where) {
 }
 
 void Block::diverge(const char* name, Location where) const {
-  fail(fmt::format(
-      "divergent barrier in {}: {} met {} at {}:{} while {} threads wait in a barrier at "
-      "{}:{}; all threads of a block must meet the same barrier",
-      where_am_i(), describe_thread(current_), name, where.file, where.line, barrier_arrived_,
-      barrier_where_.file, barrier_where_.line));
+  fail(fmt::format("divergent barrier in {}: {} met {} at {}:{} while {} in a barrier at "
+                   "{}:{}; all threads of a block must meet the same barrier",
+                   where_am_i(), describe_thread(current_), name, where.file, where.line,
+                   barrier_arrived_ == 1 ? "1 thread waits"
+                                         : fmt::format("{} threads wait", barrier_arrived_),
+                   barrier_where_.file, barrier_where_.line));
 }
 
 void Block::shared_overrun(std::size_t byte) const {
@@ -70,14 +71,16 @@ std::string Block::deadlock_report() const {
     if (thread.wait == Wait::none) {
       exited += last - first + 1;
     } else {
-      text += fmt::format("; threads {}..{} wait in {}", first, last, thread.name);
+      text += first == last ? fmt::format("; thread {} waits in {}", first, thread.name)
+                            : fmt::format("; threads {}..{} wait in {}", first, last, thread.name);
       if (thread.wait == Wait::collective) text += fmt::format(" with mask 0x{:x}", thread.detail);
       if (thread.wait == Wait::named_barrier) text += fmt::format(" {}", thread.detail);
       text += fmt::format(" at {}:{}", thread.where.file, thread.where.line);
     }
     first = last + 1;
   }
-  return text + fmt::format("; {} threads have exited", exited);
+  return text +
+         (exited == 1 ? "; 1 thread has exited" : fmt::format("; {} threads have exited", exited));
 }
 
 void no_running_block(const char* what, Location where) {

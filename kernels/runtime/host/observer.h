@@ -56,6 +56,17 @@ struct Observer {
   virtual void async_copy_issued(void* /*to*/, const void* /*from*/, std::size_t /*bytes*/,
                                  std::size_t /*source_bytes*/, Location) {}
   virtual void async_copy_arrived(void* /*to*/, std::size_t /*bytes*/, bool /*handed_over*/) {}
+
+  // --- What the host does and may touch (of foreign sources)
+  virtual void copied_to_host(const void* /*from*/, std::size_t /*bytes*/) {}
+  virtual void shared_with_host(void* /*memory*/, std::size_t /*bytes*/) {}
+  // All work that follows is of this stream.
+  virtual void work_begins(const void* /*stream*/) {}
+  virtual void async_host_copy(const void* /*host*/, std::size_t /*bytes*/, bool /*writes_host*/) {}
+  // The host waits for a stream; null: for all.
+  virtual void host_waited(const void* /*stream*/, const void* /*default_stream*/) {}
+  virtual void stream_waited() {}                // for another stream's event
+  virtual void host_function(bool /*begins*/) {} // a stream calls a function of the host's
 };
 
 extern Observer* observer; // null when nothing watches

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <fmt/format.h>
 
 namespace kg::ptx_run {
@@ -16,10 +17,13 @@ std::size_t rounded_up(std::size_t bytes, std::size_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-// "kernels/ops/gemm/gemm.cu" of a file of this project, else the file's own name.
+// "kernels/ops/gemm/gemm.cu" of a file of this project, the same on every machine; else the path
+// that nvcc gives.
 std::string short_name(const std::string& path) {
   const std::size_t at = path.rfind("/kernels/");
-  return path.substr(at != std::string::npos ? at + 1 : path.rfind('/') + 1);
+  const bool own = at != std::string::npos &&
+                   std::filesystem::exists(path.substr(0, at) + "/kernels/runtime/device_code.h");
+  return own ? path.substr(at + 1) : path;
 }
 
 } // namespace

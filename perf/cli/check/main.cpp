@@ -71,7 +71,8 @@ int check(const Options& options) {
   if (!compiled.errors.empty()) return kExitUsage;
   verdict.compile_seconds = std::chrono::duration<double>(steady_clock::now() - begin).count();
   for (const std::string& order : options.orders) {
-    verdict.runs.push_back(run(options, tools, compiled.program, order, folder.path()));
+    const bool quiet = !verdict.runs.empty(); // what the program prints is shown once
+    verdict.runs.push_back(run(options, tools, compiled.program, order, quiet, folder.path()));
     if (!verdict.passed()) break;
   }
   if (options.costs) {

@@ -22,8 +22,9 @@ struct Options {
   std::vector<std::filesystem::path> sources;
   std::vector<std::string> compile;   // options of the compiler, with -I and -D
   std::vector<std::string> arguments; // of the program
-  std::vector<std::string> orders; // of threads, as KERNELGRADE_THREAD_ORDER has them; one run each
-  bool fast = false;               // without checkers
+  // Of threads, as KERNELGRADE_THREAD_ORDER has them: one run each, up to the first finding.
+  std::vector<std::string> orders;
+  bool fast = false; // without checkers
   bool costs = false;
   int timeout_s = 600;               // of one run
   std::filesystem::path json, sarif; // empty: not written

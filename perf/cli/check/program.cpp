@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <iostream>
+#include <unistd.h>
 
 namespace kg::program {
 namespace {
@@ -102,15 +103,20 @@ std::string Run::failure() const {
 }
 
 Run run(const Options& options, const fs::path& tools, const fs::path& program,
-        const std::string& order, const fs::path& folder) {
+        const std::string& order, bool quiet, const fs::path& folder) {
   using std::chrono::steady_clock;
   const fs::path file = folder / "events";
   fs::remove(file);
   const Variable events("KERNELGRADE_EVENTS", file.string());
   const Variable threads("KERNELGRADE_THREAD_ORDER", order);
+  // Each run reads a file from where the first one did.
+  static const off_t input = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
+  if (input >= 0) ::lseek(STDIN_FILENO, input, SEEK_SET);
   const steady_clock::time_point begin = steady_clock::now();
   Run run{.order = order, .finished = {}, .events = {}};
-  run.finished = perf::wait_process(perf::start_process(limited(options, tools, program, folder)));
+  const std::vector<std::string> command = limited(options, tools, program, folder);
+  run.finished = quiet ? perf::run_process(command, perf::Output::capture)
+                       : perf::wait_process(perf::start_process(command));
   run.seconds = std::chrono::duration<double>(steady_clock::now() - begin).count();
   run.timed_out = run.finished.exit_code == kTimedOut && run.seconds >= options.timeout_s;
   run.events = read_events(read_file(file).value_or(""), fs::current_path().string());

@@ -45,7 +45,7 @@ struct Run {
 // With the caller's input and outputs. `tools`: the folder of kernelgrade-guard. `folder` takes
 // what the program leaves.
 Run run(const Options& options, const std::filesystem::path& tools,
-        const std::filesystem::path& program, const std::string& order,
+        const std::filesystem::path& program, const std::string& order, bool quiet,
         const std::filesystem::path& folder);
 
 // The launches of a run whose output nobody sees; `program` is counted. Throws Error where it

@@ -19,14 +19,14 @@ std::string count_of(std::uint64_t number, const char* one, const char* several)
 
 // What ran, and how long it took.
 std::string extent(const Verdict& verdict) {
-  std::uint64_t launches = 0;
   double seconds = 0;
-  for (const Run& run : verdict.runs) {
-    launches += run.events.launches;
-    seconds += run.seconds;
-  }
-  return fmt::format("{}; {:.1f} s to compile, {:.1f} s to run",
-                     count_of(launches, "launch", "launches"), verdict.compile_seconds, seconds);
+  for (const Run& run : verdict.runs) seconds += run.seconds;
+  const std::uint64_t launches = verdict.runs.empty() ? 0 : verdict.runs.front().events.launches;
+  const std::size_t orders = verdict.runs.size();
+  return fmt::format("{}{}; {:.1f} s to compile, {:.1f} s to run",
+                     count_of(launches, "launch", "launches"),
+                     orders > 1 ? fmt::format(" in {} orders of threads", orders) : "",
+                     verdict.compile_seconds, seconds);
 }
 
 } // namespace
@@ -69,6 +69,9 @@ std::string text_of(const Verdict& verdict, const Options& options) {
                               options.fast ? "the program's own verdict; --fast checks nothing"
                                            : "no findings",
                               extent(verdict));
+  if (verdict.runs.size() > 1)
+    text += fmt::format("The first order of threads that shows it: --order {}\n",
+                        verdict.runs.back().order);
   std::string why = failing > 0 ? count_of(failing, "finding", "findings") : "";
   if (const std::string failure = verdict.failure(); !failure.empty())
     why += (why.empty() ? "" : "; ") + failure;

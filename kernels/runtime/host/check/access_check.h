@@ -27,10 +27,10 @@ template <Kind kind>
   if (last.reads == 0) first = second = {};
   const Access write{last.written, last.writer, last.write_site};
   const Access me{now_, order.block() | thread | flags(kind), site_of(passage.instruction)};
-  // Two atomic accesses do not conflict.
+  // Two atomic accesses do not conflict, but two volatile ones of a warp.
   const auto excused = [&](const Access& other) {
     return is_atomic(kind) && (other.who & kAtomic) &&
-           !(((me.who | other.who) & kVolatile) && same_warp(me.who, other.who));
+           !((me.who & other.who & kVolatile) && same_warp(me.who, other.who));
   };
 
   const bool write_ordered = order.before(write, thread);
@@ -268,8 +268,10 @@ template <Kind kind>
 inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size_t alignment,
                             const void* instruction) {
   host::Block* const block = host::current_block;
-  if (!block) [[unlikely]]
+  if (!block) [[unlikely]] {
+    if (host_order_.concerns(address)) host_accessed(kind, address, bytes, instruction);
     return;
+  }
   if constexpr (kind == Kind::read) {
     if (bytes == kQuadBytes && alignment == kQuadBytes) {
       const std::size_t quad = quads_.number(address);

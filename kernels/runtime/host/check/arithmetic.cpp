@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The functions that -fsanitize=bounds, signed-integer-overflow, shift, integer-divide-by-zero and,
-// where a project asks for it, float-divide-by-zero call where something has happened (layouts as
-// in LLVM's compiler-rt, ubsan_handlers.h).
+// where asked for, float-divide-by-zero and float-cast-overflow call where something has happened
+// (layouts as in LLVM's compiler-rt, ubsan_handlers.h).
 #include "runtime/host/check/checker.h"
 
 #include <bit>
@@ -37,6 +37,12 @@ struct ShiftData {
   Place place;
   const Type* left;
   const Type* right;
+};
+
+struct CastData {
+  Place place;
+  const Type* from;
+  const Type* to;
 };
 
 // A value of up to 64 bits is handed over itself, a wider one by address.
@@ -86,6 +92,13 @@ void __ubsan_handle_divrem_overflow(OverflowData* data, std::uintptr_t a, std::u
   kg::check::the_checker().arithmetic("division: " + text(*data->type, a) + " / " +
                                           text(*data->type, b),
                                       __builtin_return_address(0));
+}
+void __ubsan_handle_float_cast_overflow(CastData* data, std::uintptr_t value) {
+  kg::check::the_checker().arithmetic(
+      fmt::format("conversion: {} does not fit into {}; CUDA leaves the result undefined (a GPU "
+                  "gives the nearest value, and 0 for NaN; a CPU something else)",
+                  text(*data->from, value), data->to->name),
+      __builtin_return_address(0));
 }
 void __ubsan_handle_shift_out_of_bounds(ShiftData* data, std::uintptr_t a, std::uintptr_t b) {
   kg::check::the_checker().arithmetic(fmt::format("shift: {} of type {} by {}",

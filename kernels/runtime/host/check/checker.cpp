@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <new>
 #include <pthread.h>
+#include <unistd.h>
 #include <utility>
 
 namespace kg::check {
@@ -72,13 +73,15 @@ Checker::Checker() {
 
 Checker::~Checker() {
   host::observer = nullptr;
-  if (memory_.live_count() == 0) return;
   const std::string leak = fmt::format("[leak] {}; free what was allocated before the program ends",
                                        memory_.describe_live());
-  if (write_event(kLeakEvent, leak)) return;
-  std::fflush(stdout);
-  fmt::print(stderr, "{}\n", leak);
-  std::fflush(stderr);
+  if (memory_.live_count() != 0 && !write_event(kLeakEvent, leak)) {
+    std::fflush(stdout);
+    fmt::print(stderr, "{}\n", leak);
+  }
+  if (!host_failed_) return;
+  std::fflush(nullptr);
+  _exit(1);
 }
 
 void Checker::allocated(void* block, std::size_t block_bytes, std::size_t bytes) {
@@ -102,15 +105,18 @@ void Checker::copied(void* to, const void* from, std::size_t bytes) {
   }
 }
 
-void Checker::launch_began(const host::LaunchContext&) {
+void Checker::launch_began(const host::LaunchContext& launch) {
   launching_.lock();
+  launch_runs_ = true;
   if (now_ > kInFlight / 4) { // the next launch may be long
     shadow_.forget_moments();
     now_ = kFirstMoment;
     quads_.forget();
+    host_order_.forget_launches();
   }
   launching_stack_ = this_stack();
   launch_floor_ = now_++;
+  host_order_.launch(now_, launch.kernel);
   read_enough_ = kReadEnough | (read_enough_ + 1);
   objects_.clear();
   forget_copies();
@@ -121,6 +127,7 @@ void Checker::launch_ended(const host::LaunchContext&, const std::exception_ptr&
   if (pending_.bytes != 0) resolve_pending();
   const std::string found = findings_.text();
   findings_.clear();
+  launch_runs_ = false;
   launching_.unlock();
   if (found.empty()) return;
   try {
@@ -141,6 +148,7 @@ void Checker::block_began(host::Block& block) {
   state->objects.clear();
   state->together = block.groups().grid || block.groups().cluster;
   state->running = true;
+  state->uses_mbarrier = false;
 
   const auto address = address_of(block.shared_memory());
   if (state->dynamic_shared != address) { // a new executor of blocks
@@ -307,10 +315,25 @@ void Checker::fence(host::Block& block, bool block_scope) {
   state_of(block).order.fence(block.thread_rank(), block_scope, now_++);
 }
 
+// CUDA's own atomic functions, the executor's, and all of PTX (in a library, and so far away) are
+// sequentially consistent here, which nobody asked for.
+void Checker::ordered(int order, const void* instruction) {
+  host::Block* const block = host::current_block;
+  if (!block || aside_) return;
+  const Site site = site_of(instruction);
+  const auto [at, is_new] = releases_.try_emplace(site, false);
+  if (is_new)
+    at->second = order == __ATOMIC_SEQ_CST ? is_near(instruction) && is_cuda_library_code(site)
+                                           : !is_common_code(site);
+  if (at->second) fence(*block, false);
+}
+
 void Checker::barrier_arrived(const void* object) {
   host::Block& block = *host::current_block;
   BlockState& state = state_of(block);
   judge_from_now_on(state);
+  const Page* const page = shadow_.find(address_of(object));
+  state.uses_mbarrier |= page && page->space != Space::global; // else a barrier of the executor's
   state.order.release(block.thread_rank(), objects_of(object, state)[address_of(object)], now_++);
 }
 

@@ -12,6 +12,7 @@
 
 #include "runtime/host/block.h"
 #include "runtime/host/check/findings.h"
+#include "runtime/host/check/host_order.h"
 #include "runtime/host/check/memory_map.h"
 #include "runtime/host/check/order.h"
 #include "runtime/host/check/quad_notes.h"
@@ -22,9 +23,13 @@
 #include "runtime/host/observer.h"
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace kg::check {
@@ -52,6 +57,7 @@ struct BlockState {
   std::uint64_t random = 0;
   bool together = false; // other blocks run at the same time
   bool running = false;
+  bool uses_mbarrier = false;
 
   std::array<Memo, 1024> memos;
   Memo& memo_of(std::uintptr_t address, unsigned thread) {
@@ -79,7 +85,7 @@ struct Stopped {};
 class Checker final : public host::Observer {
  public:
   Checker();
-  ~Checker() override; // reports leaks, and ends the program with code 1 if there are any
+  ~Checker() override; // reports leaks, and ends the program with code 1 if the host did wrong
 
   // Before each access of instrumented code, which must be aligned to `alignment` bytes. Does
   // nothing outside of kernels.
@@ -90,6 +96,9 @@ class Checker final : public host::Observer {
   template <Kind kind>
   void atomic_access(std::uintptr_t address, std::size_t bytes, const void* instruction);
 
+  // An atomic operation or a fence that asks for an order, as cuda::atomic_ref does: a release.
+  void ordered(int order, const void* instruction);
+
   // A fault in arithmetic or in an index at `instruction`; the latter ends its thread.
   void arithmetic(const std::string& what, const void* instruction);
   [[noreturn]] void index_out_of_bounds(const std::string& what, const void* instruction);
@@ -99,6 +108,15 @@ class Checker final : public host::Observer {
   void written(void* to, std::size_t bytes) override;
   void poisoned(void* to, std::size_t bytes) override;
   void copied(void* to, const void* from, std::size_t bytes) override;
+  void copied_to_host(const void* from, std::size_t bytes) override;
+  void shared_with_host(void* memory, std::size_t bytes) override;
+  void work_begins(const void* stream) override { host_order_.work_on(stream); }
+  void async_host_copy(const void* host, std::size_t bytes, bool writes_host) override;
+  void host_waited(const void* stream, const void* default_stream) override {
+    host_order_.wait(stream, default_stream);
+  }
+  void stream_waited() override { host_order_.joined = true; }
+  void host_function(bool begins) override { host_order_.inside_function = begins; }
   void launch_began(const host::LaunchContext& launch) override;
   void launch_ended(const host::LaunchContext& launch, const std::exception_ptr& failure) override;
   void block_began(host::Block& block) override;
@@ -135,6 +153,7 @@ class Checker final : public host::Observer {
     std::size_t bytes = 0;
     unsigned char before[16];
     std::string text;
+    Hint hint;
     Site site = 0;
     Site other = 0;
   };
@@ -151,6 +170,7 @@ class Checker final : public host::Observer {
     Site site;
     Site other;
     std::string text;
+    Hint hint;
   };
 
   static BlockState& state_of(const host::Block& block) {
@@ -189,7 +209,12 @@ class Checker final : public host::Observer {
   BlockState& owner_of(std::uintptr_t address, const Page* page, BlockState& state);
   SyncObjects& objects_of(const void* object, BlockState& state);
 
+  [[gnu::noinline]] void host_accessed(Kind kind, std::uintptr_t address, std::size_t bytes,
+                                       const void* instruction);
+  bool is_new_of_host(Site site, std::uintptr_t address);
+  void host_finding(const std::string& text);
   void uninitialised(const Passage& passage);
+  static Hint race_hint(Who flags, const Access& other, const Passage& passage);
   template <Kind kind>
   void conflict(const Access& other, const Passage& passage, bool other_writes);
   // Does nothing where the access is not the kernel's own.
@@ -210,7 +235,7 @@ class Checker final : public host::Observer {
   std::string variable(std::uintptr_t address, const BlockState& state,
                        const host::LaunchContext& launch) const;
   std::string shared_variable(std::uintptr_t address) const;
-  std::string accesses(const char* verb, const Passage& passage) const;
+  std::string accesses(const char* verb, const Passage& passage, const char* how = "") const;
   std::string other_thread(Who who, const Passage& passage) const;
 
   // While the checker itself calls functions that may be instrumented, whose accesses are nobody's.
@@ -245,6 +270,12 @@ class Checker final : public host::Observer {
   std::vector<SharedModule> modules_;               // of the OS threads seen so far
   std::unordered_map<Site, bool> kernel_code_;      // by instructions that were asked about
   std::unordered_map<Site, bool> common_code_;      // the same
+  std::unordered_map<Site, bool> releases_;         // by atomic operations with an order
+  HostOrder host_order_;
+  std::mutex host_mutex_;
+  std::set<std::pair<Site, std::uintptr_t>> host_found_; // by who did it, and to what
+  std::atomic<bool> host_failed_ = false;
+  std::atomic<bool> launch_runs_ = false;
   std::mutex launching_;
 };
 

@@ -51,7 +51,7 @@ std::string Checker::variable(std::uintptr_t address, const BlockState& state,
                : fmt::format("{} bytes behind the end of the {} bytes of dynamic shared memory",
                              in_dynamic - state.dynamic_shared_bytes, state.dynamic_shared_bytes);
   }
-  if (const std::string buffer = memory_.describe(address, launch); !buffer.empty()) return buffer;
+  if (const std::string buffer = memory_.describe(address, &launch); !buffer.empty()) return buffer;
   for (const SharedModule& module : modules_)
     if (address - module.begin < module.bytes) return shared_variable(address);
   if (const std::string name = data_symbol(address); !name.empty()) return name;
@@ -59,9 +59,9 @@ std::string Checker::variable(std::uintptr_t address, const BlockState& state,
   return fmt::format("0x{:x}, which is no memory of the device", address);
 }
 
-std::string Checker::accesses(const char* verb, const Passage& passage) const {
-  return fmt::format("{} {} {} bytes at {}", who_and_where(passage.block), verb, passage.bytes,
-                     source_line(site_of(passage.instruction)));
+std::string Checker::accesses(const char* verb, const Passage& passage, const char* how) const {
+  return fmt::format("{} {} {} byte{}{} at {}", who_and_where(passage.block), verb, passage.bytes,
+                     passage.bytes == 1 ? "" : "s", how, source_line(site_of(passage.instruction)));
 }
 
 std::string Checker::other_thread(Who who, const Passage& passage) const {
@@ -93,6 +93,34 @@ void Checker::uninitialised(const Passage& passage) {
                          : "fill the buffer first, or guard the access by the size"));
 }
 
+Hint Checker::race_hint(Who flags, const Access& other, const Passage& passage) {
+  const bool atomic = (flags & kAtomic) != 0;
+  const BlockState& state = passage.state;
+  const Who me = state.order.block() | passage.thread;
+  if (other.time == kInFlight)
+    return {3, "wait for the asynchronous copy (wait_group, then a barrier) before its destination "
+               "is used"};
+  if (atomic != ((other.who & kAtomic) != 0)) {
+    // A fence is there: to ask for one more would repair nothing.
+    const bool fenced = state.order.has_fence(passage.thread);
+    const bool is_volatile = ((atomic ? flags : other.who) & kVolatile) != 0;
+    return {3, is_volatile ? "only one of the two is volatile: make both volatile or atomic, or "
+                             "order them by a barrier"
+               : fenced    ? "only one of the two is atomic: make both atomic; a fence orders "
+                             "nothing for a plain access"
+                           : "only one of the two is atomic: make both atomic, or order them by a "
+                             "barrier or a fence"};
+  }
+  if (((other.who ^ me) & kBlockMask) != 0)
+    return {2, "blocks of a launch run in any order: use atomics, give each block its own memory, "
+               "or make two launches of it"};
+  if (same_warp(other.who, me))
+    return {0, "the lanes of a warp do not run in step: put __syncwarp() between the two"};
+  return {1, state.uses_mbarrier ? "order the two by the mbarrier: arrive behind the first, wait "
+                                   "before the second"
+                                 : "put __syncthreads() between the two"};
+}
+
 template <Kind kind>
 void Checker::conflict(const Access& other, const Passage& passage, bool other_writes) {
   if (other.time == 0) return;
@@ -101,50 +129,46 @@ void Checker::conflict(const Access& other, const Passage& passage, bool other_w
   const bool may_be_equal = kind == Kind::write && other_writes && !in_flight &&
                             !(other.who & kAtomic) && passage.bytes <= sizeof(pending_.before);
   const Site site = site_of(passage.instruction);
-  if (std::exchange(passage.counted, true) || !findings_.is_new(Fault::race, site, other.site))
+  const Who me = passage.state.order.block() | passage.thread;
+  const Hint hint = race_hint(flags(kind), other, passage);
+  if (std::exchange(passage.counted, true) ||
+      !findings_.is_new(Fault::race, site, other.site, hint))
     return;
   if (!is_kernel_code(site) || !is_kernel_code(other.site)) return;
-  const Who me = passage.state.order.block() | passage.thread;
-  const Who difference = other.who ^ me;
-  const bool other_block = (difference & kBlockMask) != 0;
-  const bool one_warp = same_warp(other.who, me);
-  const char* hint = "put __syncthreads() between the two";
-  if (in_flight) {
-    hint = "wait for the asynchronous copy (wait_group, then a barrier) before its destination is "
-           "used";
-  } else if (is_atomic(kind) != ((other.who & kAtomic) != 0)) {
-    hint = "only one of the two is atomic: make both atomic, or order them by a barrier or a fence";
-  } else if (other_block) {
-    hint = "blocks of a launch run in any order: use atomics, give each block its own memory, or "
-           "make two launches of it";
-  } else if (one_warp) {
-    hint = "the lanes of a warp do not run in step: put __syncwarp() between the two";
-  }
-  const char* verb = kind == Kind::read    ? "reads"
-                     : kind == Kind::write ? "writes"
-                     : is_write(kind)      ? "updates atomically"
-                                           : "reads atomically";
-  const char* other_verb = in_flight                    ? "is still copying to"
-                           : !other_writes              ? "read"
-                           : (other.who & kAtomic) != 0 ? "updated atomically"
-                                                        : "wrote";
-  std::string text = fmt::format(
-      "{}: {}, which {} {} at {}; nothing orders the two\n  hint: {}", accesses(verb, passage),
-      variable(passage.address, passage.owner, passage.block.launch()),
-      other_thread(other.who, passage), other_verb, source_line(other.site), hint);
-  if (kind == Kind::read && (other.who & kAtomic) && !in_flight) {
-    guesses_.push_back({me, passage.address, site, other.site, std::move(text)});
-    return;
-  }
-  if (kind == Kind::atomic_write && !other_writes && !(other.who & kAtomic)) {
-    guesses_.push_back({other.who, passage.address, site, other.site, std::move(text)});
-    return;
-  }
-  if (!may_be_equal) return findings_.add(Fault::race, site, other.site, std::move(text));
+  constexpr bool kVolatileKind = kind == Kind::volatile_read || kind == Kind::volatile_write;
+  const char* verb = kind == Kind::atomic_write  ? "updates atomically"
+                     : kind == Kind::atomic_read ? "reads atomically"
+                     : is_write(kind)            ? "writes"
+                                                 : "reads";
+  const bool other_volatile = (other.who & kVolatile) != 0;
+  const bool other_atomic = (other.who & kAtomic) != 0 && !other_volatile;
+  const char* other_verb = in_flight       ? "is still copying to"
+                           : !other_writes ? "read"
+                           : other_atomic  ? "updated atomically"
+                                           : "wrote";
+  std::string text = fmt::format("{}: {}, which {} {}{} at {}; nothing orders the two",
+                                 accesses(verb, passage, kVolatileKind ? " (volatile)" : ""),
+                                 variable(passage.address, passage.owner, passage.block.launch()),
+                                 other_thread(other.who, passage), other_verb,
+                                 other_volatile ? " (volatile)" : "", source_line(other.site));
+  const auto guess = [&](Who who) {
+    guesses_.push_back({who & (kBlockMask | kThreadMask), passage.address, site, other.site,
+                        std::move(text), hint});
+  };
+  // A volatile read of what another lane stored is right where an atomic operation confirms it, as
+  // in a lock by lanes.
+  if ((kind == Kind::read && (other.who & kAtomic) && !in_flight) ||
+      (kind == Kind::volatile_read && other_volatile))
+    return guess(me);
+  if ((kind == Kind::atomic_write && !other_writes && !(other.who & kAtomic)) ||
+      (kind == Kind::volatile_write && !other_writes && other_volatile))
+    return guess(other.who);
+  if (!may_be_equal) return findings_.add(Fault::race, site, other.site, std::move(text), hint);
   pending_.address = passage.address;
   pending_.bytes = passage.bytes;
   std::memcpy(pending_.before, reinterpret_cast<const void*>(passage.address), passage.bytes);
   pending_.text = std::move(text);
+  pending_.hint = hint;
   pending_.site = site;
   pending_.other = other.site;
 }
@@ -183,8 +207,9 @@ void Checker::resolve_pending() {
   const bool changed = !same_value(
       pending_.before, reinterpret_cast<const unsigned char*>(pending_.address), pending_.bytes);
   pending_.bytes = 0;
-  if (changed && findings_.is_new(Fault::race, pending_.site, pending_.other))
-    findings_.add(Fault::race, pending_.site, pending_.other, std::move(pending_.text));
+  if (changed && findings_.is_new(Fault::race, pending_.site, pending_.other, pending_.hint))
+    findings_.add(Fault::race, pending_.site, pending_.other, std::move(pending_.text),
+                  pending_.hint);
 }
 
 bool Checker::is_kernel_code(Site site) {
@@ -207,8 +232,8 @@ void Checker::confirm_guess(Who who, std::uintptr_t address, std::size_t bytes) 
 
 void Checker::resolve_guesses() {
   for (Guess& guess : guesses_) {
-    if (findings_.is_new(Fault::race, guess.site, guess.other))
-      findings_.add(Fault::race, guess.site, guess.other, std::move(guess.text));
+    if (findings_.is_new(Fault::race, guess.site, guess.other, guess.hint))
+      findings_.add(Fault::race, guess.site, guess.other, std::move(guess.text), guess.hint);
   }
   guesses_.clear();
 }

@@ -17,11 +17,18 @@ namespace kg::check {
 enum class Fault { out_of_bounds, misaligned, freed, uninitialised, race, arithmetic };
 const char* name(Fault fault); // "out-of-bounds"
 
+// What repairs it. Of a pair of instructions the hint of the widest reach is shown: what orders the
+// lanes of a warp does not order two warps.
+struct Hint {
+  int reach = 0;
+  const char* text = ""; // lives as long as the process
+};
+
 class Findings {
  public:
   // True for the first of its kind at this pair of instructions: the caller then sets its text.
-  bool is_new(Fault fault, Site site, Site other);
-  void add(Fault fault, Site site, Site other, std::string text);
+  bool is_new(Fault fault, Site site, Site other, Hint hint = {});
+  void add(Fault fault, Site site, Site other, std::string text, Hint hint = {});
 
   bool empty() const { return findings_.empty(); }
   void clear() { findings_.clear(); }
@@ -35,6 +42,7 @@ class Findings {
     std::uint64_t count = 0;
     std::size_t order = 0;
     std::string text;
+    Hint hint;
   };
   std::map<std::tuple<Fault, Site, Site>, Finding> findings_;
 };

@@ -12,6 +12,7 @@
 //                                 const void* instruction);
 //   template <Kind> void accessed_atomically(const volatile void* p, std::size_t bytes,
 //                                            const void* instruction); // or as volatile
+//   void ordered(int order, const void* instruction); // before an atomic write of that order
 #pragma once
 
 #include "runtime/host/check/access.h"
@@ -43,13 +44,15 @@ using kg::check::Kind;
 // Atomic operations become calls that must carry them out. One OS thread runs at a time, so that
 // the strongest order costs nothing and means the same.
 #define KG_UPDATE(bits, Word, operation)                                                           \
-  Word __tsan_atomic##bits##_fetch_##operation(volatile Word* p, Word value, int) {                \
+  Word __tsan_atomic##bits##_fetch_##operation(volatile Word* p, Word value, int order) {          \
+    ordered(order, KG_HERE);                                                                       \
     accessed_atomically<Kind::atomic_write>(p, sizeof(Word), KG_HERE);                             \
     return __atomic_fetch_##operation(p, value, __ATOMIC_SEQ_CST);                                 \
   }
 #define KG_COMPARE(bits, Word, strength)                                                           \
   int __tsan_atomic##bits##_compare_exchange_##strength(volatile Word* p, Word* expected,          \
-                                                        Word value, int, int) {                    \
+                                                        Word value, int order, int) {              \
+    ordered(order, KG_HERE);                                                                       \
     accessed_atomically<Kind::atomic_write>(p, sizeof(Word), KG_HERE);                             \
     return __atomic_compare_exchange_n(p, expected, value, false, __ATOMIC_SEQ_CST,                \
                                        __ATOMIC_SEQ_CST);                                          \
@@ -59,11 +62,13 @@ using kg::check::Kind;
     accessed_atomically<Kind::atomic_read>(p, sizeof(Word), KG_HERE);                              \
     return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                   \
   }                                                                                                \
-  void __tsan_atomic##bits##_store(volatile Word* p, Word value, int) {                            \
+  void __tsan_atomic##bits##_store(volatile Word* p, Word value, int order) {                      \
+    ordered(order, KG_HERE);                                                                       \
     accessed_atomically<Kind::atomic_write>(p, sizeof(Word), KG_HERE);                             \
     __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                                  \
   }                                                                                                \
-  Word __tsan_atomic##bits##_exchange(volatile Word* p, Word value, int) {                         \
+  Word __tsan_atomic##bits##_exchange(volatile Word* p, Word value, int order) {                   \
+    ordered(order, KG_HERE);                                                                       \
     accessed_atomically<Kind::atomic_write>(p, sizeof(Word), KG_HERE);                             \
     return __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST);                                        \
   }                                                                                                \
@@ -85,7 +90,7 @@ void __tsan_vptr_update(void** p, void*) { // the pointer to virtual functions, 
   accessed<Kind::write>(p, sizeof *p, sizeof *p, KG_HERE);
 }
 void __tsan_vptr_read(void**) {}
-void __tsan_atomic_thread_fence(int) {} // __threadfence() reports itself
+void __tsan_atomic_thread_fence(int order) { ordered(order, KG_HERE); } // not __threadfence()
 void __tsan_atomic_signal_fence(int) {}
 
 KG_ACCESS(1)

@@ -19,6 +19,10 @@ template <Kind kind>
   the_checker().atomic_access<kind>(reinterpret_cast<std::uintptr_t>(p), bytes, instruction);
 }
 
+inline void ordered(int order, const void* instruction) {
+  if (order >= __ATOMIC_RELEASE) the_checker().ordered(order, instruction);
+}
+
 } // namespace
 
 #include "runtime/host/check/hook_functions.h"

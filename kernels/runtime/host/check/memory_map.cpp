@@ -60,13 +60,13 @@ void MemoryMap::release(void* block) {
   }
 }
 
-std::string MemoryMap::describe(std::uintptr_t address, const host::LaunchContext& launch) const {
+std::string MemoryMap::describe(std::uintptr_t address, const host::LaunchContext* launch) const {
   auto next = blocks_.upper_bound(address);
   if (next == blocks_.begin()) return "";
   const auto& [begin, block] = *--next;
   if (address >= begin + block.block_bytes) return "";
-  const unsigned argument = argument_pointing_into(
-      launch, block.data, block.data + std::max<std::size_t>(block.bytes, 1));
+  const std::uintptr_t end = block.data + std::max<std::size_t>(block.bytes, 1);
+  const unsigned argument = launch ? argument_pointing_into(*launch, block.data, end) : 0;
   const std::string name =
       fmt::format("a {}buffer of {} bytes{}", block.freed ? "freed " : "", block.bytes,
                   argument ? fmt::format(" (argument {})", argument) : "");
@@ -92,7 +92,9 @@ std::string MemoryMap::describe_live() const {
   std::vector<std::size_t> sizes;
   for (const auto& [begin, block] : blocks_)
     if (!block.freed) sizes.push_back(block.bytes);
-  return fmt::format("{} allocations were never freed, of {} bytes", live_, fmt::join(sizes, ", "));
+  return fmt::format("{} never freed, of {} bytes",
+                     live_ == 1 ? "1 allocation was" : fmt::format("{} allocations were", live_),
+                     fmt::join(sizes, ", "));
 }
 
 } // namespace kg::check

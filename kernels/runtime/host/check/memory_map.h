@@ -36,7 +36,7 @@ class MemoryMap {
 
   // "byte 4100 of the 4096-byte buffer that is argument 2, 5 bytes behind its end"; "" if the
   // address is in no allocation nor beside one.
-  std::string describe(std::uintptr_t address, const host::LaunchContext& launch) const;
+  std::string describe(std::uintptr_t address, const host::LaunchContext* launch) const;
 
   // The live buffer of which at least one byte lies in a range of at most a page, empty if there is
   // none. The guards keep buffers more than a page apart.

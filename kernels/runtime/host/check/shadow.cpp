@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/host/check/shadow.h"
 
+#include "runtime/memory.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -125,6 +127,43 @@ bool Shadow::written_by(Time latest, std::uintptr_t address, std::size_t bytes) 
     bytes -= part;
   }
   return true;
+}
+
+// A gap of less than 8 bytes is padding of a structure. What holds another byte than poison was
+// written by a function that is not instrumented.
+Shadow::Unwritten Shadow::unwritten(std::uintptr_t address, std::size_t bytes) {
+  constexpr std::size_t kPadding = 8;
+  const auto poisoned = [](std::uintptr_t at) {
+    return *reinterpret_cast<const unsigned char*>(at) == kPoisonByte;
+  };
+  Unwritten all;
+  std::size_t gap = 0; // that ends at `at`
+  const std::uintptr_t end = address + bytes;
+  const auto close = [&](std::uintptr_t at) {
+    if (gap >= std::min(kPadding, bytes)) {
+      if (all.bytes == 0) all.first = at - gap;
+      all.bytes += gap;
+    }
+    gap = 0;
+  };
+  for (std::uintptr_t at = address; at < end;) {
+    Page* const page = find(at);
+    const bool whole = !page || !page->has_cells();
+    const std::uintptr_t next =
+        whole ? (at / kPageBytes + 1) * kPageBytes : at + (std::uintptr_t{1} << page->shift);
+    const Time state = page ? this->state(at) : kHostWrote;
+    for (const std::uintptr_t stop = std::min(next, end); at < stop; ++at) {
+      if (state == kUninitialised && poisoned(at)) {
+        ++gap;
+        continue;
+      }
+      close(at);
+      if (state != kUninitialised) break;
+    }
+    at = std::min(next, end);
+  }
+  close(end);
+  return all;
 }
 
 void Shadow::copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes) {

@@ -86,6 +86,12 @@ class Shadow {
   Time state(std::uintptr_t address);
   // Whether every byte of a range, whose pages exist, was last written by the host or by `latest`.
   bool written_by(Time latest, std::uintptr_t address, std::size_t bytes);
+  // Of a range, what nothing has written; 0 bytes where all of it is.
+  struct Unwritten {
+    std::uintptr_t first = 0; // address
+    std::size_t bytes = 0;    // all together
+  };
+  Unwritten unwritten(std::uintptr_t address, std::size_t bytes);
   // Copies which bytes are initialised. Both ranges exist.
   void copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes);
   // Forgets moments, not states: before the clock starts anew.

@@ -5,9 +5,11 @@
 #include "runtime/launch.h"
 
 #include <algorithm>
+#include <array>
 #include <backtrace.h>
 #include <cxxabi.h>
 #include <deque>
+#include <execinfo.h>
 #include <fmt/format.h>
 #include <link.h>
 #include <memory>
@@ -63,14 +65,27 @@ backtrace_state* state() {
   return instance;
 }
 
+bool is_test_of_ours(std::string_view file) { // which lies at the path of what it tests
+  return file.find("/tests/unit/kernels/") != std::string_view::npos;
+}
+
 bool is_runtime(std::string_view file) {
-  if (file.find("/tests/unit/kernels/") != std::string_view::npos) return false;
+  if (is_test_of_ours(file)) return false;
   return file.find("/runtime/host/") != std::string_view::npos ||
          file.find("/kernels/instructions/") != std::string_view::npos;
 }
 
 bool is_library(std::string_view file) {
   return is_runtime(file) || file.starts_with("/usr/include/") || file.starts_with("/usr/lib/");
+}
+
+// CUDA's functions for foreign sources, and what the executor's own parts are compiled from.
+bool is_runtime_api(std::string_view file) {
+  if (is_test_of_ours(file)) return false;
+  for (const char* folder :
+       {"/kernels/cuda/", "/kernels/runtime/", "/kernelgrade/cuda/", "/kernelgrade/runtime/"})
+    if (file.find(folder) != std::string_view::npos) return true;
+  return false;
 }
 
 bool is_common(std::string_view file) {
@@ -119,9 +134,24 @@ std::string source_line(Site site) {
   const std::uintptr_t call = address_of(site) - 1; // a return address is behind the call
   const std::vector<Line> frames = lines_of(call);
   for (const Line& frame : frames)
-    if (!is_runtime(frame.file)) return fmt::format("{}:{}", frame.file, frame.number);
+    if (!is_runtime(frame.file) && !is_runtime_api(frame.file))
+      return fmt::format("{}:{}", frame.file, frame.number);
   if (!frames.empty()) return fmt::format("{}:{}", frames.back().file, frames.back().number);
   return fmt::format("instruction 0x{:x} (compile with -g for its line)", call);
+}
+
+Site calling_site() {
+  std::array<void*, 64> calls{};
+  const int count = ::backtrace(calls.data(), static_cast<int>(calls.size()));
+  for (int i = 0; i < count; ++i) {
+    const Site site = site_of(calls[static_cast<std::size_t>(i)]);
+    const std::vector<Line> lines = lines_of(address_of(site) - 1);
+    if (std::any_of(lines.begin(), lines.end(), [](const Line& line) {
+          return !is_library(line.file) && !is_runtime_api(line.file);
+        }))
+      return site;
+  }
+  return 0;
 }
 
 namespace {
@@ -134,6 +164,11 @@ bool stands_in(Site site, bool (*is_one)(std::string_view file)) {
 
 bool is_library_code(Site site) { return stands_in(site, is_library); }
 bool is_common_code(Site site) { return stands_in(site, is_common); }
+
+bool is_cuda_library_code(Site site) {
+  const std::vector<Line> frames = lines_of(address_of(site) - 1);
+  return !frames.empty() && frames.front().file.find("/cuda/std/") != std::string::npos;
+}
 
 bool is_executor_code(Site site) {
   const std::vector<Line> frames = lines_of(address_of(site) - 1);

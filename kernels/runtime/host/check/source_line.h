@@ -34,6 +34,10 @@ const Location& remembered(Location where);
 // (libbacktrace); the address where there is none.
 std::string source_line(Site site);
 
+// The call by which the program's own code got here, into the runtime; 0 where no debug information
+// tells.
+Site calling_site();
+
 // Whether an instruction is the runtime's or the standard library's own, not inlined into anything
 // else: the linker merges instrumented copies of inline functions with those that the executor
 // calls.
@@ -42,6 +46,9 @@ bool is_library_code(Site site);
 // Whether it is of the headers, the standard library's and fmt's, that the executor and the
 // checkers are made of themselves.
 bool is_common_code(Site site);
+
+// Whether it is of libcu++: what cuda::atomic_ref is made of.
+bool is_cuda_library_code(Site site);
 
 // Whether an instruction is of the executor's headers, inlined into a kernel or not.
 bool is_executor_code(Site site);

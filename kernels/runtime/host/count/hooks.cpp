@@ -30,6 +30,8 @@ template <Kind kind>
   }
 }
 
+inline void ordered(int, const void*) {}
+
 } // namespace
 
 #include "runtime/host/check/hook_functions.h"

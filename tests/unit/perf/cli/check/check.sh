@@ -31,7 +31,7 @@ must() {
 
 expect 'a race: both threads, both lines, a hint' 1 '\[race\] kernel reverse_chunks, block \(0,0,0\), thread .* at race\.cu:\d+: .* thread .* at race\.cu:\d+; nothing orders the two\n  hint: put __syncthreads' \
   race.cu --json race.json --sarif race.sarif
-expect 'the same without it' 0 'passed: no findings \(1 launch;' race.cu -D REPAIRED
+expect 'the same without it' 0 'passed: no findings \(1 launch in 4 orders of threads;' race.cu -D REPAIRED
 expect 'without checkers' 0 "passed: the program's own verdict" race.cu --fast -D REPAIRED
 expect 'nothing wrong, with arguments' 0 'argument: a b\n' faults.cu -- 'a b'
 expect 'a write beyond a buffer' 1 '\[out-of-bounds\] kernel fill.* at faults\.cu:\d+: .*\n  hint: ' faults.cu -- bounds
@@ -51,6 +51,9 @@ expect 'and nothing of the kind in its good twin' 0 'passed' slow.cu --costs -D 
 grep -q 'slow: ' <<<"$output" && { echo 'FAILED: the good twin is called slow'; failed=1; }
 grep -q 'kernel halve: one launch' <<<"$output" || { echo 'FAILED: the good twin was not counted'; failed=1; }
 expect 'another order' 1 '\[race\]' race.cu --order reverse --order random:7
+expect 'a lock that excludes nobody' 1 '\[race\] kernel add(.*\n)*The first order of threads that shows it: --order random:1\nFAILED' lock.cu
+expect 'the same without it' 0 'total 256\n\npassed: no findings' lock.cu -D REPAIRED
+expect 'one order' 0 'passed: no findings \(1 launch;' lock.cu --order forward
 
 mkdir -p include
 printf '#pragma once\n__global__ void kernel(int* out);\n' >include/kernel.h

@@ -53,6 +53,59 @@ TEST_P(Handovers, LastBlock) {
   EXPECT_THAT(run(true, false), HasSubstr("[race]"));
 }
 
+// The same where those who fence meet before one of them signals; `fencing` threads do.
+__global__ void fenced_block_sums(const int* values, int* partial, unsigned* ticket, int* sum,
+                                  unsigned fencing) {
+  __shared__ bool last;
+  partial[blockIdx.x * blockDim.x + threadIdx.x] = values[threadIdx.x];
+  if (threadIdx.x < fencing) __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+  __syncthreads();
+  if (!last || threadIdx.x != 1) return;
+  int total = 0;
+  for (unsigned i = 0; i < gridDim.x * blockDim.x; ++i) total += partial[i];
+  *sum = total;
+}
+
+TEST_P(Handovers, FencesOfAllBeforeABarrier) {
+  const auto values = filled<int>(64, 1);
+  const DeviceBuffer<int> partial(4 * 64);
+  const auto ticket = filled<unsigned>(1);
+  const DeviceBuffer<int> sum(1);
+  const auto run = [&](unsigned fencing) {
+    return finding(fenced_block_sums, {4, 64}, values.data(), partial.data(), ticket.data(),
+                   sum.data(), fencing);
+  };
+  EXPECT_THAT(run(64), IsEmpty());
+  EXPECT_EQ(sum.to_host(stream_)[0], 256);
+  EXPECT_THAT(run(63), HasSubstr("[race]"));
+  EXPECT_THAT(run(1), HasSubstr("[race]"));
+}
+
+// A lock that lanes of a warp look at as volatile and take by an atomic operation, or do not.
+__global__ void volatile_lock(volatile int* lock, int* counter, bool taken_atomically) {
+  for (bool done = false; !done;) {
+    if (*lock == 0) {
+      if (taken_atomically ? atomicCAS(const_cast<int*>(lock), 0, 1) == 0 : true) {
+        *counter = *counter + 1;
+        __threadfence();
+        *lock = 0;
+        done = true;
+      }
+    }
+  }
+}
+
+TEST_P(Handovers, VolatileLockOfLanes) {
+  const auto lock = filled<int>(1);
+  const auto counter = filled<int>(1);
+  EXPECT_THAT(finding(volatile_lock, {1, 32}, lock.data(), counter.data(), true), IsEmpty());
+  EXPECT_EQ(counter.to_host(stream_)[0], 32);
+  EXPECT_THAT(finding(volatile_lock, {1, 32}, lock.data(), counter.data(), false),
+              HasSubstr("[race]"));
+}
+
 __global__ void locked_add(int* lock, int* counter, bool with_fence) {
   if (threadIdx.x % 32 != 0) return; // one per warp
   while (atomicCAS(lock, 0, 1) != 0) __nanosleep(100);

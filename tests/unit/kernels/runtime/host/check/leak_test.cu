@@ -16,7 +16,7 @@ TEST(Leaks, AreReportedAtTheEnd) {
         new DeviceBuffer<float>(25);
         std::exit(0);
       },
-      testing::ExitedWithCode(0), "\\[leak\\] 1 allocations were never freed, of 100 bytes");
+      testing::ExitedWithCode(0), "\\[leak\\] 1 allocation was never freed, of 100 bytes");
 }
 
 TEST(Leaks, NoneIsNone) {

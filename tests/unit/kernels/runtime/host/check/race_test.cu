@@ -68,6 +68,23 @@ TEST_P(Races, LanesOfAWarp) {
   EXPECT_THAT(finding(lanes, {1, 32}, out.data(), Between::shuffle), HasSubstr("[race]"));
 }
 
+// Lanes of one warp race first, two warps later: the hint is what repairs both.
+__global__ void shift_in_place(float* out) {
+  __shared__ float values[96];
+  values[threadIdx.x] = 1;
+  __syncthreads();
+  if (threadIdx.x > 0) values[threadIdx.x] += values[threadIdx.x - 1];
+  __syncthreads();
+  out[threadIdx.x] = values[threadIdx.x];
+}
+
+TEST_P(Races, HintIsForAllPairsOfTwoLines) {
+  const DeviceBuffer<float> out(96);
+  const std::string found = finding(shift_in_place, {1, 96}, out.data());
+  EXPECT_THAT(found, AllOf(HasSubstr("[race]"), HasSubstr("put __syncthreads() between the two")));
+  EXPECT_THAT(found, testing::Not(HasSubstr("__syncwarp")));
+}
+
 __global__ void across_halves(float* out) {
   __shared__ float values[32];
   const unsigned lane = threadIdx.x;

@@ -1,0 +1,78 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the host does wrong: copies of what nothing has written, and accesses to memory that the
+// device may still touch.
+#include "runtime/event_file.h"
+#include "runtime/host/check/checker.h"
+
+#include <cstdio>
+#include <fmt/format.h>
+
+namespace kg::check {
+namespace {
+
+std::uintptr_t number_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+} // namespace
+
+void Checker::copied_to_host(const void* from, std::size_t bytes) {
+  const auto [first, unwritten] = shadow_.unwritten(number_of(from), bytes);
+  if (unwritten == 0) return;
+  const Site site = calling_site();
+  if (!is_new_of_host(site, first)) return;
+  host_finding(fmt::format("[uninitialised] the copy to the host{} takes {} of its {} bytes from "
+                           "where nothing has written, the first from {}\n  hint: look at the "
+                           "sizes of the launch that should write them, or copy only what is "
+                           "written",
+                           site ? " at " + source_line(site) : "", unwritten, bytes,
+                           memory_.describe(first, nullptr)));
+}
+
+void Checker::shared_with_host(void* memory, std::size_t bytes) {
+  host_order_.share({number_of(memory), bytes});
+}
+
+void Checker::async_host_copy(const void* host, std::size_t bytes, bool writes_host) {
+  if (!host_order_.inside_function)
+    host_order_.copy({number_of(host), bytes}, writes_host, calling_site());
+}
+
+// A volatile or atomic access is how a host waits for a flag: what it waits for is not seen here.
+void Checker::host_accessed(Kind kind, std::uintptr_t address, std::size_t bytes,
+                            const void* instruction) {
+  if (is_atomic(kind)) return host_order_.wait(nullptr, nullptr);
+  const Site site = site_of(instruction);
+  if (launch_runs_ || aside_ || !is_kernel_code(site)) return;
+  const bool writes = kind == Kind::write;
+  std::string other;
+  if (const auto copy = host_order_.copy_at(address, writes)) {
+    other = fmt::format("which the asynchronous copy{} {}",
+                        copy->call ? " at " + source_line(copy->call) : "",
+                        copy->writes ? "writes" : "reads");
+  } else if (Page* const page = shadow_.find(address); page && page->has_cells()) {
+    const Cell& cell = page->cells[page->cell_of(address % kPageBytes)];
+    if (const auto launch = host_order_.launch_at(cell.written))
+      other = fmt::format("which kernel {} wrote at {}", kernel_name(launch->kernel),
+                          source_line(cell.write_site));
+  }
+  if (other.empty() || !is_new_of_host(site, address)) return;
+  host_finding(fmt::format("[race] the host {} {} bytes at {}: {}, {}; nothing has waited for it\n"
+                           "  hint: wait for the stream or for an event behind it "
+                           "(cudaStreamSynchronize, cudaEventSynchronize) before the host {}",
+                           writes ? "writes" : "reads", bytes, source_line(site),
+                           memory_.describe(address, nullptr), other,
+                           writes ? "reuses the memory" : "looks at it"));
+}
+
+bool Checker::is_new_of_host(Site site, std::uintptr_t address) {
+  const std::lock_guard lock(host_mutex_); // the host may have several threads
+  return host_found_.emplace(site, memory_.buffer_in(address, 1).begin).second;
+}
+
+void Checker::host_finding(const std::string& text) {
+  host_failed_ = true;
+  if (!write_event(kFaultEvent, text)) fmt::print(stderr, "kernelgrade: {}\n", text);
+}
+
+} // namespace kg::check
