@@ -172,7 +172,7 @@ TEST(Attachments, StandInTheSummaryTheMarkdownAndTheJson) {
     EXPECT_THAT(text,
                 AllOf(HasSubstr("FAILED: Copy/f32.Random fails, and 5 more; mutants: 2 of 3 "
                                 "killed; beside 1a2b3c4d5e6f: 1 pass, 1 improved, 1 regressed"),
-                      HasSubstr("| Copy/f32.Random | 3 of 64"), HasSubstr("| copy late | copy/"),
+                      HasSubstr("| Copy/f32.Random | 3 of 64"), HasSubstr("| copy late | ops/copy/"),
                       HasSubstr("| copy.f32.n128 ours real | 100 ns | 125 ns | 0.800 | regressed"),
                       Not(HasSubstr("one_short")), Not(HasSubstr("| copy.f32.n32 ours real"))));
   const auto report = nlohmann::json::parse(json(run.measured, run.judged, {}, {}, all));

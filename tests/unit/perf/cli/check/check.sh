@@ -52,7 +52,7 @@ grep -q 'slow: ' <<<"$output" && { echo 'FAILED: the good twin is called slow'; 
 grep -q 'kernel halve: one launch' <<<"$output" || { echo 'FAILED: the good twin was not counted'; failed=1; }
 expect 'another order' 1 '\[race\]' race.cu --order reverse --order random:7
 expect 'a lock that excludes nobody' 1 '\[race\] kernel add(.*\n)*The first order of threads that shows it: --order random:1\nFAILED' lock.cu
-expect 'the same without it' 0 'total 256\n\npassed: no findings' lock.cu -D REPAIRED
+expect 'the same without it' 0 'total 256\n+passed: no findings' lock.cu -D REPAIRED
 expect 'one order' 0 'passed: no findings \(1 launch;' lock.cu --order forward
 
 mkdir -p include
