@@ -169,12 +169,12 @@ TEST(Attachments, StandInTheSummaryTheMarkdownAndTheJson) {
   const Attachments all = test::attachments();
   for (const std::string& text :
        {summary(run.measured, run.judged, {}, all), markdown(run.measured, run.judged, {}, all)})
-    EXPECT_THAT(text,
-                AllOf(HasSubstr("FAILED: Copy/f32.Random fails, and 5 more; mutants: 2 of 3 "
-                                "killed; beside 1a2b3c4d5e6f: 1 pass, 1 improved, 1 regressed"),
-                      HasSubstr("| Copy/f32.Random | 3 of 64"), HasSubstr("| copy late | ops/copy/"),
-                      HasSubstr("| copy.f32.n128 ours real | 100 ns | 125 ns | 0.800 | regressed"),
-                      Not(HasSubstr("one_short")), Not(HasSubstr("| copy.f32.n32 ours real"))));
+    EXPECT_THAT(
+        text, AllOf(HasSubstr("FAILED: Copy/f32.Random fails, and 5 more; mutants: 2 of 3 "
+                              "killed; beside 1a2b3c4d5e6f: 1 pass, 1 improved, 1 regressed"),
+                    HasSubstr("| Copy/f32.Random | 3 of 64"), HasSubstr("| copy late | ops/copy/"),
+                    HasSubstr("| copy.f32.n128 ours real | 100 ns | 125 ns | 0.800 | regressed"),
+                    Not(HasSubstr("one_short")), Not(HasSubstr("| copy.f32.n32 ours real"))));
   const auto report = nlohmann::json::parse(json(run.measured, run.judged, {}, {}, all));
   EXPECT_EQ(report["correctness"][1]["failed"][0]["test"], "Copy/f32.Random");
   EXPECT_EQ(report["correctness"][1]["evidence"]["ours"]["vendor"], false);
