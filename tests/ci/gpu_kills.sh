@@ -56,7 +56,9 @@ kill_session() {
 }
 baselines() { tar -xOf "$work/results/rounds.tar" rounds/baselines/host/{gemm,copy,fill}.csv; }
 all_there() {
-  check 'every row is measured and there' test "$(kept)" = $kMeasured
+  local rows
+  rows=$(kept)
+  check "every row is measured and there ($rows of $kMeasured)" test "$rows" = $kMeasured
   check 'every test, too' test "$(tests_in | wc -l)" = 6
   check 'the baselines are those of a run that nothing ended' test "$(baselines)" = "$expected"
   check 'the results are at most 8 files' test "$(files)" -le 8
