@@ -3,12 +3,14 @@
 //
 // PTX on the executor: what single instructions give, by the ISA's own words, and what is refused.
 // Each snippet is a kernel of one thread or one warp that reads words and writes words.
+#include "runtime/atomic_file.h"
 #include "runtime/buffer.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
 #include "runtime/ptx/emit.h"
 #include "runtime/ptx/library.h"
 #include "runtime/ptx/module.h"
+#include "runtime/temporary_folder.h"
 #include "tests/unit/kernels/runtime/ptx_snippet.h"
 
 #include <bit>
@@ -304,12 +306,19 @@ TEST(Ptx, WhatIsNotExecutedIsRefusedByItsLine) {
 }
 
 TEST(Ptx, PlacesAreThoseOfTheSource) {
-  const Module module = parse(
-      module_of(".loc 1 88 3\nadd.s32 %r1, %r2, 1;", ".file 1 \"/x/kernels/ops/gemm/gemm.cu\""),
-      "k.ptx");
+  const auto module_from = [](const std::string& file) {
+    return parse(
+        module_of(".loc 1 88 3\nadd.s32 %r1, %r2, 1;", fmt::format(".file 1 \"{}\"", file)),
+        "k.ptx");
+  };
+  const TemporaryFolder checkout; // which files of ours are named from
+  write_file(checkout.path() / "kernels/runtime/device_code.h", "");
+  const Module module = module_from((checkout.path() / "kernels/ops/gemm/gemm.cu").string());
   ASSERT_EQ(module.entries.size(), 1u);
   EXPECT_THAT(emit(module, module.entries[0]).text,
               HasSubstr("#line 88 \"kernels/ops/gemm/gemm.cu\""));
+  const Module foreign = module_from("/x/kernels/mine.cu");
+  EXPECT_THAT(emit(foreign, foreign.entries[0]).text, HasSubstr("#line 88 \"/x/kernels/mine.cu\""));
   EXPECT_EQ(module.target, "sm_90a");
   EXPECT_EQ(entry_names(module_of("")), std::vector<std::string>{"snippet"});
 }
