@@ -4,7 +4,7 @@
 // The commands that run whole programs.
 #pragma once
 
-#include "perf/cli/options.h"
+#include "perf/cli/command_options.h"
 
 #include <CLI/CLI.hpp>
 
