@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a part of the tests labelled mutants or nightly, as long as the clock allows.
 
-The tests are dealt to four slices of about equal duration. A commit runs the slice that follows
-from its number in the history, after the tests of the operations that it changed. Tests that share
-a fixture (a program that is built for them) are one unit. What the time did not allow is named.
+The tests are dealt to slices of about equal duration. A commit runs the slice that follows from its
+number in the history and, while there is time, the next ones; first come the tests of the operations
+that it changed. Tests that share a fixture (a program that is built for them) are one unit. What the
+time did not allow is counted.
 """
 import argparse
 import collections
@@ -16,7 +17,7 @@ import subprocess
 import sys
 import time
 
-SLICES = 4
+SLICES = 24
 TIERS = {'mutants', 'nightly'}
 # Seconds on two fast cores, by the first word of a test's name (tests/ci/durations.csv has those that were measured).
 DURATIONS = 'tests/ci/durations.csv'
@@ -118,16 +119,14 @@ def main():
     slices, loads = dealt(units)
     number = default_number() if options.number is None else options.number
     changed, why = changed_operations(options.base, {op for unit in units.values() for op in unit.ops})
-    keys = slices[number]
-    first = sorted(key for key, unit in units.items() if unit.ops & changed and len(unit.names) == 1)
-    plan = first + [key for key in keys if key not in set(first)]
-    print(f'slice {number} of {SLICES}: {len(keys)} units, {sum(len(units[key].names) for key in keys)} tests, '
-          f'estimated {loads[number] / 60:.0f} CPU minutes on a fast core')
+    first = sorted(key for key, unit in units.items() if unit.ops & changed)
+    print(f'slice {number} of {SLICES}: {len(slices[number])} units, estimated {loads[number] / 60:.0f} CPU minutes on a fast core')
     print(f'changed since {options.base}: {", ".join(sorted(changed)) or why or "no operation"}')
     if options.list:
-        for key in plan:
+        for key in first + [key for key in slices[number] if key not in set(first)]:
             print(f'{units[key].seconds:8.1f} s  {" ".join(units[key].names)}')
         return 0
+    plan = first + [key for other in range(SLICES) for key in slices[(number + other) % SLICES] if key not in set(first)]
 
     cores = os.cpu_count()
     begin, estimated, failed = time.monotonic(), 0.0, False
@@ -146,10 +145,10 @@ def main():
                 break
             failed |= run_batch(options.build, batch, log) != 0
             estimated += expected
-    left_out = [name for key in waiting for name in units[key].names]
-    print(f'\nslice {number}: ran {len(plan) - len(waiting)} of {len(plan)} units in {time.monotonic() - begin:.0f} s')
+    left_out = sum(len(units[key].names) for key in waiting)
+    print(f'\nfrom slice {number} on: ran {len(plan) - len(waiting)} of {len(plan)} units in {time.monotonic() - begin:.0f} s')
     if left_out:
-        print(f'left out by the clock ({options.seconds} s): {len(left_out)} tests: {" ".join(left_out)}')
+        print(f'left out by the clock ({options.seconds} s): {left_out} tests, from {units[waiting[0]].names[0]} on')
     if failed:
         print(f'again: .ci/slice.py --number {number} --seconds 3600')
     return 1 if failed else 0

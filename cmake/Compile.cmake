@@ -72,11 +72,10 @@ endfunction()
 # kernelgrade_compile_together(<target> [EXCEPT <source>...]): the C++ sources that it has so far in batches of up to 40, since most of
 # the time goes into the headers and templates that they share (four batches of eight took 25 s of CPU, one of 32 takes 14 s and 1 GB).
 # Sources with options of their own stay alone. Not CMake's UNITY_BUILD: its batches hold absolute paths, and what the compiler cache
-# keeps would not serve a checkout in another folder. Host backend and g++ alone: the build by clang++ tells clang-tidy how each file is
-# compiled.
+# keeps would not serve a checkout in another folder. g++ alone: the build by clang++ tells clang-tidy how each file is compiled.
 function(kernelgrade_compile_together target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT")
-  if(NOT KERNELGRADE_BACKEND STREQUAL "host" OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     return()
   endif()
   get_target_property(sources ${target} SOURCES)

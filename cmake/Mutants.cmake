@@ -84,13 +84,15 @@ function(kernelgrade_add_mutants op)
   # Kernels first: of an inline function that the tests hold, too, the linker takes the first, and it must be the one with the bug.
   target_sources(${op}_mutants_test PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_mutants>)
 
-  # Built by the test mutants.build, not by `all`: it takes a quarter as long as everything else.
+  # Built by a test, not by `all`: all of them take a quarter as long as everything else.
   set_target_properties(kernelgrade_${op}_mutants ${op}_mutants_test PROPERTIES EXCLUDE_FROM_ALL ON)
   add_dependencies(mutants ${op}_mutants_test)
+  add_test(NAME mutants.${op}.build COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target ${op}_mutants_test)
+  set_tests_properties(mutants.${op}.build PROPERTIES LABELS "mutants;op_${op}" FIXTURES_SETUP mutants_${op} RUN_SERIAL ON TIMEOUT 1800)
   add_test(NAME mutants.${op} COMMAND kill_matrix --op ${op} --spec ${spec} --kernels ${kernels}
     --program $<TARGET_FILE:${op}_mutants_test> --results ${PROJECT_BINARY_DIR}/results/mutants.${op}.json)
   set_tests_properties(mutants.${op} PROPERTIES LABELS "mutants;cat_${arg_CATEGORY};op_${op}" TIMEOUT 900
-    FIXTURES_REQUIRED mutants)
+    FIXTURES_REQUIRED mutants_${op})
 
   set(ptx ${PROJECT_SOURCE_DIR}/tests/ops/${op}/ptx_mutants.json)
   if(EXISTS ${ptx} AND KERNELGRADE_NVCC)
@@ -99,7 +101,7 @@ function(kernelgrade_add_mutants op)
     add_test(NAME mutants.ptx.${op} COMMAND kill_matrix --op ptx.${op} --spec ${ptx} --ptx ${folder}
       --program $<TARGET_FILE:${op}_mutants_test> --results ${PROJECT_BINARY_DIR}/results/mutants.ptx.${op}.json)
     set_tests_properties(mutants.ptx.${op} PROPERTIES LABELS "nightly;cat_${arg_CATEGORY};op_${op}" TIMEOUT 1800
-      FIXTURES_REQUIRED mutants)
+      FIXTURES_REQUIRED mutants_${op})
     # A kernel that has another name, or other instructions, is noticed by day.
     add_test(NAME unit.ptx_mutants.${op} COMMAND kill_matrix --op ptx.${op} --spec ${ptx} --ptx ${folder} --places)
     set_tests_properties(unit.ptx_mutants.${op} PROPERTIES LABELS "unit;cat_${arg_CATEGORY};op_${op}" TIMEOUT 60)

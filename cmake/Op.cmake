@@ -13,10 +13,11 @@
 #   kernelgrade_<op>_checked   the same sources for the checkers (host backend and g++ only)
 #   <op>_test                  one CTest test correctness.<op>.<dtype> per type, label correctness
 #   <op>_checked_test          the same tests under the checkers: checked.<op>.<dtype>, and .reverse and .random, which run the
-#                              threads in another order; label checked (other orders, and f16: nightly)
+#                              threads in another order; label checked (other orders, and all
+#                              types but the first: nightly)
 #   ptx.<op>.<dtype>           CTest tests: the same tests on the PTX that nvcc made of the kernels (host backend, nvcc), label ptx (of all
 #                              types but the first: nightly)
-#   ptx_checked.<op>.<dtype>   the same under the checkers (likewise)
+#   ptx_checked.<op>.<dtype>   the same under the checkers, label nightly
 #   ptx_approx.<op>.<dtype>, ptx_fuse.<op>.<dtype>   ptx.* with what the PTX ISA lets a GPU do otherwise, label nightly
 #   sanitize.<tool>.<op>       the tests under each tool of compute-sanitizer (cuda backend), label sanitize
 #   mutants.<op>               CTest test that the tests find the bugs of tests/ops/<op>/mutants.json (host backend, g++)
@@ -185,7 +186,7 @@ function(kernelgrade_add_op op)
           continue()
         endif()
         set(label ptx)
-        if(index GREATER 0)
+        if(index GREATER 0 OR tier STREQUAL ptx_checked)
           set(label nightly)
         endif()
         add_test(NAME ${tier}.${op}.${dtype} COMMAND ${program} --dtype ${dtype})
@@ -207,11 +208,12 @@ function(kernelgrade_add_op op)
       endif()
     endif()
     if(TARGET ${op}_checked_test)
-      # By day there is time for one order, and for all types but f16 where there is bf16: kernels of the two differ in the arithmetic
-      # alone, and what the checkers know of who waits for whom does not depend on the order. The rest waits for the night.
+      # By day there is time for the first type and for one order: the checkers know in any order who waits for whom. CI runs the others
+      # by day, too, of each operation that a commit changes (.ci/slice.py).
+      list(FIND arg_DTYPES ${dtype} index)
       foreach(order IN ITEMS "" .reverse .random)
         set(label checked)
-        if(order OR (dtype STREQUAL f16 AND bf16 IN_LIST arg_DTYPES))
+        if(order OR index GREATER 0)
           set(label nightly)
         endif()
         add_test(NAME checked.${op}.${dtype}${order} COMMAND ${op}_checked_test --dtype ${dtype})

@@ -8,7 +8,7 @@
 #   gate               words that choose the rows for `gate --cost`; or
 #   arch               the architecture for which the op is compiled, for `resources`
 #   metric, at, says, ...   what the gate's message must name (tests/mutation/planted/gate.cmake)
-# Each is a program of its own, kernelgrade-cost with the planted op alone. They are built by the test planted.build, not by `all`;
+# Each is a program of its own, kernelgrade-cost with the planted op alone. They are built by the tests planted.<name>.build, not by `all`;
 # label nightly. planted.list, label unit, finds entries that no longer fit the kernels. Host backend with g++, after the last op.
 
 # The program and, for `resources`, the compiled kernels of entry `index`, of target planted_<name>.
@@ -63,8 +63,6 @@ function(kernelgrade_add_planted)
     -P ${PROJECT_SOURCE_DIR}/tests/mutation/planted/check.cmake)
   set_tests_properties(planted.list PROPERTIES LABELS unit TIMEOUT 60)
   add_custom_target(planted)
-  add_test(NAME planted.build COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target planted)
-  set_tests_properties(planted.build PROPERTIES LABELS nightly FIXTURES_SETUP planted RUN_SERIAL ON TIMEOUT 1800)
   foreach(index RANGE ${last})
     foreach(key IN ITEMS name op file)
       string(JSON ${key} GET "${list}" ${index} ${key})
@@ -82,10 +80,13 @@ function(kernelgrade_add_planted)
     endif()
     kernelgrade_add_planted_program(${index} ${name} ${op} ${file} "${arch}")
     add_dependencies(planted planted_${name})
+    add_test(NAME planted.${name}.build COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target planted_${name})
+    set_tests_properties(planted.${name}.build PROPERTIES
+      LABELS "nightly;op_${op}" FIXTURES_SETUP planted_${name} RUN_SERIAL ON TIMEOUT 1800)
     add_test(NAME planted.${name} COMMAND ${CMAKE_COMMAND} -DSPEC=${spec} -DINDEX=${index}
       -DPROGRAM=$<TARGET_FILE:planted_${name}> -DOUT=${PROJECT_BINARY_DIR}/planted/${name} -DKERNELS=${PROJECT_SOURCE_DIR}/kernels
       -P ${PROJECT_SOURCE_DIR}/tests/mutation/planted/gate.cmake)
-    set_tests_properties(planted.${name} PROPERTIES LABELS "nightly;op_${op}" FIXTURES_REQUIRED planted TIMEOUT 300)
+    set_tests_properties(planted.${name} PROPERTIES LABELS "nightly;op_${op}" FIXTURES_REQUIRED planted_${name} TIMEOUT 300)
     string(JSON metric GET "${list}" ${index} metric)
     if(metric IN_LIST KERNELGRADE_METRICS_OF_MACHINE_CODE)
       set_tests_properties(planted.${name} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: bytes_in_flight[^\n]*") # no nvdisasm
