@@ -6,7 +6,7 @@
 The tests are dealt to slices of about equal duration. A commit runs the slice that follows from its
 number in the history and, while there is time, the next ones; first come the tests of the operations
 that it changed. Tests that share a fixture (a program that is built for them) are one unit. What the
-time did not allow is counted.
+time did not allow is named.
 """
 import argparse
 import collections
@@ -145,10 +145,10 @@ def main():
                 break
             failed |= run_batch(options.build, batch, log) != 0
             estimated += expected
-    left_out = sum(len(units[key].names) for key in waiting)
+    left_out = [name for key in waiting for name in units[key].names]
     print(f'\nfrom slice {number} on: ran {len(plan) - len(waiting)} of {len(plan)} units in {time.monotonic() - begin:.0f} s')
     if left_out:
-        print(f'left out by the clock ({options.seconds} s): {left_out} tests, from {units[waiting[0]].names[0]} on')
+        print(f'left out by the clock ({options.seconds} s): {len(left_out)} tests: {" ".join(left_out)}')
     if failed:
         print(f'again: .ci/slice.py --number {number} --seconds 3600')
     return 1 if failed else 0

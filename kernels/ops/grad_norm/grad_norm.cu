@@ -42,10 +42,7 @@ __device__ __forceinline__ float added_squares(const T* from, int count, float s
   using Elements = Pack<T, Count>;
   constexpr int kPacks = kChunkElements / (kThreads * Count);
   const auto thread = static_cast<int>(threadIdx.x);
-  const auto add = [&](T element) {
-    const float value = to_float(element);
-    sum = fmaf(value, value, sum);
-  };
+  const auto add = [&](float value) { sum = fmaf(value, value, sum); };
   if (count == kChunkElements && reinterpret_cast<std::uintptr_t>(from) % sizeof(Elements) == 0) {
     Elements x[kPacks];
     KG_UNROLL
@@ -54,10 +51,10 @@ __device__ __forceinline__ float added_squares(const T* from, int count, float s
     KG_UNROLL
     for (int l = 0; l < kPacks; ++l) {
       KG_UNROLL
-      for (int e = 0; e < Count; ++e) add(x[l].element[e]);
+      for (int e = 0; e < Count; ++e) add(to_float(x[l].element[e]));
     }
   } else {
-    for (int i = thread; i < count; i += kThreads) add(from[i]);
+    for (int i = thread; i < count; i += kThreads) add(to_float(from[i]));
   }
   return sum;
 }
