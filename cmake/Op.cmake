@@ -15,8 +15,8 @@
 #   <op>_checked_test          the same tests under the checkers: checked.<op>.<dtype>, and .reverse and .random, which run the
 #                              threads in another order; label checked (other orders, and all
 #                              types but the first: nightly)
-#   ptx.<op>.<dtype>           CTest tests: the same tests on the PTX that nvcc made of the kernels (host backend, nvcc), label ptx (of all
-#                              types but the first: nightly)
+#   ptx.<op>.<dtype>           CTest tests: the same tests on the PTX that nvcc made of the kernels (host backend, nvcc), label ptx (of some
+#                              ops and the first type; else nightly)
 #   ptx_checked.<op>.<dtype>   the same under the checkers, label nightly
 #   ptx_approx.<op>.<dtype>, ptx_fuse.<op>.<dtype>   ptx.* with what the PTX ISA lets a GPU do otherwise, label nightly
 #   sanitize.<tool>.<op>       the tests under each tool of compute-sanitizer (cuda backend), label sanitize
@@ -162,7 +162,12 @@ function(kernelgrade_add_op op)
     endforeach()
   endif()
 
-  kernelgrade_add_resources(${op} CATEGORY ${arg_CATEGORY} SOURCES ${kernels})
+  # By day, what nvcc makes of some ops, in which every kind of kernel occurs (mutants of PTX are planted in them).
+  set(ptx_by_day "")
+  if(op STREQUAL KERNELGRADE_OP_WITHOUT_NVDISASM OR EXISTS ${PROJECT_SOURCE_DIR}/tests/ops/${op}/ptx_mutants.json)
+    set(ptx_by_day IN_ALL)
+  endif()
+  kernelgrade_add_resources(${op} CATEGORY ${arg_CATEGORY} SOURCES ${kernels} ${ptx_by_day})
 
   set_property(GLOBAL APPEND PROPERTY KERNELGRADE_OPS ${op})
   kernelgrade_add_grade_target(${op})
@@ -175,7 +180,7 @@ function(kernelgrade_add_op op)
       --gtest_output=json:${PROJECT_BINARY_DIR}/results/correctness.${op}.${dtype}.json)
     set_tests_properties(correctness.${op}.${dtype} PROPERTIES
       LABELS "correctness;cat_${arg_CATEGORY};op_${op}" TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT ${beside_others})
-    # The same tests once more on what nvcc made of the kernels (kernels/runtime/ptx): by day of the first type.
+    # The same tests once more on what nvcc made of the kernels (kernels/runtime/ptx).
     if(KERNELGRADE_BACKEND STREQUAL "host" AND KERNELGRADE_NVCC)
       list(GET KERNELGRADE_RESOURCE_ARCHS -1 arch)
       kernelgrade_resource_folder(${arch} folder)
@@ -186,13 +191,16 @@ function(kernelgrade_add_op op)
           continue()
         endif()
         set(label ptx)
-        if(index GREATER 0 OR tier STREQUAL ptx_checked)
+        if(index GREATER 0 OR tier STREQUAL ptx_checked OR NOT ptx_by_day)
           set(label nightly)
         endif()
         add_test(NAME ${tier}.${op}.${dtype} COMMAND ${program} --dtype ${dtype})
         set_tests_properties(${tier}.${op}.${dtype} PROPERTIES
           LABELS "${label};cat_${arg_CATEGORY};op_${op}" TIMEOUT 900 SKIP_RETURN_CODE 77
           ENVIRONMENT "${beside_others};KERNELGRADE_PTX=${folder}")
+        if(label STREQUAL nightly)
+          set_tests_properties(${tier}.${op}.${dtype} PROPERTIES FIXTURES_REQUIRED fatbins_${op})
+        endif()
       endforeach()
       # And once more as a GPU may run it otherwise (kernels/runtime/ptx/liberties.h).
       foreach(liberty IN ITEMS approx=1 fuse=1)
@@ -200,7 +208,7 @@ function(kernelgrade_add_op op)
         string(TOUPPER ${liberty} variable)
         add_test(NAME ptx_${name}.${op}.${dtype} COMMAND ${op}_test --dtype ${dtype})
         set_tests_properties(ptx_${name}.${op}.${dtype} PROPERTIES
-          LABELS "nightly;cat_${arg_CATEGORY};op_${op}" TIMEOUT 900 SKIP_RETURN_CODE 77
+          LABELS "nightly;cat_${arg_CATEGORY};op_${op}" TIMEOUT 900 SKIP_RETURN_CODE 77 FIXTURES_REQUIRED fatbins_${op}
           ENVIRONMENT "${beside_others};KERNELGRADE_PTX=${folder};KERNELGRADE_PTX_${variable}")
       endforeach()
       if(TEST ptx_checked.${op}.${dtype})

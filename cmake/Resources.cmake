@@ -1,9 +1,12 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# kernelgrade_add_resources(<op> CATEGORY <category> SOURCES <file>...): where there is nvcc, compiles the op's kernels for
-# KERNELGRADE_RESOURCE_ARCHS without linking them, and adds the test resource.<op>, which compares what ptxas and their PTX say of
-# them with baselines/resources/. Needs no GPU. Host backend: the executor tells how the kernels are launched.
+# kernelgrade_add_resources(<op> CATEGORY <category> SOURCES <file>... [IN_ALL]): adds the test resource.<op>, which compares what ptxas and
+# the PTX of the op's kernels say with baselines/resources/. Needs no GPU. Host backend: the executor tells how the kernels are launched.
+# Where there is nvcc, the target kernelgrade_<op>_fatbins compiles the kernels for KERNELGRADE_RESOURCE_ARCHS without linking them. IN_ALL:
+# `all` does so, too. Of the other ops ./grade compiles what changed since it was blessed, and two nightly tests all:
+#   fatbins.<op>.build      builds that target, for each test that requires the fixture fatbins_<op>
+#   compiled_resource.<op>  is resource.<op> after it
 set(KERNELGRADE_RESOURCE_ARCHS sm_90a CACHE STRING "Architectures for which resources are judged; at night sm_80, too")
 find_program(KERNELGRADE_NVCC nvcc HINTS ENV CUDA_HOME PATH_SUFFIXES bin)
 mark_as_advanced(KERNELGRADE_NVCC)
@@ -69,7 +72,7 @@ function(kernelgrade_compile_fatbins arch folder result)
 endfunction()
 
 function(kernelgrade_add_resources op)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CATEGORY" "SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "IN_ALL" "CATEGORY" "SOURCES")
   if(NOT KERNELGRADE_BACKEND STREQUAL "host")
     return()
   endif()
@@ -86,7 +89,17 @@ function(kernelgrade_add_resources op)
     kernelgrade_compile_fatbins(${arch} ${folder}/${op} made INCLUDES ${PROJECT_SOURCE_DIR}/kernels SOURCES ${arg_SOURCES})
     list(APPEND fatbins ${made})
   endforeach()
-  add_custom_target(kernelgrade_${op}_fatbins ALL DEPENDS ${fatbins})
+  set(all "")
+  if(arg_IN_ALL)
+    set(all ALL)
+  endif()
+  add_custom_target(kernelgrade_${op}_fatbins ${all} DEPENDS ${fatbins})
+  add_test(NAME fatbins.${op}.build COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target kernelgrade_${op}_fatbins)
+  set_tests_properties(fatbins.${op}.build PROPERTIES
+    LABELS "nightly;op_${op}" FIXTURES_SETUP fatbins_${op} RUN_SERIAL ON TIMEOUT 1800)
+  add_test(NAME compiled_resource.${op} COMMAND kernelgrade resources --op ${op})
+  set_tests_properties(compiled_resource.${op} PROPERTIES
+    LABELS "nightly;op_${op}" TIMEOUT 300 FIXTURES_REQUIRED fatbins_${op} SKIP_RETURN_CODE 77)
   if(NOT TARGET fatbins)
     add_custom_target(fatbins)
   endif()
