@@ -4,7 +4,7 @@
 // What --help shows beside the options: the commands in groups, examples, exit codes.
 #pragma once
 
-#include "perf/cli/help_format.h"
+#include "perf/format/help_page.h"
 
 #include <string>
 #include <vector>

@@ -4,8 +4,8 @@
 // The options that choose rows.
 #pragma once
 
-#include "perf/cli/help_format.h"
 #include "perf/cli/options.h"
+#include "perf/format/help_page.h"
 
 #include <filesystem>
 #include <string>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/check/options.h"
 
-#include "perf/cli/help_format.h"
+#include "perf/format/help_page.h"
 #include "runtime/atomic_file.h"
 
 #include <CLI/CLI.hpp>

@@ -8,7 +8,7 @@
 #include "models/initial_values.h"
 #include "models/safetensors.h"
 #include "models/weights.h"
-#include "perf/cli/help_format.h"
+#include "perf/format/help_page.h"
 #include "perf/measure/models/cases.h"
 #include "perf/measure/models/chosen.h"
 #include "perf/measure/models/compare.h"

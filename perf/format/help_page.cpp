@@ -1,6 +1,6 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/cli/help_format.h"
+#include "perf/format/help_page.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
