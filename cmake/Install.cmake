@@ -58,6 +58,7 @@ if(programs)
   endif()
   install(TARGETS ${programs} EXPORT KernelgradeTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(PROGRAMS ${PROJECT_BINARY_DIR}/installed/compile-cuda DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES docs/reference/kernelgrade.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
 install(EXPORT KernelgradeTargets NAMESPACE kernelgrade:: DESTINATION ${package})
 

@@ -7,6 +7,7 @@
 #include "perf/cli/peers_options.h"
 #include "perf/cli/program_options.h"
 #include "perf/cli/row_options.h"
+#include "perf/cli/selftest_options.h"
 #include "perf/cli/study_options.h"
 #include "perf/cli/try_options.h"
 
@@ -14,37 +15,6 @@
 
 namespace kg::cli {
 namespace {
-
-void add_selftest(CLI::App& app, Words& words) {
-  Options& options = words.options;
-  CLI::App* selftest =
-      app.add_subcommand("selftest", "count how often the gate errs, with slow-downs put in");
-  add_rows(*selftest, words);
-  selftest->add_option("experiments", options.selftest.experiments,
-                       "aa, inject=3,5,10 (percent), creep, load, bimodal, wild");
-  selftest->add_option("--device", options.device, "a GPU's number, or the device's name");
-  selftest->add_option("--source-id", options.source_id, "name of the source without git");
-  selftest->add_option("--checks", options.selftest.checks, "row checks of each experiment");
-  selftest->add_option("--minutes", options.selftest.minutes, "begin nothing that would end later")
-      ->check(minutes());
-  selftest->add_option("--processes", words.processes, "to screen with (default: 5)")
-      ->check(CLI::Range(3, 10));
-  selftest->add_option("--batches-per-bless", options.selftest.batches_per_bless, "of one baseline")
-      ->check(CLI::Range(1, 1000));
-  selftest->add_option("--seed", options.shuffle, "of the orders");
-  selftest->add_option("--samples", options.selftest.samples,
-                       "folder for all samples, a file per batch");
-  selftest->add_option("--out", options.selftest.calibration,
-                       "calibration.csv to write after each batch");
-  CLI::Option* merge = selftest->add_option("--merge", options.selftest.pooled,
-                                            "measure nothing: pool these files into --out");
-  CLI::Option* table = selftest->add_option("--table", options.selftest.compared,
-                                            "measure nothing: compare rules by these files");
-  merge->excludes(table);
-  selftest->add_option("--load", options.selftest.load_processes,
-                       "busy processes (default: one per core)");
-  selftest->add_flag("--busy", options.selftest.busy, "be one of them")->group("");
-}
 
 // Stored results are all judged and nothing is measured, so that what chooses rows or says how to
 // measure would be ignored.
@@ -60,39 +30,40 @@ CLI::Option* add_stored(CLI::App& command, Words& words, const char* name, const
 }
 
 void add_import(CLI::App& gate, Words& words) {
-  CLI::Option* import =
-      add_stored(gate, words, "--import",
-                 "measure nothing; judge this file of kernelgrade, NVBench, Google Benchmark or "
-                 "CUTLASS");
+  CLI::Option* import = add_stored(
+      gate, words, "--import",
+      "measure nothing; judge this result file of Kernelgrade, NVBench, Google Benchmark or "
+      "CUTLASS");
   gate.add_option("--baseline", words.options.baseline,
-                  "compare with this file of such results instead of the baselines")
+                  "--import: compare with this result file instead of the baselines")
+      ->type_name("FILE")
       ->needs(import);
-  gate.add_option("--tol", words.options.tol_pct, "with --baseline: tolerated slow-down in percent")
+  gate.add_option("--tol", words.options.tol_pct, "--baseline: tolerated slowdown in percent")
       ->check(percent())
       ->needs("--baseline");
 }
 
 void add_list(CLI::App& app, Words& words) {
-  CLI::App* list = app.add_subcommand("list", "show the cases, variants and modes");
+  CLI::App* list = app.add_subcommand("list", "list cases, variants and modes");
   add_rows(*list, words);
   CLI::Option* models =
       list->add_flag("--models", words.options.list_models,
-                     "show the language models that --model knows, and their numbers");
+                     "list the language models that --model knows, with their dimensions");
   list->add_flag("--shares", words.options.list_shares,
-                 "show how near to their minima the blessed costs of the operations are")
+                 "list how close each operation's blessed costs are to their minimum")
       ->excludes(models);
 }
 
 void add_run(CLI::App& app, Words& words) {
   Options& options = words.options;
-  CLI::App* run = app.add_subcommand("run", "measure");
+  CLI::App* run = app.add_subcommand("run", "measure kernels and libraries");
   add_rows(*run, words);
   add_measuring(*run, words);
   add_strict(*run, words);
   run->add_flag("--once", options.once,
-                "execute and check each row once and time nothing, for profilers and sanitizers");
+                "execute and check each row once without timing it, for profilers and sanitizers");
   run->add_flag("--resume", options.resume_run,
-                "keep the rows that the --json file holds, and measure what is left")
+                "keep the rows in the --json file, and measure the remaining ones")
       ->needs("--json")
       ->excludes("--in-process")
       ->excludes("--once");
@@ -101,68 +72,72 @@ void add_run(CLI::App& app, Words& words) {
 
 void add_ab(CLI::App& app, Words& words) {
   Options& options = words.options;
-  CLI::App* ab = app.add_subcommand("ab", "measure side by side with another commit");
+  CLI::App* ab = app.add_subcommand("ab", "measure this build and another commit's, interleaved");
   add_rows(*ab, words);
   add_strict(*ab, words);
   add_device(*ab, words);
-  ab->add_option("--base", options.ab.base, "the commit, branch or tag to compare with")
-      ->required();
-  ab->add_option("--pairs", options.ab.pairs, "processes of each build, at most")
+  ab->add_option("--base", options.ab.base, "commit, branch or tag to compare with")->required();
+  ab->add_option("--pairs", options.ab.pairs, "maximum number of processes of each build")
       ->check(CLI::Range(10, 1000))
       ->capture_default_str();
   add_tolerance(*ab, words);
 }
 
 void add_gate(CLI::App& app, Words& words) {
-  CLI::App* gate = app.add_subcommand("gate", "measure and compare with the baselines");
+  CLI::App* gate = app.add_subcommand("gate", "measure, and compare with the baselines");
   add_rows(*gate, words);
   add_measuring(*gate, words);
   add_baselines(*gate, words);
-  gate->add_flag("--changed", words.options.changed, "name what must be counted to be judged")
+  gate->add_flag("--changed", words.options.changed,
+                 "list the operations whose costs must be counted again")
       ->needs(add_cost(*gate, words));
   add_strict(*gate, words);
   add_shard(*gate, words, kShard);
   gate->add_option("--confirm", words.confirm,
-                   "auto: build the commit that blessed what looks slower, and measure both side "
-                   "by side; never (default): only say so (KERNELGRADE_CONFIRM)")
+                   "auto: build the baseline's commit and measure both builds interleaved; never "
+                   "(default): only report suspects (also KERNELGRADE_CONFIRM)")
       ->check(CLI::IsMember({"auto", "never"}));
   add_import(*gate, words);
 }
 
 void add_bless(CLI::App& app, Words& words) {
   Options& options = words.options;
-  CLI::App* bless = app.add_subcommand("bless", "measure and make that the baseline");
+  CLI::App* bless = app.add_subcommand("bless", "measure, and make the result the baseline");
   add_rows(*bless, words);
   add_measuring(*bless, words);
   add_baselines(*bless, words);
   add_cost(*bless, words);
   add_strict(*bless, words);
   add_shard(*bless, words, "refused: a baseline is measured whole");
-  bless->add_option("--why", options.bless.why, "why rows that have a baseline may change");
-  bless->add_flag("--accept-bimodal", options.bless.accept_bimodal, "bless rows with two modes");
+  bless->add_option("--why", options.bless.why, "the reason for the change, for reviewers")
+      ->type_name("TEXT");
+  bless->add_flag("--accept-bimodal", options.bless.accept_bimodal,
+                  "also bless rows whose samples have two modes");
   bless->add_flag("--remove-orphans", options.bless.remove_orphans,
-                  "drop rows that are no cases any more");
-  bless->add_option("--status", words.status, "gate, info or xfail")
+                  "drop rows whose case no longer exists");
+  bless->add_option("--status", words.status, "how the gate treats the rows from now on")
       ->check(CLI::IsMember({"gate", "info", "xfail"}));
   add_tolerance(*bless, words);
   add_stored(*bless, words, "--from",
-             "measure nothing; bless what these files of `run --json` hold, on any machine")
+             "measure nothing; bless the rows in these files of `run --json`, from any machine")
       ->excludes("--remove-orphans")
       ->excludes("--cost");
 }
 
 void add_doctor(CLI::App& app, Words& words) {
-  CLI::App* doctor = app.add_subcommand("doctor", "say what is here, what is wrong and the fix");
-  doctor->add_option("--device", words.options.device, "a GPU's number, or the device's name");
+  CLI::App* doctor = app.add_subcommand("doctor", "check the installation, and print what to fix");
+  doctor->add_option("--device", words.options.device, "the GPU's number, or the device's name")
+      ->type_name("NAME");
   add_baselines(*doctor, words);
 }
 
 void add_ceilings(CLI::App& app, Words& words) {
   Options& options = words.options;
-  CLI::App* ceilings = app.add_subcommand(
-      "ceilings", "measure the rates that this device reaches at the most: the roofs of all rows");
-  ceilings->add_option("--device", options.device, "a GPU's number, or the device's name");
-  ceilings->add_flag("--write", options.write, "put them in the device.json of the baselines");
+  CLI::App* ceilings =
+      app.add_subcommand("ceilings", "measure this device's peak memory and arithmetic throughput");
+  ceilings->add_option("--device", options.device, "the GPU's number, or the device's name")
+      ->type_name("NAME");
+  ceilings->add_flag("--write", options.write, "write them to device.json of the baselines");
   add_baselines(*ceilings, words);
   add_strict(*ceilings, words);
 }
@@ -170,65 +145,77 @@ void add_ceilings(CLI::App& app, Words& words) {
 void add_resources(CLI::App& app, Words& words) {
   Options& options = words.options;
   CLI::App* resources = app.add_subcommand(
-      "resources", "compare registers, spills, occupancy and split accesses with the baselines");
-  add_word_list(*resources, "--op", words.filter.filter.ops, "operations: gemm,softmax");
-  resources->add_option("--json", options.json, "write what they take to this file");
-  resources->add_option("--compiled", options.compiled, "the build's folder of compiled kernels");
+      "resources",
+      "compare registers, spills, occupancy and scalarized accesses with the baselines");
+  add_word_list(*resources, "--op", words.filter.filter.ops, "operations, such as gemm,softmax");
+  resources->add_option("--json", options.json, "write the resources to this file")
+      ->type_name("FILE");
+  resources
+      ->add_option(
+          "--compiled", options.compiled,
+          "folder of the build's compiled kernels (default: resources/ next to the program)")
+      ->type_name("FOLDER");
   add_baselines(*resources, words);
   add_strict(*resources, words);
-  resources->add_flag("--changed", options.changed, "name what must be compiled to be judged");
-  resources->add_flag("--bless", options.bless.resources, "make what they take the baseline");
-  resources->add_option("--why", options.bless.why, "why it may become worse");
+  resources->add_flag("--changed", options.changed,
+                      "list the operations that must be compiled again");
+  resources->add_flag("--bless", options.bless.resources, "make the resources the baseline");
+  resources
+      ->add_option("--why", options.bless.why, "--bless: the reason for the change, for reviewers")
+      ->type_name("TEXT");
   resources->add_flag("--remove-orphans", options.bless.remove_orphans,
-                      "with --bless: drop kernels that are no more");
+                      "--bless: drop kernels that no longer exist");
 }
 
 void add_report(CLI::App& app, Words& words) {
   Options& options = words.options;
-  CLI::App* report = app.add_subcommand("report", "judge stored measurements and write a report");
+  CLI::App* report = app.add_subcommand("report", "judge stored measurements, and write a report");
   add_rows(*report, words);
   add_baselines(*report, words);
   add_strict(*report, words);
   report->add_option("files", options.files,
-                     "JSON files of run, gate, gate --cost, resources, ab, correctness tests or "
-                     "mutants; or one of a study");
+                     "JSON files of run, gate, resources, ab, correctness tests or mutants; or one "
+                     "file of a study");
   report
       ->add_option(
           "--tests", options.report.tests,
-          "what ctest --show-only=json-v1 printed before the tests ran; each of them must have "
-          "passed or been skipped")
+          "output of ctest --show-only=json-v1 before the tests ran; each test must have passed "
+          "or been skipped")
+      ->type_name("FILE")
       ->allow_extra_args(false); // so that files may follow
   report
       ->add_option("--junit", options.report.junit,
-                   "what ctest --output-junit then wrote, one for each --tests")
+                   "the JUnit file that ctest then wrote, one for each --tests")
+      ->type_name("FILE")
       ->allow_extra_args(false);
   report
       ->add_option("--of", options.report.all_ops,
-                   "how many operations there are, where --op names some and the build may lack "
-                   "the others")
+                   "number of operations in the whole suite, if the build has only some")
       ->check(CLI::Range(1, 100000));
-  report->add_option("--out", options.report.folder, "folder of the report")->default_val("report");
-  report
-      ->add_option("--keep", options.report.keep,
-                   "keep the newest runs in the folder's runs/, this one included")
+  report->add_option("--out", options.report.folder, "folder to write to")->default_val("report");
+  report->add_option("--keep", options.report.keep, "number of runs to keep in runs/ of the folder")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
 #if KERNELGRADE_HISTORY
-  report->add_option("--history", options.report.history,
-                     "show rows over commits, from the SQLite file of `history import`");
+  report
+      ->add_option("--history", options.report.history,
+                   "show rows over commits, from the database of `history import`")
+      ->type_name("FILE");
 #endif
 }
 
 void add_study_command(CLI::App& app, Words& words) {
   Options& options = words.options;
   CLI::App* study = add_study(app, options);
-  study->add_option("--device", options.device, "a GPU's number, or the device's name");
-  study->add_option("--source-id", options.source_id, "name of the source where there is no git");
-  study->add_option("--processes", words.processes, "fresh processes to measure in")
+  study->add_option("--device", options.device, "the GPU's number, or the device's name")
+      ->type_name("NAME");
+  study->add_option("--source-id", options.source_id, "name of the source if there is no git")
+      ->type_name("ID");
+  study->add_option("--processes", words.processes, "fresh processes to measure in (default: 1)")
       ->check(CLI::Range(1, 100));
-  add_shard(*study, words, "measure this part of N, case by case; `merge` joins them");
+  add_shard(*study, words, "measure only part I of N, case by case; `merge` joins the parts");
   add_row_timeout(*study, words);
-  study->add_flag("--quiet", options.quiet, "no progress");
+  study->add_flag("--quiet", options.quiet, "print no progress");
   add_strict(*study, words);
 }
 
@@ -237,119 +224,136 @@ void add_merge(CLI::App& app, Words& words) {
   CLI::App* merge = app.add_subcommand("merge", "join stored measurements into one file");
   merge
       ->add_option("files", options.files,
-                   "JSON files of run, gate, gate --cost or resources; or all shards of a study")
+                   "JSON files of run, gate or resources; or all parts of a study")
       ->required();
-  merge->add_option("--json", options.json, "the file to write")->required();
+  merge->add_option("--json", options.json, "file to write")->type_name("FILE")->required();
 }
 
 void add_choose(CLI::App& app, Words& words) {
   Options& options = words.options;
   CLI::App* choose = app.add_subcommand(
-      "choose", "write the table of the fastest variants that a kernel's `automatic` looks up");
-  choose->add_option("files", options.files, "JSON files of run or gate, or one of a study")
+      "choose",
+      "write the table from which a kernel's `automatic` variant chooses the fastest one");
+  choose->add_option("files", options.files, "JSON files of run or gate, or one file of a study")
       ->required();
-  choose->add_option("--op", options.choose.op, "the operation, where the files hold several");
-  choose->add_option("--mode", options.choose.mode, "cold, hot, graph or real, likewise")
+  choose->add_option("--op", options.choose.op, "operation, if the files hold several");
+  choose->add_option("--mode", options.choose.mode, "mode, if the files hold several")
       ->check(CLI::IsMember({"cold", "hot", "graph", "real"}));
   choose->add_option("--out", options.choose.table,
-                     "the file (default: kernels/ops/<op>/choices.inc)");
+                     "file to write (default: kernels/ops/OP/choices.inc)");
 }
 
 #if KERNELGRADE_HISTORY
 void add_history(CLI::App& app, Words& words) {
   Options& options = words.options;
-  CLI::App* history = app.add_subcommand("history", "rows over commits, from kept reports");
+  CLI::App* history = app.add_subcommand("history", "show rows over commits, from kept reports");
   history
       ->add_option("action", options.history.action,
                    "import report.json files, show rows, or plot them")
       ->check(CLI::IsMember({"import", "show", "plot"}))
       ->required();
-  history->add_option("files", options.files, "import: report.json files");
-  history->add_option("--db", options.history.file, "the SQLite file")
+  history->add_option("files", options.files, "import: the report.json files");
+  history->add_option("--db", options.history.file, "database (SQLite)")
+      ->type_name("FILE")
       ->default_val("report/history.sqlite");
   history
       ->add_option("--keep", options.history.most_runs,
-                   "import: then keep the newest runs only, so many (default: all)")
+                   "import: keep only the newest N runs (default: all)")
       ->check(CLI::Range(1, 1000000));
-  history->add_option("--case", options.history.case_part, "show, plot: a part of the case's id");
-  history->add_option("--variant", options.history.variant, "show, plot: the variant");
-  history->add_option("--out", options.history.pictures, "plot: the folder for the SVG files")
+  history->add_option("--case", options.history.case_part,
+                      "show, plot: only cases whose id contains this text");
+  history->add_option("--variant", options.history.variant, "show, plot: only this variant");
+  history->add_option("--out", options.history.pictures, "plot: folder for the SVG files")
       ->default_val("report/history");
 }
 #endif
 
 void add_profile(CLI::App& app, Words& words) {
   Options& options = words.options;
-  CLI::App* profile = app.add_subcommand("profile", "show where the time goes, kernel by kernel");
+  CLI::App* profile = app.add_subcommand(
+      "profile", "show what limits each kernel: time, memory costs or compiled code");
   add_rows(*profile, words);
   CLI::Option* cost = add_cost(*profile, words);
   CLI::Option* sass =
       profile
-          ->add_flag("--sass", options.profile.sass,
-                     "what ptxas made of the kernels: loads under way, instructions, divisions, by "
-                     "line; needs no GPU")
+          ->add_flag(
+              "--sass", options.profile.sass,
+              "analyse compiled code line by line: bytes in flight, instructions, divisions; "
+              "needs no GPU")
           ->excludes(cost);
-  profile->add_option("--arch", options.arch, "--sass: of this architecture (default: sm_90a)")
+  profile->add_option("--arch", options.arch, "--sass: architecture (default: sm_90a)")
+      ->type_name("ARCH")
       ->needs(sass);
-  profile->add_option("--gpu", options.profile.gpu,
-                      "the GPU whose time is modelled, or whose clocks instructions take");
-  CLI::Option* counts =
-      profile
-          ->add_option("--counts", options.profile.counts,
-                       "bounds of a program's launches, from the file of emulate --counts")
-          ->excludes(cost)
-          ->excludes(sass);
+  profile
+      ->add_option("--gpu", options.profile.gpu, "the GPU that is modelled (default: nvidia-h200)")
+      ->type_name("NAME");
+  CLI::Option* counts = profile
+                            ->add_option("--counts", options.profile.counts,
+                                         "lower bounds on the times of a program's launches, from "
+                                         "the file of emulate --counts")
+                            ->type_name("FILE")
+                            ->excludes(cost)
+                            ->excludes(sass);
   profile
       ->add_option("--cubin", options.profile.cubin,
-                   "--counts: the program's kernels compiled for the GPU, with lines "
-                   "(nvcc -cubin -lineinfo)")
+                   "--counts: the program's kernels, compiled by nvcc -cubin -lineinfo for the GPU")
+      ->type_name("FILE")
       ->needs(counts);
   profile
       ->add_flag("--minimum", options.profile.minimum,
-                 "one table: what each row costs beside the least that it could")
+                 "--cost: one table of each row's costs and their theoretical minimum")
       ->needs(cost);
-  profile->add_option(
-      "--compiled", options.compiled,
-      "--cost: a folder of fat binaries, where nvcc's code accesses memory otherwise than g++'s; "
-      "--sass: the build's folder of compiled kernels (default: resources/ beside the command)");
-  profile->add_option("--device", options.device, "a GPU's number, or the device's name");
+  profile
+      ->add_option("--compiled", options.compiled,
+                   "folder of fat binaries: those to compare with (--cost), or the build's "
+                   "(--sass; default: "
+                   "resources/ next to the program)")
+      ->type_name("FOLDER");
+  profile->add_option("--device", options.device, "the GPU's number, or the device's name")
+      ->type_name("NAME");
   profile->add_option("--runs", options.profile.runs, "timed executions of each row")
       ->check(CLI::Range(1, 10000))
       ->default_val(10);
-  profile->add_option("--top", options.profile.top, "kernels to list across all rows")
+  profile->add_option("--top", options.profile.top, "number of kernels to list over all rows")
       ->check(CLI::Range(0, 10000))
       ->default_val(10);
-  profile->add_option("--source-id", options.source_id, "name of the source where there is no git");
-  profile->add_option("--json", options.json, "write the profile to this file");
-  profile->add_flag("--quiet", options.quiet, "no tables");
+  profile->add_option("--source-id", options.source_id, "name of the source if there is no git")
+      ->type_name("ID");
+  profile->add_option("--json", options.json, "write the profile to this file")->type_name("FILE");
+  profile->add_flag("--quiet", options.quiet, "print no tables");
   add_strict(*profile, words);
 }
 
 void add_compare(CLI::App& app, Words& words) {
   Options& options = words.options;
-  CLI::App* compare = app.add_subcommand("compare", "compare two stored measurements, A with B");
-  CLI::Option* files =
-      compare->add_option("files", options.files, "files of run, gate, merge or another tool: A, B")
-          ->expected(2);
+  CLI::App* compare = app.add_subcommand("compare", "compare two stored measurements");
+  CLI::Option* files = compare
+                           ->add_option("files", options.files,
+                                        "two result files of run, gate, merge or another tool")
+                           ->expected(2);
   compare
       ->add_option("--model", options.compare.model,
-                   "compare the model's times with those that this file has of a GPU")
-      ->excludes(files);
-  compare
-      ->add_option("--hardware", options.compare.hardware,
-                   "compare counts with files that ncu wrote of run --once --json, whose file lies "
-                   "beside each")
+                   "compare modelled times with the GPU times in this file")
       ->excludes(files);
   compare
       ->add_option(
-          "--ladders", options.compare.ladders,
-          "compare bounds with the published times of a file as perf/code/timing_model/ladders.csv")
+          "--hardware", options.compare.hardware,
+          "compare counted costs with Nsight Compute CSV files; the file of run --once --json must "
+          "be next to each")
+      ->type_name("FILE")
       ->excludes(files);
-  compare->add_option("--tol", options.tol_pct, "tolerated slow-down in percent")->check(percent());
-  compare->add_option("--json", options.json, "write the comparison to this file");
+  compare
+      ->add_option("--ladders", options.compare.ladders,
+                   "compare modelled bounds with published times, in a file such as "
+                   "`perf/code/timing_model/ladders.csv`")
+      ->type_name("FILE")
+      ->excludes(files);
+  compare->add_option("--tol", options.tol_pct, "tolerated slowdown in percent")->check(percent());
+  compare->add_option("--json", options.json, "write the comparison to this file")
+      ->type_name("FILE");
   compare->add_flag("--across-devices", options.compare.across_devices,
-                    "show measurements of different devices side by side, for information only");
-  compare->add_flag("--markdown", options.compare.markdown, "write Markdown");
+                    "show measurements of different devices side by side; none fails");
+  compare->add_flag("--markdown", options.compare.markdown, "print Markdown");
   add_strict(*compare, words);
 }
 

@@ -13,7 +13,8 @@ class Option;
 
 namespace kg::cli {
 
-inline constexpr const char* kShard = "measure this part of N; `merge` and `report` join them";
+inline constexpr const char* kShard =
+    "measure only part I of N; `merge` and `report` join the parts";
 
 void add_rows(CLI::App& command, Words& words);
 void add_row_timeout(CLI::App& command, Words& words);

@@ -6,6 +6,7 @@
 #include "perf/cli/console.h"
 #include "perf/cli/cost_unchanged.h"
 #include "perf/cli/exec_program.h"
+#include "perf/cli/help.h"
 #include "perf/cli/missing_operations.h"
 #include "perf/format/sinks.h"
 #include "perf/judge/gate.h"
@@ -16,13 +17,19 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
+#include <fmt/format.h>
 #include <initializer_list>
 #include <map>
 #include <optional>
 #include <ostream>
+#include <sstream>
+#include <string_view>
 
 namespace kg::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 int run_rows(const Options& options, World& world) {
   return options.once ? run_once(options, world) : run(options, world);
@@ -40,6 +47,10 @@ int misplaced_model(const Options&, World&) {
 int misplaced_check(const Options&, World&) {
   throw UsageError("check: it comes first: kernelgrade check FILE.cu");
 }
+
+struct OtherProgram {
+  const char *name, *target, *otherwise; // the remedy where it cannot be built
+};
 
 // Before anything is measured that could not be written.
 void require_writable_files(const Options& options) {
@@ -119,18 +130,56 @@ int run_with_json_on_output(Command command, Options options, World& world) {
   return exit_code;
 }
 
-int dispatch(const std::vector<std::string>& arguments, World& world) {
-  // Programs of their own, which parse what is theirs.
-  if (!arguments.empty() && arguments.front() == "model")
-    become(world, "kernelgrade-model", {arguments.begin() + 1, arguments.end()});
-  if (!arguments.empty() && arguments.front() == "check") {
-    need(world, world.executable.parent_path() / "kernelgrade-check", "check",
-         "programs are checked by the host backend's build with g++ (cmake --preset host)");
-    become(world, "kernelgrade-check", {arguments.begin() + 1, arguments.end()});
+// The commands that are programs of their own, which parse what is theirs. Null for another
+// command.
+const OtherProgram* other_program(const std::string& command) {
+  static const std::map<std::string, OtherProgram> kPrograms = {
+      {"check",
+       {"kernelgrade-check", "check",
+        "programs are checked by the host backend's build with g++ (cmake --preset host)"}},
+      {"model", {"kernelgrade-model", "kernelgrade-model", ""}}};
+  const auto found = kPrograms.find(command);
+  return found == kPrograms.end() ? nullptr : &found->second;
+}
+
+fs::path path_of(const OtherProgram& program, const World& world) {
+  fs::path path = world.executable.parent_path() / program.name;
+  need(world, path, program.target, program.otherwise);
+  return path;
+}
+
+// Help is one text, though some commands are programs of their own.
+std::string with_sections_of_other_programs(const std::string& help, const std::string& option,
+                                            const World& world) {
+  std::string text;
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(kOtherProgram)) {
+      text += line + "\n";
+      continue;
+    }
+    const std::string command = line.substr(std::string_view(kOtherProgram).size());
+    const std::string program = path_of(*other_program(command), world).string();
+    const perf::Finished finished =
+        perf::run_lines({program, option}, [&](const std::string& each) { text += each + "\n"; });
+    if (finished.exit_code != 0)
+      throw Error(fmt::format("{} {} failed with exit code {}; build it again", program, option,
+                              finished.exit_code));
+  }
+  return text;
+}
+
+int dispatch(std::vector<std::string> arguments, World& world) {
+  if (arguments.size() == 2 && arguments.front() == "help" && other_program(arguments.back()))
+    arguments = {arguments.back(), "--help"};
+  const OtherProgram* const other = arguments.empty() ? nullptr : other_program(arguments.front());
+  if (other) {
+    path_of(*other, world);
+    become(world, other->name, {arguments.begin() + 1, arguments.end()});
   }
   const Parsed parsed = parse(arguments, world.baselines);
   if (parsed.help) {
-    world.out << parsed.help->text;
+    world.out << with_sections_of_other_programs(parsed.help->text, arguments.front(), world);
     return judge::kExitPass;
   }
   build_missing_operations(parsed.options, world, arguments);

@@ -138,16 +138,25 @@ ShardOption shard_of(const Words& words) {
 Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::path& baselines) {
   Words words;
   words.options.baselines = baselines;
-  CLI::App app("Correctness and performance of kernels: measures, grades and gates them.\n"
-               "Exit codes: 0 passed, 1 failed, 2 called wrongly, 77 skipped.",
-               "kernelgrade");
+  CLI::App app(
+      "Kernelgrade tests CUDA kernels, measures them and gates changes. Exit codes: 0 passed, "
+      "1 failed, 2 usage error, 77 skipped.",
+      "kernelgrade");
   app.require_subcommand(1);
   app.fallthrough(); // what stands behind a command may be an option of all of them
-  app.add_flag("--ascii", words.options.ascii, "write no other characters to the console");
+  app.add_flag("--ascii", words.options.ascii, "use ASCII characters only");
   app.set_version_flag(
-      "--version", fmt::format("kernelgrade {}, {} backend", KERNELGRADE_VERSION, name(backend)));
+      "--version", fmt::format("kernelgrade {}, {} backend", KERNELGRADE_VERSION, name(backend)),
+      "print the version and the backend");
+  app.set_help_flag("-h,--help", "print this help");
+  bool as_page = false;
+  app.add_flag("--help-markdown", as_page, "print the help of all commands as Markdown");
+  app.add_flag("--help-man", as_page, "print the help of all commands as a manual page");
   add_commands(app, words);
   describe(app);
+  if (!arguments.empty() && arguments.front() == "help")
+    return {{}, Help{help_text(app, {arguments.begin() + 1, arguments.end()})}};
+  if (const auto page = page_asked_for(arguments)) return {{}, Help{help_page(app, *page)}};
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend())); // CLI11: last first
   } catch (const CLI::CallForVersion& version) {
@@ -158,6 +167,9 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
     if (!asks_for_help(error)) throw UsageError(fmt::format("{}; see --help", error.what()));
     return {{}, Help{app.help()}};
   }
+  if (as_page)
+    throw UsageError("--help-markdown and --help-man: give one alone; it prints the help of all "
+                     "commands");
   Options& options = words.options;
   if (options.in_process && words.processes > 1)
     throw UsageError("--in-process contradicts --processes, which are fresh ones; leave out one");

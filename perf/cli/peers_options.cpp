@@ -11,19 +11,20 @@ namespace kg::cli {
 
 void add_peers(CLI::App& app, Words& words) {
   Options& options = words.options;
-  CLI::App* peers = app.add_subcommand(
-      "peers", "measure the same cases in other frameworks, and show who is how fast");
+  CLI::App* peers =
+      app.add_subcommand("peers", "benchmark the same cases in PyTorch, JAX and other frameworks");
   add_rows(*peers, words);
-  add_word_list(
-      *peers, "--peer", options.peers.names,
-      "torch,torch_compile,jax,jittor, or modules of your own (docs/how-to/compare_frameworks.md)")
+  add_word_list(*peers, "--peer", options.peers.names,
+                "frameworks: torch, torch_compile, jax, jittor, or your own modules")
       ->required();
   peers->add_option("--python", options.peers.python,
-                    "the Python that has them (default: KERNELGRADE_PYTHON, else python3)");
-  peers->add_option("--folder", options.peers.folder,
-                    "keep inputs and results in this folder, which must not exist yet");
+                    "Python interpreter that has them (default: KERNELGRADE_PYTHON, else python3)");
+  peers
+      ->add_option("--folder", options.peers.folder,
+                   "keep inputs and results in this folder, which must not exist")
+      ->type_name("FOLDER");
   peers->add_flag("--alone", options.peers.alone,
-                  "the frameworks alone, without libraries and kernels of this build");
+                  "measure only the frameworks, without this build's kernels and libraries");
   add_measuring(*peers, words);
   peers->remove_option(peers->get_option("--in-process"));
   peers->remove_option(peers->get_option("--journal"));

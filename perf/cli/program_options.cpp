@@ -6,26 +6,28 @@ namespace kg::cli {
 
 void add_emulate(CLI::App& app, Words& words) {
   CLI::App* emulate = app.add_subcommand(
-      "emulate", "run a CUDA program or a Triton script without a GPU: its PTX on the emulator");
+      "emulate", "run the PTX of a CUDA program or a Triton script without a GPU");
   CLI::Option* checked =
       emulate->add_flag("--checked", words.options.emulated.checked,
-                        "under the checkers: races, bounds, initialisation, leaks");
+                        "run under the checkers for races, bounds, initialization and leaks");
   emulate
       ->add_option("--counts", words.options.emulated.counts,
-                   "write what each launch costs to this file, for profile --counts")
+                   "write the counts of each launch to this file, for profile --counts")
+      ->type_name("FILE")
       ->excludes(checked);
   emulate->add_option("program", words.options.emulated.program,
-                      "the program and its arguments, behind --");
+                      "the program and its arguments, after --");
   emulate->positionals_at_end();
 }
 
 void add_check(CLI::App& app) {
-  app.add_subcommand("check", "run any CUDA program without a GPU, under the checkers of races, "
-                              "bounds, initialization and barriers");
+  app.add_subcommand("check", "run any CUDA program under the checkers for races, bounds, "
+                              "initialization and barriers, without a GPU or nvcc");
 }
 
 void add_model(CLI::App& app) {
-  app.add_subcommand("model", "run a whole model, time its layers, compare it with another's");
+  app.add_subcommand("model",
+                     "run whole models made of the suite's operations, and time their layers");
 }
 
 } // namespace kg::cli

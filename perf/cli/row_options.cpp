@@ -59,21 +59,21 @@ void add_filter(CLI::App& app, FilterWords& words) {
     add_word_list(app, name, into, text)->group(kRows);
   };
   Filter& filter = words.filter;
-  list("--op", filter.ops, "operations: gemm,softmax");
-  list("--category", filter.categories, "categories: matmul");
-  list("--dtype", filter.dtypes, "types: f32,f16");
-  list("--shape", filter.shapes, "parameters as in the case's id; `run` takes unlisted ones, too");
-  list("--case", words.cases, "whole ids: softmax.f32.r64_c1024");
+  list("--op", filter.ops, "operations, such as gemm,softmax");
+  list("--category", filter.categories, "categories, such as matmul");
+  list("--dtype", filter.dtypes, "data types, such as f32,f16");
+  list("--shape", filter.shapes,
+       "shapes as in a case's id, such as rows64_cols1024; `run` also takes unlisted ones");
+  list("--case", words.cases, "cases by id, such as softmax.f32.rows64_cols1024");
   list("--model", words.models,
-       "all that one layer of a language model needs: qwen2.5-0.5b; unlisted shapes, for `run`");
+       "all operations of one layer of a language model, such as qwen2.5-0.5b (only `run`)");
   for (const char* const other : {"--category", "--shape", "--case"})
     app.get_option("--model")->excludes(app.get_option(other));
-  list("--variant", filter.variants, "variants: naive,cublas");
+  list("--variant", filter.variants, "variants, such as naive,cublas");
   list("--mode", filter.modes,
-       "cold: device time, the L2 emptied before each; all it reads comes from memory, of what it "
-       "writes up to the L2's size may still be there when the time ends. hot: device time, the L2 "
-       "as the row leaves it. graph: a CUDA graph's node. real: what a caller waits");
-  app.add_flag("--fast", filter.fast, "the pre-merge subset")->group(kRows);
+       "modes: cold (device time, L2 flushed), hot (warm L2), graph (node of a CUDA graph), real "
+       "(wall-clock time)");
+  app.add_flag("--fast", filter.fast, "only the pre-merge subset")->group(kRows);
 }
 
 void require_whole_lists(const CLI::App& command, const std::vector<std::string>& arguments) {

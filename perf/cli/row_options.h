@@ -5,6 +5,7 @@
 #pragma once
 
 #include "perf/cli/options.h"
+#include "perf/format/help_page.h"
 
 #include <filesystem>
 #include <string>
@@ -16,8 +17,6 @@ class Option;
 } // namespace CLI
 
 namespace kg::cli {
-
-inline constexpr const char* kRows = "Which rows"; // the group of these options
 
 // A filter as it stands on a command line; a case stands for its op, dtype and shape, a model for
 // the cases of one of its layers.

@@ -11,42 +11,44 @@ namespace kg::cli {
 void add_try(CLI::App& app, Words& words) {
   Options& options = words.options;
   CLI::App* attempt = app.add_subcommand(
-      "try", "judge a kernel of your own by the card of an operation: right, and safe? And what "
-             "does it cost?");
+      "try", "test your own kernel with an operation's full test suite, and show its costs");
   attempt->add_option("op", options.attempt.op, "the operation")->required();
   attempt->add_option("source", options.attempt.candidate,
                       "the CUDA source (.cu), or a kernel's PTX (.ptx)");
   attempt->add_flag("--signature", options.attempt.signature,
-                    "print the C functions that it must define, as a source that compiles");
-  add_word_list(*attempt, "--dtype", options.attempt.dtypes, "judge these types alone");
+                    "print the C functions that it must define, as a source file that compiles");
+  add_word_list(*attempt, "--dtype", options.attempt.dtypes, "test only these data types");
   add_word_list(*attempt, "--shape", options.attempt.shapes,
-                "try these shapes, too, as rows2_cols1234: right, and what they cost");
+                "also test these shapes, such as rows2_cols1234, and show their costs");
   add_word_list(*attempt, "--without", options.attempt.without,
-                "tests of the contract that it does not claim to pass, as InPlace");
+                "leave out these conformance tests, such as InPlace");
   attempt
       ->add_option("--max-cost", options.attempt.max_cost,
-                   "fail where a counted cost is more than this many times the least")
+                   "fail if a counted cost exceeds N times its theoretical minimum")
       ->check(CLI::Range(1.0, 1e9));
-  attempt->add_option("--arch", options.arch,
-                      "the GPU architecture whose registers and spills are shown (nvcc)");
+  attempt
+      ->add_option("--arch", options.arch,
+                   "GPU architecture whose registers and spills are shown; needs nvcc")
+      ->type_name("ARCH")
+      ->capture_default_str();
   attempt
       ->add_option("--compile", options.attempt.compile_options,
-                   "an option of the compiler, as -DX=1")
+                   "an option for the compiler, such as -DX=1")
       ->allow_extra_args(false);
   attempt->add_option("--entry", options.attempt.launch.entry,
-                      "of PTX: the kernel, where the file has several");
-  attempt->add_option(
-      "--function", options.attempt.launch.function,
-      "of PTX: the function of the operation that the kernel is for, as softmax_f32");
+                      "PTX: the kernel, if the file has several");
+  attempt->add_option("--function", options.attempt.launch.function,
+                      "PTX: the function that the kernel implements, such as softmax_f32");
   attempt->add_option("--grid", options.attempt.launch.grid,
-                      "of PTX: the blocks, as 'rows' or '(cols + 127) / 128, rows'");
-  attempt->add_option("--block", options.attempt.launch.block, "of PTX: the threads of a block");
+                      "PTX: number of blocks, such as 'rows' or '(cols + 127) / 128, rows'");
+  attempt->add_option("--block", options.attempt.launch.block, "PTX: threads of a block");
   attempt->add_option("--shared", options.attempt.launch.shared_bytes,
-                      "of PTX: bytes of dynamic shared memory");
+                      "PTX: bytes of dynamic shared memory");
   attempt->add_option("--arguments", options.attempt.launch.arguments,
-                      "of PTX: what each parameter of the kernel gets, as 'x, y, cols'");
-  attempt->add_option("--json", options.json, "write the verdict to this file");
-  attempt->add_option("--html", options.attempt.html, "write the verdict to this file as a page");
+                      "PTX: arguments of the kernel, such as 'x, y, cols'");
+  attempt->add_option("--json", options.json, "write the verdict to this file")->type_name("FILE");
+  attempt->add_option("--html", options.attempt.html, "write the verdict to this file as a page")
+      ->type_name("FILE");
 }
 
 } // namespace kg::cli

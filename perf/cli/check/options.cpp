@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/check/options.h"
 
+#include "perf/format/help_page.h"
 #include "runtime/atomic_file.h"
 
 #include <CLI/CLI.hpp>
@@ -15,14 +16,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kExamples = R"(
-Examples:
+constexpr const char* kFooter = R"(Examples:
   kernelgrade check race.cu
   kernelgrade check main.cu kernels.cu -I include -D N=1024 -- --size 100
   kernelgrade check race.cu --sarif findings.sarif --costs
 
-Exit codes: 0 no findings, and the program ended with 0; 1 a finding, or the program failed or
-launched no kernel; 2 called wrongly, or it does not compile.)";
+Exit code 0: no findings, and the program ended with 0. Exit code 1: a finding, or the program failed
+or launched no kernel. Exit code 2: usage error, or the program does not compile.
+
+Guide: docs/how-to/check_a_program.md
+)";
 
 void require_sources(const Options& options) {
   if (options.sources.empty())
@@ -57,31 +60,40 @@ Options parse(const std::vector<std::string>& words) {
   const auto mark = std::find(words.begin(), words.end(), "--");
   if (mark != words.end()) options.arguments.assign(mark + 1, words.end());
 
-  CLI::App app("Compiles a CUDA program for the emulator and runs it there under the checkers of "
-               "races, bounds, initialization and barriers. No GPU and no nvcc are needed.",
+  CLI::App app("run any CUDA program under the checkers for races, bounds, initialization and "
+               "barriers, without a GPU or nvcc",
                "kernelgrade check");
-  app.footer(kExamples);
+  app.footer(kFooter);
   std::vector<std::string> folders, macros;
   app.add_option(
       "FILE", options.sources,
-      "the program's sources, one of which has main(): CUDA (.cu) and C++ (.cpp, .cc, .cxx)");
-  const auto add_list = [&](const char* name, std::vector<std::string>& values, const char* text) {
-    app.add_option(name, values, text)->allow_extra_args(false);
+      "the program's sources, one of which has main(): CUDA (.cu) or C++ (.cpp, .cc, .cxx)");
+  const auto add_list = [&](const char* name, const char* type, std::vector<std::string>& values,
+                            const char* text) {
+    app.add_option(name, values, text)->allow_extra_args(false)->type_name(type);
   };
-  add_list("-I", folders, "a folder of headers");
-  add_list("-D", macros, "a macro, as N or N=1024");
-  add_list("--compile", options.compile, "another option of the compiler and linker, as -fopenmp");
-  add_list("--order", options.orders,
-           "run it in this order of threads only: forward, reverse or random:SEED; may be repeated "
-           "(default: forward, reverse, random:1, random:2, up to the first finding)");
-  app.add_flag("--fast", options.fast, "run it without checkers")
+  add_list("-I", "DIR", folders, "a folder with headers");
+  add_list("-D", "MACRO", macros, "a macro: N or N=1024");
+  add_list("--compile", "OPTION", options.compile,
+           "an option for the compiler and the linker, such as -fopenmp");
+  add_list("--order", "ORDER", options.orders,
+           "forward, reverse or random:SEED, may be repeated (default: forward, reverse, random:1, "
+           "random:2)");
+  app.add_flag("--fast", options.fast, "run without checkers")
       ->excludes(app.add_flag("--costs", options.costs,
-                              "show what each line of its kernels asks of a GPU's memory"));
-  app.add_option("--timeout", options.timeout_s, "end a run after so many seconds")
+                              "show the memory costs of each line of its kernels"));
+  app.add_option("--timeout", options.timeout_s, "end a run after N seconds")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  app.add_option("--json", options.json, "write the findings to this file");
-  app.add_option("--sarif", options.sarif, "write the findings to this file as SARIF 2.1.0");
+  app.add_option("--json", options.json, "write the findings to this file")->type_name("FILE");
+  app.add_option("--sarif", options.sarif, "write the findings to this file as SARIF 2.1.0")
+      ->type_name("FILE");
+  app.set_help_flag("-h,--help", "print this help");
+  cli::format_help(app);
+  if (const auto page = cli::page_asked_for(words)) {
+    options.help = cli::section(*page, app, app.get_name(), 2);
+    return options;
+  }
   try {
     std::vector<std::string> reversed(std::make_reverse_iterator(mark),
                                       std::make_reverse_iterator(words.begin()));

@@ -16,9 +16,11 @@ namespace {
 constexpr bool kEmulated = backend == Backend::host;
 
 // On a CPU the executor takes as long for one run as a GPU for a thousand.
-const Setting kWarmUp = {"warm-up", kEmulated ? "1" : "10", "runs of ours that are not timed"};
+const Setting kWarmUp = {"warm-up", kEmulated ? "1" : "10",
+                         "untimed runs of Kernelgrade's model before the timed ones"};
 Setting runs(const char* usual) {
-  return {"runs", kEmulated ? "8" : usual, "timed runs of ours; frameworks sample by themselves"};
+  return {"runs", kEmulated ? "8" : usual,
+          "timed runs of Kernelgrade's model; frameworks choose their own number"};
 }
 
 } // namespace
@@ -27,13 +29,13 @@ Setting runs(const char* usual) {
 Study mlp() {
   Study study;
   study.name = "mlp";
-  study.text = "trains an mlp; its time must grow as steps, layers, batch and the square of dim";
+  study.text = "trains an mlp. Its time must grow as steps, layers, batch and the square of dim";
   study.axis = "times the base";
-  study.settings = {{"dim", kEmulated ? "64" : "256", "of the base: features of each layer"},
-                    {"layers", "4", "of the base"},
-                    {"batch", kEmulated ? "64" : "256", "of the base: samples"},
-                    {"steps", "2", "of the base: forward, backward and AdamW"},
-                    {"to", "5", "the greatest factor, from 3"},
+  study.settings = {{"dim", kEmulated ? "64" : "256", "base model: features of each layer"},
+                    {"layers", "4", "base model: number of layers"},
+                    {"batch", kEmulated ? "64" : "256", "base model: number of samples"},
+                    {"steps", "2", "base model: training steps (forward, backward and AdamW)"},
+                    {"to", "5", "the largest factor, at least 3"},
                     kWarmUp,
                     runs("30")};
   study.scaling = Scaling{1, kShareOfTheory, true};
@@ -66,11 +68,12 @@ Study fps() {
   study.text = "classifies images by whole networks: images per second";
   study.axis = "network";
   study.items = "images";
-  study.settings = {{"network", "alexnet,resnet50", "of these: alexnet, resnet18, 50, 101"},
-                    {"batch", kEmulated ? "1" : "8", "images of a run; several batches by commas"},
-                    {"size", "224", "height and width of an image"},
-                    kWarmUp,
-                    runs("100")};
+  study.settings = {
+      {"network", "alexnet,resnet50", "networks: alexnet, resnet18, resnet50, resnet101"},
+      {"batch", kEmulated ? "1" : "8", "images of a run; a list measures several batches"},
+      {"size", "224", "height and width of an image"},
+      kWarmUp,
+      runs("100")};
   study.points = [](const Settings& settings) {
     const std::int64_t size = number(settings, "size");
     std::vector<Point> points;

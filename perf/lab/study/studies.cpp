@@ -53,8 +53,10 @@ std::vector<std::int64_t> powers(std::int64_t from, std::int64_t to, std::int64_
   return result;
 }
 
-const Setting kOnly = {"only", "", "ours, or libraries (frameworks, too); both unless it is said"};
-const Setting kPeer = {"peer", "", "frameworks beside it: torch,jax (KERNELGRADE_PYTHON has them)"};
+const Setting kOnly = {
+    "only", "", "only Kernelgrade's kernels (`ours`) or only `libraries`, frameworks included"};
+const Setting kPeer = {"peer", "",
+                       "frameworks to compare with: torch,jax (from KERNELGRADE_PYTHON)"};
 const Setting kDtype = {"dtype", "f32", "type of the elements"};
 
 Study vector_add() {
@@ -91,7 +93,7 @@ constexpr double kSlowlyChangingRate = 0.25;
 
 Study matmul() {
   return {"matmul",
-          "multiplies square matrices n x n; its time must grow as n^3",
+          "multiplies square matrices n x n. Its time must grow as n^3",
           "n",
           {{"max-size", kHost ? "2048" : "16384", "the largest n"}, kDtype},
           Scaling{3, kSlowlyChangingRate},
@@ -104,7 +106,7 @@ Study matmul() {
 // Scores, their exponentials and both products are n^2 each: only q, k, v and the result grow as n.
 Study attention() {
   return {"attention",
-          "attends from n queries to n keys; its time must grow as n^2",
+          "attends from n queries to n keys. Its time must grow as n^2",
           "tokens",
           {{"max-size", kHost ? "2048" : "16384", "the longest sequence"},
            {"heads", "2", "of queries, and as many of keys and values"},
@@ -127,7 +129,7 @@ Study matmul_shapes() {
           "k",
           {{"m", kHost ? "1,64,256" : "1,8,64,256,1024,4096", "rows of the product"},
            {"n", kHost ? "1,64,256" : "1,8,64,256,1024,4096", "its columns"},
-           {"k", kHost ? "64,1024" : "64,512,4096", "products that each element sums"},
+           {"k", kHost ? "64,1024" : "64,512,4096", "the common dimension k"},
            kDtype},
           Scaling{1},
           [](const Settings& settings) {
@@ -186,7 +188,7 @@ Study triton() {
       "triton",
       "vector add, matmul, relu, softmax-sum, separable convolution and pooling beside libraries",
       "problem",
-      {{"matmul", kHost ? "128,256" : "512,1024,2048", "n of square products"}, kDtype},
+      {{"matmul", kHost ? "128,256" : "512,1024,2048", "n of square matrices"}, kDtype},
       {},
       [](const Settings& settings) {
         std::vector<Point> points;
@@ -216,7 +218,7 @@ Study grades() {
       "grades",
       "grades elementwise, activation, reduction, matrix and memory operations by the libraries",
       "problem",
-      {{"category", "elementwise,activation,reduction,matrix,memory", "which of these"},
+      {{"category", "elementwise,activation,reduction,matrix,memory", "categories to grade"},
        {"n", kHost ? "256" : "4096", "rows and columns"},
        kDtype},
       {},

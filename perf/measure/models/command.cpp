@@ -8,6 +8,7 @@
 #include "models/initial_values.h"
 #include "models/safetensors.h"
 #include "models/weights.h"
+#include "perf/format/help_page.h"
 #include "perf/measure/models/cases.h"
 #include "perf/measure/models/chosen.h"
 #include "perf/measure/models/compare.h"
@@ -133,89 +134,106 @@ void add_run(CLI::App& app, Options& options) {
   run->add_option("--config", options.model.config,
                   "transformer: the file with its sizes (config.json of Hugging Face)")
       ->check(CLI::ExistingFile);
-  run->add_option("--batch", options.model.batch, "sequences, samples or images")->check(extent);
+  run->add_option("--batch", options.model.batch, "number of sequences, samples or images")
+      ->check(extent);
   run->add_option("--sequence", options.model.sequence, "transformer: tokens of each sequence")
       ->check(extent);
   run->add_option("--dim", options.model.mlp.dim, "mlp: features of each layer")->check(extent);
-  run->add_option("--layers", options.model.mlp.layers, "mlp: layers")->check(extent);
-  run->add_option("--size", options.model.size, "of images: pixels of each side")->check(extent);
-  run->add_option("--layout", options.model.layout, "of images: nhwc or nchw")
+  run->add_option("--layers", options.model.mlp.layers, "mlp: number of layers")->check(extent);
+  run->add_option("--size", options.model.size, "images: pixels of each side")->check(extent);
+  run->add_option("--layout", options.model.layout, "images: layout of the tensors")
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, Layout>{{"nhwc", Layout::nhwc}, {"nchw", Layout::nchw}}));
   run->add_option(
          "--batchnorms", options.model.batchnorms,
-         "of images, in inference: folded into the convolutions, or by running statistics, "
-         "as torchvision's files have them")
+         "images, inference: fold them into the convolutions, or use running statistics as in "
+         "torchvision's files")
       ->transform(CLI::CheckedTransformer(std::map<std::string, models::Batchnorms>{
           {"folded", models::Batchnorms::folded}, {"running", models::Batchnorms::running}}));
-  run->add_option("--dtype", options.model.dtype, "of parameters and activations: f32, bf16 or f16")
+  run->add_option("--dtype", options.model.dtype, "type of parameters and activations")
       ->transform(CLI::CheckedTransformer(std::map<std::string, Dtype>{
           {"f32", Dtype::f32}, {"bf16", Dtype::bf16}, {"f16", Dtype::f16}}));
-  run->add_option("--steps", options.steps, "training steps; 0: inference alone")
+  run->add_option("--steps", options.steps, "training steps; 0: inference only")
       ->check(CLI::Range(0, 100000));
   run->add_option("--generate", options.model.generate,
-                  "transformer: so many tokens behind each prompt of --sequence tokens")
+                  "transformer: generate N tokens after each prompt of --sequence tokens")
       ->check(CLI::Range(std::int64_t{2}, std::int64_t{1} << 20));
-  run->add_option("--warm-up", options.warm_up, "runs before these, which are not timed")
+  run->add_option("--warm-up", options.warm_up, "untimed runs before the timed ones")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   run->add_option("--runs", options.runs, "timed runs")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  run->add_option("--seed", options.seed, "of weights and inputs")->capture_default_str();
-  run->add_option("--weights", options.load, "take the weights from this safetensors file")
+  run->add_option("--seed", options.seed, "random seed of weights and inputs")
+      ->capture_default_str();
+  run->add_option("--weights", options.load, "load the weights from this safetensors file")
       ->check(CLI::ExistingFile);
-  run->add_option("--save-weights", options.weights, "write the first weights to this file");
+  run->add_option("--save-weights", options.weights, "write the initial weights to this file")
+      ->type_name("FILE");
   run->add_option("--save-outputs", options.outputs,
-                  "write inputs, output and losses to this file, for `compare`");
-  run->add_option("--json", options.json, "write all times to this file");
+                  "write inputs, output and losses to this file, for `compare`")
+      ->type_name("FILE");
+  run->add_option("--json", options.json, "write all times to this file")->type_name("FILE");
 }
 
 void add_compare(CLI::App& app, Options& options) {
   CLI::App* compare = app.add_subcommand(
-      "compare", "how far the outputs of two implementations are apart; fails where too far");
+      "compare", "compare the outputs of two implementations, and fail if they differ too much");
   compare->add_option("first", options.first, "a file of --save-outputs")->required();
-  compare->add_option("second", options.second, "one of another implementation")->required();
-  compare->add_option("--most", options.most, "the greatest mean absolute error of an array")
+  compare->add_option("second", options.second, "the same file of another implementation")
+      ->required();
+  compare
+      ->add_option("--most", options.most, "the largest mean absolute error allowed for an array")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
 }
 
 void add_scaling(CLI::App& app, Options& options) {
   CLI::App* scaling = app.add_subcommand(
-      "scaling", "how an mlp's training time grows with steps, layers, batch and dim; fails where "
-                 "not linearly, of dim quadratically");
+      "scaling", "check how an mlp's training time grows: linearly with steps, layers and batch, "
+                 "quadratically with dim");
   const CLI::Range extent(std::int64_t{1}, std::int64_t{1} << 16);
-  scaling->add_option("--dim", options.model.mlp.dim, "of the smallest")->check(extent);
-  scaling->add_option("--layers", options.model.mlp.layers, "of the smallest")->check(extent);
-  scaling->add_option("--batch", options.model.mlp.batch, "of the smallest")->check(extent);
-  scaling->add_option("--steps", options.steps, "of the smallest; 2 unless said otherwise")
+  scaling
+      ->add_option("--dim", options.model.mlp.dim, "features of each layer of the smallest model")
+      ->check(extent);
+  scaling->add_option("--layers", options.model.mlp.layers, "layers of the smallest model")
+      ->check(extent);
+  scaling->add_option("--batch", options.model.mlp.batch, "batch of the smallest model")
+      ->check(extent);
+  scaling->add_option("--steps", options.steps, "training steps of the smallest model (default: 2)")
       ->check(CLI::Range(1, 1000));
   scaling->add_option("--to", options.scaled_to, "the greatest factor")
       ->check(CLI::Range(3, 100))
       ->capture_default_str();
-  scaling->add_option("--runs", options.runs, "trainings of each, of which the fastest counts")
+  scaling->add_option("--runs", options.runs, "trainings of each model; the fastest counts")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
 }
 
 void add_gate(CLI::App& app, Options& options) {
   CLI::App* gate = app.add_subcommand(
-      "gate", "memory and work of listed models against baselines, on a GPU their times, too");
+      "gate", "compare memory, work and, on a GPU, times of listed models with the baselines");
   GateCall& call = options.gate;
-  gate->add_option("--case", call.part, "only cases whose id has this part");
-  gate->add_option("--runs", call.runs, "timed runs of each")
+  gate->add_option("--case", call.part, "only cases whose id contains this text");
+  gate->add_option("--runs", call.runs, "timed runs of each case")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  gate->add_flag("--full", call.full, "run models at full size on the executor, too: hours");
-  gate->add_option("--baselines", call.baselines, "the folder")->capture_default_str();
-  gate->add_option("--json", call.json, "write the times to this file");
-  gate->add_option("--from", call.from, "take the times from files of --json, of fresh processes")
+  gate->add_flag("--full", call.full,
+                 "also run models of full size on the emulator, which takes hours");
+  gate->add_option("--baselines", call.baselines,
+                   "folder of the baselines (default: that of the source tree)")
+      ->type_name("FOLDER");
+  gate->add_option("--json", call.json, "write the times to this file")->type_name("FILE");
+  gate->add_option("--from", call.from,
+                   "take the times from files that --json wrote in other processes")
       ->check(CLI::ExistingFile);
   gate->add_flag("--bless", call.bless, "write the baselines");
-  gate->add_flag("--remove-orphans", call.remove_orphans, "with --bless: rows of no case");
-  gate->add_option("--why", call.why, "with --bless: what changed, for who reads the files");
-  gate->add_option("--source-id", call.source, "with --bless: the commit, where there is no git");
+  gate->add_flag("--remove-orphans", call.remove_orphans,
+                 "with --bless: drop rows whose case no longer exists");
+  gate->add_option("--why", call.why, "with --bless: the reason for the change, for reviewers")
+      ->type_name("TEXT");
+  gate->add_option("--source-id", call.source, "with --bless: the commit, if there is no git")
+      ->type_name("ID");
 }
 
 int gate_models(const Options& options, std::ostream& out, std::ostream& err) {
@@ -236,12 +254,14 @@ int list(std::ostream& out) {
 
 void add_export(CLI::App& app, Options& options) {
   CLI::App* command = app.add_subcommand(
-      "export", "write weights, inputs and what must come out, for `kernelgrade peers --op model`");
-  command->add_option("--case", options.words, "ids of cases, or parts of ids of listed ones")
+      "export", "write weights, inputs and expected outputs for `kernelgrade peers --op model`");
+  command->add_option("--case", options.words, "ids of cases, or parts of the ids of listed cases")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->required();
-  command->add_option("--folder", options.folder, "where to write")->required();
+  command->add_option("--folder", options.folder, "folder to write to")
+      ->type_name("FOLDER")
+      ->required();
 }
 
 int export_chosen(const Options& options, std::ostream& err) {
@@ -251,16 +271,18 @@ int export_chosen(const Options& options, std::ostream& err) {
 }
 
 void add_measure(CLI::App& app, Options& options) {
-  CLI::App* command = app.add_subcommand("measure", "one model as a row of results, for studies");
+  CLI::App* command =
+      app.add_subcommand("measure", "measure one model as a row of results, for studies");
   MeasureCall& call = options.measured;
-  command->add_option("--case", call.case_id, "its id")->required();
-  command->add_option("--variant", call.variant, "what the row is called")->required();
-  command->add_option("--warm-up", call.warm_up, "runs that are not timed")
+  command->add_option("--case", call.case_id, "id of the case")->required();
+  command->add_option("--variant", call.variant, "name of the row")->required();
+  command->add_option("--warm-up", call.warm_up, "untimed runs before the timed ones")
       ->check(CLI::Range(1, 100000));
   command->add_option("--runs", call.runs, "timed runs")->check(CLI::Range(1, 100000));
-  command->add_option("--source-id", call.source, "the commit")->required();
-  command->add_option("--json", call.json, "the file to write")->required();
-  command->add_option("--trace", call.trace, "write what its operations take to this file");
+  command->add_option("--source-id", call.source, "the commit")->type_name("ID")->required();
+  command->add_option("--json", call.json, "the file to write")->type_name("FILE")->required();
+  command->add_option("--trace", call.trace, "write the times of its operations to this file")
+      ->type_name("FILE");
 }
 
 int measure_chosen(const Options& options, std::ostream& err) {
@@ -273,15 +295,25 @@ int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::
   Options options;
   options.model.config = model_configs() / "reduced.json";
   options.gate.baselines = source_folder(KERNELGRADE_SOURCE_DIR) / "baselines";
-  CLI::App app("Whole models, composed of this suite's operations.", "kernelgrade model");
+  CLI::App app("run whole models made of the suite's operations, and time their layers",
+               "kernelgrade model");
   app.require_subcommand(1);
-  app.add_subcommand("list", "the ids of the gate's cases; `large`: a CPU only plans it");
+  app.add_subcommand(
+      "list", "list the ids of the gate's cases, of which a CPU only plans those marked `large`");
   add_run(app, options);
   add_compare(app, options);
   add_scaling(app, options);
   add_gate(app, options);
   add_export(app, options);
   add_measure(app, options);
+  app.set_help_flag("-h,--help", "print this help");
+  app.footer("Examples:\n  kernelgrade model run resnet18 --batch 2\n  kernelgrade model gate "
+             "--case mlp\n\nGuide: docs/how-to/run_a_model.md\n");
+  cli::format_help(app);
+  if (const auto page = cli::page_asked_for(arguments)) {
+    out << cli::section(*page, app, app.get_name(), 2);
+    return kExitPass;
+  }
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend())); // CLI11: last first
   } catch (const CLI::CallForHelp&) {

@@ -154,59 +154,6 @@ INSTANTIATE_TEST_SUITE_P(
                     Arguments{"selftest", "aa"}, Arguments{"peers", "--peer", "torch"},
                     Arguments{"profile"}, Arguments{"profile", "--sass"}));
 
-TEST(CliHelp, IsNoMistake) {
-  Cli cli;
-  EXPECT_EQ(cli({"--help"}).exit_code, 0);
-  EXPECT_THAT(cli({"--help"}).out, HasSubstr("bless"));
-  EXPECT_THAT(cli({"gate", "--help"}).out, HasSubstr("--baselines"));
-}
-
-TEST(CliHelp, DescribesTheRowFiltersOnce) {
-  Cli cli;
-  EXPECT_THAT(cli({"--help"}).out, HasSubstr("emptied")) << "what cold means";
-  const std::string run = cli({"run", "--help"}).out;
-  EXPECT_THAT(run, Not(HasSubstr("emptied")));
-  EXPECT_THAT(run, HasSubstr("--op, --category, --dtype, --shape"));
-}
-
-TEST(CliHelp, NamesTheVersion) {
-  Cli cli;
-  const Outcome outcome = cli({"--version"});
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.out,
-              testing::MatchesRegex("kernelgrade [0-9]+.[0-9]+.[0-9]+, host backend\n"));
-}
-
-// Of the whole and of each command that it lists.
-TEST(CliHelp, IsInShortLinesAndNamesTheProgram) {
-  Cli cli;
-  const std::string whole = cli({"--help"}).out;
-  EXPECT_THAT(whole, HasSubstr("Usage: kernelgrade "));
-  EXPECT_THAT(whole, Not(HasSubstr("Further commands"))) << "describe it in perf/cli/help.cpp";
-  std::vector<std::string> commands;
-  std::istringstream lines(whole);
-  std::string group;
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with(' ')) group = line;
-    const bool of_commands = group == "Kernels of your own:" || group == "Measure and gate:" ||
-                             group == "Find out why:" || group == "Stored results:" ||
-                             group == "Studies:";
-    if (of_commands && line.starts_with("  ") && line.size() > 2 && line[2] != ' ')
-      commands.push_back(line.substr(2, line.find(' ', 2) - 2));
-  }
-  EXPECT_GE(commands.size(), 19u);
-  EXPECT_EQ(commands.front(), "check");
-  for (const std::string& command : commands) {
-    if (command == "check" || command == "model")
-      continue; // other programs' (tests/unit/perf/cli/check, tests/unit/kernels/models)
-    const std::string help = cli({command, "--help"}).out;
-    EXPECT_THAT(help, HasSubstr("Usage: kernelgrade " + command));
-    std::istringstream text(help + whole);
-    for (std::string line; std::getline(text, line);)
-      EXPECT_LE(line.size(), 100u) << command << ": " << line;
-  }
-}
-
 TEST(CliBatch, RunsEachLinesRows) {
   Cli cli;
   const std::string file = cli.folder.path() / "rows";

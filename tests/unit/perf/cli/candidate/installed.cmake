@@ -18,6 +18,9 @@ file(REMOVE_RECURSE ${FOLDER})
 set(installed "${FOLDER}/installed here") # any folder will do
 set(project ${FOLDER}/project)
 expect(install 0 "" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${installed})
+if(NOT EXISTS "${installed}/share/man/man1/kernelgrade.1")
+  message(FATAL_ERROR "the manual page is not installed")
+endif()
 
 file(MAKE_DIRECTORY ${project})
 file(COPY_FILE ${SOURCE} ${project}/my_softmax.cu)
