@@ -91,14 +91,14 @@ nvdisasm_of_pypi() {
 # code are skipped.
 install_nvdisasm() {
   if ! find_nvcc; then
-    echo 'left out: there is no nvcc'
+    echo 'left out: nvcc not found'
   elif command -v nvdisasm; then
     return 0
   elif [[ -n $(nvdisasm_of_pypi) ]] || { python3 -m venv "$nvdisasm_environment" &&
     "$nvdisasm_environment/bin/pip" install --quiet 'nvidia-cuda-nvdisasm>=13.0,<14'; }; then
     nvdisasm_of_pypi
   else
-    echo 'left out: there is no nvdisasm, and PyPI gave none'
+    echo 'left out: nvdisasm not found, and PyPI gave none'
   fi
 }
 

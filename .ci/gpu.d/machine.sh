@@ -142,7 +142,7 @@ for path in nvidia.__path__: print("\n".join(glob.glob(path + "/*/lib")))' 2>/de
 }
 
 find_gpu() {
-  gpu_works || { echo 'there is no working GPU: nvidia-smi -L lists none'; return 1; }
+  gpu_works || { echo 'no working GPU: nvidia-smi -L lists none'; return 1; }
   nvidia-smi --query-gpu=name,uuid,driver_version,compute_cap,clocks.max.sm,clocks.max.mem,power.limit,ecc.mode.current,mig.mode.current \
     --format=csv | tee "$work/logs/device.txt"
   ! find_nvcc || nvcc --version | tail -2 | head -1 | tee -a "$work/logs/device.txt"
@@ -152,7 +152,7 @@ find_gpu() {
 # From source: everything that compiles, whatever does not. From a bundle there is nothing to do.
 build() {
   local architectures=90a-real options=() code=0 targets wanted='' programs=(kernelgrade instructions_test)
-  find_nvcc || ((dry_run)) || { echo 'there is no nvcc on PATH or in /usr/local/cuda/bin; carry a bundle instead (.ci/gpu-bundle --prebuilt)'; return 1; }
+  find_nvcc || ((dry_run)) || { echo 'nvcc not found on PATH or in /usr/local/cuda/bin; carry a bundle instead (.ci/gpu-bundle --prebuilt)'; return 1; }
   ! gpu_works || architectures=$(gpu_architectures)
   [[ -z $googletest ]] || options+=("-DKERNELGRADE_GOOGLETEST_SOURCE=$googletest")
   [[ -z $headers ]] || options+=("-DKERNELGRADE_HEADERS=$headers")

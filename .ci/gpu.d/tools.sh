@@ -33,7 +33,7 @@ instructions() {
 # What the hardware counts of the launches whose costs are counted on the executor, for `kernelgrade compare --hardware *.csv` on the host
 # backend, after `tar -xf tools.tar` and `unxz`.
 profile() {
-  command -v ncu >/dev/null || ((dry_run)) || { echo 'there is no ncu on PATH; it comes with the CUDA toolkit'; return 1; }
+  command -v ncu >/dev/null || ((dry_run)) || { echo 'ncu not found on PATH; it comes with the CUDA toolkit'; return 1; }
   metrics=l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum
   ((dry_run)) || metrics=$(known_metrics)
   [[ -n $metrics ]] || { echo 'this ncu knows none of the metrics'; return 1; }

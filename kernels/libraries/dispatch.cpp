@@ -14,7 +14,7 @@ std::string prefix(std::string_view what) { return "kg::vendor::" + std::string(
 void fail_unknown(std::string_view variant, std::string_view what, const Names& known) {
   std::string list;
   for (std::string_view name : known) list += (list.empty() ? "" : ", ") + std::string(name);
-  fail(prefix(what) + "there is no variant \"" + std::string(variant) +
+  fail(prefix(what) + "no variant \"" + std::string(variant) +
        "\" on this backend; use one of: " + (list.empty() ? "(none)" : list));
 }
 

@@ -20,7 +20,7 @@ void permute(std::string_view variant, Dtype dtype, std::span<const std::int64_t
   bool permutes = order.size() == shape.size();
   for (int axis = 0; axis < rank; ++axis)
     permutes = permutes && std::count(order.begin(), order.end(), axis) == 1;
-  require(permutes, "kg::vendor::" + what + ": order is no permutation of the " +
+  require(permutes, "kg::vendor::" + what + ": order is not a permutation of the " +
                         std::to_string(rank) + " axes; give each once");
   if (std::count(shape.begin(), shape.end(), 0) > 0) return;
   require_pointers(what, {{"x", x}, {"y", y}});

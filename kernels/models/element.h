@@ -21,7 +21,7 @@ auto with_element(Dtype dtype, const Call& call) {
   case Dtype::f32: return call(float{});
   case Dtype::f16: return call(f16{});
   case Dtype::bf16: return call(bf16{});
-  default: fail("models: there are no layers of " + std::string(name(dtype)));
+  default: fail("models: no layers of " + std::string(name(dtype)));
   }
 }
 

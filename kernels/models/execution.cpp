@@ -129,7 +129,7 @@ std::vector<float> Execution::read(Tensor tensor) const {
   return decoded(copy_out(tensor), tensor.dtype);
 }
 std::vector<std::int32_t> Execution::read_integers(Tensor tensor) const {
-  require(tensor.dtype == Dtype::i32, tape_.name(tensor) + ": its elements are no integers");
+  require(tensor.dtype == Dtype::i32, tape_.name(tensor) + ": its elements are not integers");
   const std::vector<std::byte> bytes = copy_out(tensor);
   std::vector<std::int32_t> values(static_cast<std::size_t>(tensor.size()));
   if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());

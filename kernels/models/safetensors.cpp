@@ -39,7 +39,7 @@ class Entry {
     need(value_.is_object() && value_.size() == 3 && value_.contains("dtype") &&
              value_.contains("shape") && value_.contains("data_offsets"),
          "must have dtype, shape and data_offsets, and nothing else");
-    need(value_["dtype"].is_string(), "has a dtype that is no text");
+    need(value_["dtype"].is_string(), "has a dtype that is not text");
     StoredArray array{.dtype = value_["dtype"].get<std::string>(), .shape = numbers("shape")};
     const std::int64_t each = bytes_each(array.dtype);
     need(each > 0, "has the unknown dtype \"" + array.dtype + "\"");
@@ -62,12 +62,12 @@ class Entry {
     if (!holds) throw Error(what_ + " " + why);
   }
   std::vector<std::int64_t> numbers(const char* member) const {
-    need(value_[member].is_array(), std::string("has a ") + member + " that is no list");
+    need(value_[member].is_array(), std::string("has a ") + member + " that is not a list");
     std::vector<std::int64_t> numbers;
     for (const nlohmann::json& each : value_[member]) {
       need(each.is_number_unsigned() &&
                each.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max(),
-           std::string("has a ") + member + " with something that is no whole number from 0 on");
+           std::string("has a ") + member + " with something that is not a whole number from 0 on");
       numbers.push_back(each.get<std::int64_t>());
     }
     return numbers;
@@ -137,7 +137,7 @@ std::string header_of(std::span<const NamedArray> arrays) {
     for (const std::int64_t extent : each.shape) needed *= extent;
     require(needed == bytes, each.name + ": its shape is not that of its values");
     require(each.name != "__metadata__" && !header.contains(each.name),
-            each.name + ": two arrays of one name, or the name of what is no array");
+            each.name + ": two arrays of one name, or the name of what is not an array");
     header[each.name] = {{"dtype", is_float ? "F32" : "I32"},
                          {"shape", each.shape},
                          {"data_offsets", {at, at + bytes}}};
@@ -154,15 +154,16 @@ std::int64_t StoredArray::count() const { return (end - begin) / bytes_each(dtyp
 
 SafetensorsReader::SafetensorsReader(const std::filesystem::path& file) : path_(file.string()) {
   if (!std::filesystem::is_regular_file(file))
-    throw Error(path_ + ": there is no such file, or it is no regular one");
+    throw Error(path_ + ": no such file, or it is not a regular one");
   file_.open(file, std::ios::binary);
   const auto size = static_cast<std::int64_t>(std::filesystem::file_size(file));
   std::uint64_t length = 0;
   file_.read(reinterpret_cast<char*>(&length), kLengthBytes);
   if (!file_) throw Error(path_ + ": it has no eight bytes, which a safetensors file begins with");
   if (length > static_cast<std::uint64_t>(std::min(kMostHeader, size - kLengthBytes)))
-    throw Error(path_ + ": its header should have " + std::to_string(length) +
-                " bytes, more than the file or the format has; it is no safetensors file, or cut");
+    throw Error(
+        path_ + ": its header should have " + std::to_string(length) +
+        " bytes, more than the file or the format has; it is not a safetensors file, or cut");
   std::string text(length, '\0');
   file_.read(text.data(), static_cast<std::streamsize>(length));
   if (!file_) throw Error(path_ + ": its header cannot be read");
@@ -176,7 +177,7 @@ SafetensorsReader::SafetensorsReader(const std::filesystem::path& file) : path_(
 
 const StoredArray& SafetensorsReader::array(const std::string& name) const {
   const auto found = arrays_.find(name);
-  if (found == arrays_.end()) throw Error(path_ + ": there is no array \"" + name + "\"");
+  if (found == arrays_.end()) throw Error(path_ + ": no array \"" + name + "\"");
   return found->second;
 }
 

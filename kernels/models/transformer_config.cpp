@@ -133,7 +133,7 @@ TransformerConfig parse_transformer_config(const std::string& text, const std::s
 
 TransformerConfig read_transformer_config(const std::filesystem::path& file) {
   const auto text = read_file(file);
-  if (!text) throw Error(file.string() + ": there is no such file");
+  if (!text) throw Error(file.string() + ": no such file");
   return parse_transformer_config(*text, file.string());
 }
 

@@ -63,7 +63,7 @@ void load_weights(Execution& execution, const std::filesystem::path& file) {
   });
   for (const auto& [name, array] : reader.arrays())
     if (!known.contains(name) && !is_no_number_of_a_model(name))
-      throw Error(file.string() + ": array \"" + name + "\" is no part of this model");
+      throw Error(file.string() + ": array \"" + name + "\" is not part of this model");
   each_part(execution.tape(), [&](const Parameter& parameter, const Part& part, std::int64_t row) {
     write_part(execution, parameter, row, reader.floats(name_in(reader, part.name)));
   });

@@ -64,7 +64,7 @@ judge::ExactRows unchanged_costs(const std::vector<const Row*>& rows, const Opti
   for (const auto& [op, wanted] : rows_by_op(rows)) {
     const cost::Blessed blessed = blessed_of(op, options);
     if (const std::string why = why_counted(op, wanted, sources, blessed, world); !why.empty())
-      throw Error(fmt::format("there is no {}, and op {} must be counted: {}; build the target "
+      throw Error(fmt::format("no {}, and op {} must be counted: {}; build the target "
                               "kernelgrade-cost",
                               counting_program(world).string(), op, why));
     const std::string why = cost::why_unchanged(sources.ops.at(op));

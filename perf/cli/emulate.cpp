@@ -38,7 +38,7 @@ fs::path located(const std::string& program) {
 // A CUDA runtime within the program takes NVIDIA's driver alone.
 void demand_shared_runtime(const fs::path& program) {
   const auto image = read_file(program);
-  if (!image) throw UsageError(fmt::format("{}: there is no such program", program.string()));
+  if (!image) throw UsageError(fmt::format("{}: no such program", program.string()));
   const auto names = [&](const char* word) { return image->find(word) != std::string::npos; };
   if (!image->starts_with("\177ELF") || names("libcudart.so.") || !names("cuGetExportTable"))
     return;

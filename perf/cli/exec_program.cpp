@@ -16,8 +16,8 @@ namespace kg::cli {
 void need(const World& world, const std::filesystem::path& file, const std::string& target,
           const std::string& otherwise) {
   const auto complain = [&](const std::string& words) {
-    throw Error(fmt::format("there is no {}{}{}{}", file.string(), words,
-                            otherwise.empty() ? "" : "\n", otherwise));
+    throw Error(
+        fmt::format("no {}{}{}{}", file.string(), words, otherwise.empty() ? "" : "\n", otherwise));
   };
   if (std::filesystem::exists(file)) return;
   if (!build::is_in_build_tree(world.executable, world.build))

@@ -215,7 +215,7 @@ std::string help_text(const CLI::App& app, const std::vector<std::string>& words
   }
   const CLI::App* command = command_named(app, words.front());
   if (!command)
-    throw UsageError(fmt::format("help: there is no topic '{}'; the topics are {}", words.front(),
+    throw UsageError(fmt::format("help: unknown topic '{}'; the topics are {}", words.front(),
                                  all_commands(app)));
   return command->help(app.get_name());
 }

@@ -17,8 +17,8 @@ CLI::Validator positive(double most, const std::string& unit) {
             const std::optional<double> value = judge::parse_number(word);
             return value && *value > 0 && *value <= most
                        ? std::string()
-                       : fmt::format("'{}' is no number of {} above 0 and up to {:g}", word, unit,
-                                     most);
+                       : fmt::format("expected {} above 0 and up to {:g}, got '{}'", unit, most,
+                                     word);
           },
           "POSITIVE"};
 }

@@ -88,7 +88,7 @@ std::string command_needed(CLI::App& app, const std::vector<std::string>& argume
   if (word == arguments.end()) return "name a command; t" + list;
   const std::string meant = nearest(*word, commands);
   constexpr std::size_t kShown = 40; // the list must not disappear behind a long word
-  return fmt::format("there is no command '{}{}'; {}{}", word->substr(0, kShown),
+  return fmt::format("unknown command '{}{}'; {}{}", word->substr(0, kShown),
                      word->size() > kShown ? "..." : "",
                      meant.empty() ? "t" : "did you mean " + meant + "? T", list);
 }
@@ -110,8 +110,8 @@ void require_folders(const CLI::App& command, const Options& options) {
                                  const char* instead) {
     const CLI::Option* given = command.get_option_no_throw(name);
     if (!given || given->empty() || std::filesystem::is_directory(folder)) return;
-    throw UsageError(fmt::format("{} {}: there is no such folder; name {}, or leave the option out",
-                                 name, folder.string(), instead));
+    throw UsageError(fmt::format("{} {}: no such folder; name {}, or leave the option out", name,
+                                 folder.string(), instead));
   };
   const bool writes = options.command == "bless" || options.bless.resources || options.write;
   if (!writes) require_there("--baselines", options.baselines, "one that was blessed");

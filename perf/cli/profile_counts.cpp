@@ -69,7 +69,7 @@ std::vector<MachineCode> code_of(const std::filesystem::path& cubin, const sass:
                                  const std::filesystem::path& nvdisasm) {
   const std::string file = cubin.string();
   const auto contents = read_file(cubin);
-  if (!contents) throw UsageError(file + ": there is no such cubin");
+  if (!contents) throw UsageError(file + ": no such cubin");
   const std::vector<sass::Function> functions =
       sass::read_listing(sass::disassemble(nvdisasm, *contents, file), file);
   std::vector<MachineCode> found;

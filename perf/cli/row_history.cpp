@@ -20,10 +20,9 @@ constexpr std::size_t kMostRuns = 200; // the newest
 
 report::History row_history(const std::filesystem::path& file, const std::string& device,
                             const std::vector<judge::RowResult>& rows) {
-  require(
-      std::filesystem::exists(file),
-      fmt::format("--history {}: there is no such file; make it by `kernelgrade history import`",
-                  file.string()));
+  require(std::filesystem::exists(file),
+          fmt::format("--history {}: no such file; make it by `kernelgrade history import`",
+                      file.string()));
   std::set<judge::RowKey> wanted;
   for (const judge::RowResult& row : rows) wanted.insert(row.key);
   const history::Database database(file);

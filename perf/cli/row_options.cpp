@@ -126,7 +126,7 @@ std::vector<Filter> filters_of(const FilterWords& words) {
 
 std::vector<Filter> read_batch(const std::filesystem::path& path) {
   const std::optional<std::string> contents = read_file(path);
-  if (!contents) throw UsageError(fmt::format("--batch {}: there is no such file", path.string()));
+  if (!contents) throw UsageError(fmt::format("--batch {}: no such file", path.string()));
   std::vector<Filter> filters;
   std::istringstream lines(*contents);
   std::size_t number = 0;

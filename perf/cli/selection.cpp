@@ -34,7 +34,7 @@ void require_known(const char* option, const std::vector<std::string>& words,
                    const std::set<std::string>& known, const char* what) {
   for (const std::string& word : words)
     if (!known.contains(word))
-      throw UsageError(fmt::format("{} {}: there is no such {}; there are: {}", option, word, what,
+      throw UsageError(fmt::format("{} {}: no such {}; there are: {}", option, word, what,
                                    fmt::join(known, ", ")));
 }
 

@@ -34,7 +34,7 @@ std::vector<CalibrationRow> load(const std::vector<std::filesystem::path>& files
       continue;
     }
     const selftest::CalibrationFile found = selftest::load_calibration(file);
-    if (!found.exists) throw UsageError(file.string() + ": there is no such file");
+    if (!found.exists) throw UsageError(file.string() + ": no such file");
     if (!found.problems.empty()) throw Error(judge::text(found.problems));
     rows.insert(rows.end(), found.rows.begin(), found.rows.end());
   }

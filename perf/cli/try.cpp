@@ -34,7 +34,7 @@ using candidate::Programs;
 const perf::Operation& operation_named(const World& world, const std::string& op) {
   for (const perf::Operation& operation : world.operations)
     if (operation.name == op) return operation;
-  throw UsageError(fmt::format("there is no operation {}; `kernelgrade list` has them", op));
+  throw UsageError(fmt::format("unknown operation {}; `kernelgrade list` has them", op));
 }
 
 // The functions that the operation asks for, as a source.
@@ -292,7 +292,7 @@ int try_candidate(const Options& options, World& world) {
     throw UsageError("which source? kernelgrade try OP FILE.cu (or FILE.ptx), or kernelgrade try "
                      "OP --signature");
   if (!fs::is_regular_file(options.attempt.candidate))
-    throw UsageError(fmt::format("{}: there is no such file", options.attempt.candidate.string()));
+    throw UsageError(fmt::format("{}: no such file", options.attempt.candidate.string()));
   try {
     resources::sm_limits(options.arch);
   } catch (const Error& error) {

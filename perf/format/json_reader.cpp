@@ -89,7 +89,7 @@ double JsonObject::number(const std::string& name) {
 
 std::size_t JsonObject::whole_number(const std::string& name) {
   const double value = from_zero(name);
-  if (value != std::floor(value)) fail(name, "is no whole number", "measure again");
+  if (value != std::floor(value)) fail(name, "is not a whole number", "measure again");
   return static_cast<std::size_t>(value);
 }
 

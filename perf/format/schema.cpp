@@ -202,7 +202,7 @@ std::optional<Complaint> a_number_from_zero(std::string_view field) {
 std::optional<Complaint> a_tolerance(std::string_view field) {
   const std::optional<double> value = parse_number(field);
   if (value && *value > 0 && *value <= 100) return std::nullopt;
-  return Complaint{fmt::format("'{}' is no tolerance", field),
+  return Complaint{fmt::format("expected a tolerance, got '{}'", field),
                    "give percent, above 0 and up to 100"};
 }
 

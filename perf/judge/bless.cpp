@@ -176,7 +176,7 @@ BlessPlan plan_bless(const TimingFile& file, const std::vector<Measured>& measur
     plan.faults.push_back("the source tree has uncommitted changes, so the times belong to no "
                           "commit; commit or stash them first");
   if (measured.empty() && !options.remove_orphans_beside)
-    plan.faults.push_back("there are no rows to bless; check the filters");
+    plan.faults.push_back("no rows to bless; check the filters");
 
   std::map<RowKey, TimingRow> rows;
   for (const TimingRow& row : file.rows) rows.emplace(row.key, row);

@@ -29,7 +29,7 @@ std::optional<std::string> defect(const Measured& row, Device device) {
   if (!std::all_of(row.samples_ns.begin(), row.samples_ns.end(), is_sample) ||
       row.process_medians_ns.empty() ||
       !std::all_of(row.process_medians_ns.begin(), row.process_medians_ns.end(), is_time))
-    return "it has samples that are no times";
+    return "it has samples that are not times";
   if (!is_time(row.ci_ns.low) || !(row.ci_ns.low <= row.median_ns) ||
       !(row.median_ns <= row.ci_ns.high) || !is_time(row.ci_ns.high))
     return fmt::format("its median {:g} ns lies outside [{:g}, {:g}]", row.median_ns, row.ci_ns.low,

@@ -44,7 +44,7 @@ Proposal propose(const ExactTable& table, const Rows& blessed, const ExactMeasur
   if (std::any_of(row.values.begin(), row.values.end(),
                   [](double value) { return std::isnan(value); }) ||
       !are_numbers(table, row))
-    return proposed(BlessAction::refused, "it holds a value that is no number >= 0");
+    return proposed(BlessAction::refused, "it holds a value that is not a number >= 0");
   if (std::string below = below_minimum(table, row); !below.empty())
     return proposed(BlessAction::refused, std::move(below));
   row.line = 0;
@@ -105,7 +105,7 @@ ExactBlessPlan plan_exact_bless(const ExactTable& table, const std::vector<Exact
   if (options.dirty_tree)
     plan.faults.push_back("the source tree has uncommitted changes, so the values belong to no "
                           "commit; commit or stash them first");
-  if (measured.empty()) plan.faults.push_back("there are no rows to bless; check the filters");
+  if (measured.empty()) plan.faults.push_back("no rows to bless; check the filters");
 
   Rows rows;
   for (const ExactRow& row : baseline.rows) rows.emplace(row.key, row);

@@ -79,7 +79,8 @@ ExactVerdict judge_row(const ExactTable& table, const ExactMeasured& now, const 
     return result;
   }
   if (!are_numbers(table, now.row)) {
-    conclude(result, table, Verdict::invalid, "it holds a value that is no number >= 0", options);
+    conclude(result, table, Verdict::invalid, "it holds a value that is not a number >= 0",
+             options);
     return result;
   }
   if (const std::string impossible = below_minimum(table, now.row); !impossible.empty()) {

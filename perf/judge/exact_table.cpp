@@ -25,7 +25,7 @@ constexpr int kResourceSchema = 3;
 std::optional<Complaint> a_kernel(std::string_view field) {
   const std::size_t dot = field.find('.');
   if (dot != field.npos && dot > 0 && dot + 1 < field.size()) return std::nullopt;
-  return Complaint{fmt::format("'{}' is no kernel", field), "write <op>.<name>"};
+  return Complaint{fmt::format("'{}' is not a kernel", field), "write <op>.<name>"};
 }
 
 std::optional<Complaint> a_number_from_zero_or_nothing(std::string_view field) {

@@ -61,7 +61,7 @@ std::string fault_of_reason(std::string_view reason) {
   bool seen = false;
   while (!reason.empty()) {
     const std::uint32_t point = take(reason);
-    if (point == 0xFFFFFFFF) return "is no UTF-8";
+    if (point == 0xFFFFFFFF) return "is not UTF-8";
     if (point < 0x20 || point == 0x7F) return "has a line end or another control character";
     seen = seen || is_seen(point);
   }

@@ -288,7 +288,7 @@ void save_results(const std::filesystem::path& path, const Results& run) {
 
 Results load_results(const std::filesystem::path& path) {
   const std::optional<std::string> contents = read_file(path);
-  if (!contents) throw Error(path.string() + ": there is no such file; measure with --json first");
+  if (!contents) throw Error(path.string() + ": no such file; measure with --json first");
   return results_from_json(*contents, path.string());
 }
 

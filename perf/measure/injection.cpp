@@ -36,9 +36,10 @@ Term parse_term(std::string_view term, std::string_view text, const std::functio
   const double most = kind == "wild" ? 1 : kMostPercent;
   if (!value || !(*value >= 0 && *value <= most) ||
       !(kind.empty() || kind == "wild" || kind == "bimodal") || (colon == 0))
-    fail(fmt::format("{} is \"{}\", of which '{}' is no slow-down; write <percent>, wild:<share up "
-                     "to 1> or bimodal:<percent>, joined by ','",
-                     kInjectVariable, text, term));
+    fail(fmt::format(
+        "{} is \"{}\", of which '{}' is not a slow-down; write <percent>, wild:<share up "
+        "to 1> or bimodal:<percent>, joined by ','",
+        kInjectVariable, text, term));
   if (kind.empty()) return {1 + *value / 100, false};
   const double chosen = draw(), amount = draw();
   if (kind == "wild") return {chosen < *value ? 1 + amount * kWildPercent / 100 : 1, true};

@@ -88,8 +88,9 @@ std::string sample_problem(const std::vector<double>& samples_ns, Mode mode) {
     return std::isfinite(t) && (slopes || t > 0);
   });
   if (impossible != samples_ns.end())
-    return fmt::format("a sample of {} ns is no time; the clock is broken, or the run does nothing",
-                       *impossible);
+    return fmt::format(
+        "a sample of {} ns is not a time; the clock is broken, or the run does nothing",
+        *impossible);
   if (!slopes) return "";
   const judge::Interval interval = judge::median_interval(samples_ns, judge::kConfidence).interval;
   if (interval.low > 0) return "";

@@ -152,7 +152,7 @@ ModeSampler mode_sampler(const Workload& workload, Mode mode, Apparatus& apparat
     return sampler;
   }
   }
-  fail(fmt::format("there is no mode {}", static_cast<int>(mode)));
+  fail(fmt::format("unknown mode {}", static_cast<int>(mode)));
 }
 
 } // namespace kg::perf

@@ -96,7 +96,7 @@ std::string complaint(const fs::path& file, fs::file_time_type begin) {
   if (written < begin) return file.string() + " is older than this run";
   const std::optional<std::string> contents = read_file(file);
   if (!contents || contents->empty()) return file.string() + " is empty";
-  if (!nlohmann::json::accept(*contents)) return file.string() + " is no whole JSON";
+  if (!nlohmann::json::accept(*contents)) return file.string() + " is not complete JSON";
   return "";
 }
 
@@ -171,11 +171,12 @@ std::string_view name(TestState state) {
 std::vector<PlannedTest> planned_tests(const fs::path& list, const fs::path& results) {
   const std::optional<std::string> contents = read_file(list);
   require(contents.has_value(),
-          list.string() + ": there is no such file; write it by ctest --show-only=json-v1");
+          list.string() + ": no such file; write it by ctest --show-only=json-v1");
   const nlohmann::json root = judge::parse_json(*contents, list.string());
-  require(root.contains("tests") && root["tests"].is_array() && !root["tests"].empty(),
-          list.string() +
-              ": it is no list of tests, or an empty one; write it by ctest --show-only=json-v1");
+  require(
+      root.contains("tests") && root["tests"].is_array() && !root["tests"].empty(),
+      list.string() +
+          ": it is not a list of tests, or an empty one; write it by ctest --show-only=json-v1");
   const fs::file_time_type begin = fs::last_write_time(list);
   const auto ran = read_results(results, begin);
   std::vector<PlannedTest> tests;

@@ -29,7 +29,7 @@ if [[ ${1:-} != --within ]]; then
     shift 2
   done
   ((EUID == 0)) || { echo 'skipped: needs root'; exit 77; }
-  find_nvcc || { echo 'skipped: there is no nvcc'; exit 77; }
+  find_nvcc || { echo 'skipped: nvcc not found'; exit 77; }
   command -v dpkg >/dev/null || { echo 'skipped: the packages to hide are those of Debian'; exit 77; }
   unshare --mount --net true || { echo 'skipped: no namespace of its own is allowed here'; exit 77; }
   work=$(mktemp -d)

@@ -270,7 +270,7 @@ template <class Enumerators>
 auto enumerator_of(const Enumerators& enumerators, std::string_view wanted) {
   for (const auto each : enumerators)
     if (name(each) == wanted) return each;
-  fail("there is no variant " + std::string(wanted));
+  fail("unknown variant " + std::string(wanted));
 }
 
 template <class Run, class Enumerator>

@@ -17,7 +17,7 @@ namespace {
 Dtype type_named(const std::string& word) {
   for (std::size_t i = 0; i < kMostEnumerators; ++i)
     if (name(static_cast<Dtype>(i)) == word) return static_cast<Dtype>(i);
-  fail("kernelgrade_add_op: there is no type " + word + "; runtime/dtype.h lists them");
+  fail("kernelgrade_add_op: no type " + word + "; runtime/dtype.h lists them");
 }
 
 } // namespace

@@ -120,9 +120,10 @@ bool Shape::has(std::string_view word) const {
 
 void Shape::require_all_used() const {
   for (const Token& token : tokens_)
-    demand(token.used, fmt::format("shape '{}': '{}' is no parameter of this operation; remove or "
-                                   "correct it (`kernelgrade list` shows the shapes in use)",
-                                   text_, token.text));
+    demand(token.used,
+           fmt::format("shape '{}': '{}' is not a parameter of this operation; remove or "
+                       "correct it (`kernelgrade list` shows the shapes in use)",
+                       text_, token.text));
 }
 
 } // namespace kg

@@ -257,7 +257,7 @@ def main() -> int:
     if (options.rewrite or options.here) and not options.page:
         parser.error("--rewrite and --here need the pages by name")
     if not (build / "CMakeCache.txt").exists():
-        parser.error(f"--build {build}: there is no build tree; configure and build it, or name another one")
+        parser.error(f"--build {build}: no build tree; configure and build it, or name another one")
     chosen = [page.resolve() for page in options.page] or pages(source)
     with ThreadPoolExecutor(1 if options.here else os.cpu_count()) as pool:
         results = list(pool.map(lambda page: check_page(page, source, build, options.nightly, options.rewrite, options.here), chosen))

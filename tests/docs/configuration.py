@@ -83,7 +83,7 @@ def compare(kind: str, listed: set[str], there: Iterable[str], may_be: Iterable[
     """`may_be` is what a page may list, but need not."""
     there = set(there)
     found = [f"{PAGE}: the {kind} `{name}` is missing; add it" for name in sorted(there - listed)]
-    return found + [f"{PAGE}: there is no {kind} `{name}`; delete it" for name in sorted(listed - there - set(may_be))]
+    return found + [f"{PAGE}: no {kind} `{name}`; delete it" for name in sorted(listed - there - set(may_be))]
 
 
 def check(source: Path) -> list[str]:

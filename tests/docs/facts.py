@@ -113,7 +113,7 @@ def check(paths: list[Path], source: Path, facts: dict[str, Callable[[], int]], 
             where = f"{name}:{text.count(chr(10), 0, match.start()) + 1}"
             fact, stated = match.group(1), match.group(2)
             if fact not in facts:
-                found.append(f"{where}: there is no fact '{fact}'; there are {', '.join(facts)}")
+                found.append(f"{where}: no fact '{fact}'; there are {', '.join(facts)}")
                 return match.group(0)
             try:
                 actual = f"{facts[fact]():,}"

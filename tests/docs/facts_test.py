@@ -76,7 +76,7 @@ class Compared(unittest.TestCase):
         self.assertEqual(found, ["README.md:2: operations is 1,056, the page says 1,055; python3 tests/docs/facts.py --rewrite"])
 
     def test_an_unknown_fact_is_found(self):
-        self.assertIn("there is no fact 'ops'; there are operations, gone", self.check("<!-- fact:ops -->1<!-- /fact -->")[0][0])
+        self.assertIn("no fact 'ops'; there are operations, gone", self.check("<!-- fact:ops -->1<!-- /fact -->")[0][0])
 
     def test_what_cannot_be_counted_is_found(self):
         self.assertIn("README.md:1: the fact gone cannot be counted: no program", self.check("<!-- fact:gone -->1<!-- /fact -->")[0][0])

@@ -19,7 +19,7 @@ def check(source: Path) -> list[str]:
     listed = re.findall(r"^ +- (?:[^:#\n]+: )?(\S+\.md)$", navigation, re.MULTILINE)
     pages = {path.relative_to(source / "docs").as_posix() for path in (source / "docs").rglob("*.md")}
     found = [f"docs/{name}: it is not in the navigation; add it to `nav` of {NAVIGATION}" for name in sorted(pages - set(listed))]
-    found += [f"{NAVIGATION}: {name}: there is no such page in docs/; delete the line" for name in sorted(set(listed) - pages)]
+    found += [f"{NAVIGATION}: {name}: no such page in docs/; delete the line" for name in sorted(set(listed) - pages)]
     return found + [f"{NAVIGATION}: {name}: it is there {listed.count(name)} times; once is enough" for name in sorted(set(listed)) if listed.count(name) > 1]
 
 

@@ -29,7 +29,7 @@ class Navigation(unittest.TestCase):
 
     def test_a_page_that_is_gone_or_twice_is_found(self):
         gone, twice = self.check(["README.md"], "nav:\n  - Home: README.md\n  - Again: README.md\n  - Gone: gone.md\n")
-        self.assertIn("gone.md: there is no such page", gone)
+        self.assertIn("gone.md: no such page", gone)
         self.assertIn("README.md: it is there 2 times", twice)
 
     def test_no_navigation_is_found(self):

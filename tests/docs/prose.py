@@ -147,13 +147,13 @@ def check_links(page: Page, name: str, source: Path, read: dict[Path, Page]) -> 
         file, _, anchor = target.partition("#")
         path = (page.path.parent / file).resolve() if file else page.path.resolve()
         if not path.exists() or not path.is_relative_to(source.resolve()):
-            found.append(f"{name}:{line}: link to {target}: there is no such file; name it from this page's folder")
+            found.append(f"{name}:{line}: link to {target}: no such file; name it from this page's folder")
         elif anchor and path.suffix == ".md":
             if path not in read:
                 read[path] = Page(path)
             if anchor not in read[path].anchors():
                 near = ", ".join(sorted(read[path].anchors())[:40])
-                found.append(f"{name}:{line}: link to {target}: there is no such heading; there are {near}")
+                found.append(f"{name}:{line}: link to {target}: no such heading; there are {near}")
     return found
 
 
@@ -165,7 +165,7 @@ def check_paths(page: Page, name: str, source: Path) -> list[str]:
             continue
         pattern = re.sub(r"<[^>]*>|\.\.\.", "*", code).rstrip("/")
         if not any(next(tree.glob(pattern), None) for tree in (source, source / EXAMPLE_TREE)):
-            found.append(f"{name}:{line}: `{code}`: there is no such file or folder; name it from the project's root")
+            found.append(f"{name}:{line}: `{code}`: no such file or folder; name it from the project's root")
     return found
 
 

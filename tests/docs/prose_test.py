@@ -98,17 +98,17 @@ class Prose(unittest.TestCase):
 
     def test_dead_links_and_anchors_are_found(self):
         self.assertEqual(self.found("See [it](run.md#a-title), [that](../../README.md) or <https://x.org>.\n# A *title*\n"), [])
-        self.assert_found("See\n[it](gone.md).\n", "2: link to gone.md: there is no such file")
-        self.assert_found("See ![it](gone.png).\n", "1: link to gone.png: there is no such file")
-        self.assert_found("See [it](../../README.md#titel).\n", "1: link to ../../README.md#titel: there is no such heading; there are title")
-        self.assert_found("See [it](../../../../etc/passwd).\n", "1: link to ../../../../etc/passwd: there is no such file")
+        self.assert_found("See\n[it](gone.md).\n", "2: link to gone.md: no such file")
+        self.assert_found("See ![it](gone.png).\n", "1: link to gone.png: no such file")
+        self.assert_found("See [it](../../README.md#titel).\n", "1: link to ../../README.md#titel: no such heading; there are title")
+        self.assert_found("See [it](../../../../etc/passwd).\n", "1: link to ../../../../etc/passwd: no such file")
 
     def test_paths_that_are_not_there_are_found(self):
         self.write("kernels/ops/softmax/softmax.cu", "")
         self.write("examples/operation/tests/scale_test.cu", "")
         self.assertEqual(self.found("`kernels/ops/<op>/<op>.cu`, `kernels/ops/`, `tests/scale_test.cu`, `python3 tests/gone.py` and `build/gone`.\n"), [])
-        self.assert_found("It is in\n`kernels/softmax`.\n", "2: `kernels/softmax`: there is no such file or folder")
-        self.assert_found("| a |\n|---|\n| `tests/ops/<op>/` |\n", "3: `tests/ops/<op>/`: there is no such file or folder")
+        self.assert_found("It is in\n`kernels/softmax`.\n", "2: `kernels/softmax`: no such file or folder")
+        self.assert_found("| a |\n|---|\n| `tests/ops/<op>/` |\n", "3: `tests/ops/<op>/`: no such file or folder")
 
     def test_a_block_that_is_never_closed_is_found(self):
         self.write("README.md", GOOD + "```text\n")

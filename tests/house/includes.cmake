@@ -9,7 +9,7 @@ set(vendors "(libraries/|cublas|cudnn|cblas|openblas|dnnl|oneapi/|thrust/|cub/)"
 
 file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/kernels/*.h ${SOURCE}/kernels/*.cpp ${SOURCE}/kernels/*.cu)
 if(NOT files)
-  message(FATAL_ERROR "${SOURCE}/kernels: there are no sources")
+  message(FATAL_ERROR "${SOURCE}/kernels: no sources")
 endif()
 foreach(file IN LISTS files)
   file(STRINGS ${SOURCE}/${file} lines REGEX "^[ \t]*#[ \t]*include[ \t]")

@@ -19,7 +19,7 @@ def check(page, files, rooms):
     folders = {str(parent) for name in files for parent in Path(name).parents}
     problems = [f"`{room}/` has no row" for room in sorted(rooms - set(named))]
     problems += [f"`{name}/` has {named.count(name)} rows" for name in sorted(set(named)) if named.count(name) > 1]
-    problems += [f"`{name}/` is no folder" for name in sorted(set(named) - folders)]
+    problems += [f"`{name}/` is not a folder" for name in sorted(set(named) - folders)]
     return problems
 
 

@@ -48,7 +48,7 @@ class Rooms(unittest.TestCase):
         page = "| room | holds |\n|---|---|\n| `a/`, `b/c/` | `d/` |\n"
         self.assertEqual(rooms.check(page, ["a/x", "b/c/y"], {"a", "b/c"}), [])
         self.assertEqual(rooms.check(page, ["a/x", "b/c/y"], {"a", "b/c", "e"}), ["`e/` has no row"])
-        self.assertEqual(rooms.check(page, ["a/x"], {"a"}), ["`b/c/` is no folder"])
+        self.assertEqual(rooms.check(page, ["a/x"], {"a"}), ["`b/c/` is not a folder"])
         self.assertEqual(rooms.check(page + "| `a/` | again |\n", ["a/x", "b/c/y"], {"a"}), ["`a/` has 2 rows"])
 
 

@@ -7,7 +7,7 @@
 cmake_minimum_required(VERSION 3.25)
 file(GLOB workflows ${SOURCE}/.github/workflows/*.yml)
 if(NOT workflows)
-  message(FATAL_ERROR "${SOURCE}: there are no workflows")
+  message(FATAL_ERROR "${SOURCE}: no workflows")
 endif()
 string(REPEAT "[0-9a-f]" 40 commit)
 string(REPEAT "[0-9a-f]" 64 digest)

@@ -59,7 +59,7 @@ cudaError_t add(const char* name, cudaGraphNode_t* node, cudaGraph_t graph,
     auto added = std::make_unique<CUgraphNode_st>();
     for (std::size_t i = 0; i < count; ++i) {
       demand(holds(target, dependencies[i]), cudaErrorInvalidValue,
-             "dependency " + std::to_string(i) + " is no node of this graph");
+             "dependency " + std::to_string(i) + " is not a node of this graph");
       added->dependencies.push_back(dependencies[i]);
     }
     added->type = type;

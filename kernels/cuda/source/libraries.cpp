@@ -37,7 +37,7 @@ cudaLibrary_t load(std::string name, std::string text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   demand(first != std::string::npos && (text[first] == '/' || text[first] == '.'),
          cudaErrorNoKernelImageForDevice,
-         name + " is no PTX; compile it for a virtual architecture (nvcc -ptx -arch=compute_80)");
+         name + " is not PTX; compile it for a virtual architecture (nvcc -ptx -arch=compute_80)");
   return libraries().add(std::make_unique<CUlib_st>(CUlib_st{std::move(name), std::move(text)}));
 }
 
@@ -57,7 +57,7 @@ cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* file, cu
   return call("cudaLibraryLoadFromFile", [&] {
     const std::filesystem::path path = file;
     const std::optional<std::string> text = kg::read_file(path);
-    demand(text.has_value(), cudaErrorInvalidValue, path.string() + ": there is no such file");
+    demand(text.has_value(), cudaErrorInvalidValue, path.string() + ": no such file");
     *library = load(path.filename().string(), *text);
   });
 }

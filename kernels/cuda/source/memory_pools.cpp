@@ -22,7 +22,7 @@ struct Pools {
 
   void demand_pool(cudaMemPool_t pool) const {
     demand(pool == &standard || created.count(pool) == 1, cudaErrorInvalidValue,
-           "this is no memory pool, or it has been destroyed");
+           "this is not a memory pool, or it has been destroyed");
   }
 };
 
@@ -81,7 +81,7 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
   return call("cudaMemPoolDestroy", [&] {
     std::lock_guard lock(pools().mutex);
     demand(pools().created.erase(pool) == 1, cudaErrorInvalidValue,
-           "this is no memory pool that was created");
+           "this is not a memory pool that was created");
     if (pools().current == pool) pools().current = &pools().standard;
   });
 }

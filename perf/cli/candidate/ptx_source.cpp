@@ -40,7 +40,7 @@ auto parameter(T value) {{
   }} else if constexpr (bytes == 2) {{
     return static_cast<std::int16_t>(value);
   }} else {{
-    static_assert(bytes == 1, "this parameter of the kernel is no number");
+    static_assert(bytes == 1, "this parameter of the kernel is not a number");
     return static_cast<std::int8_t>(value);
   }}
 }}
@@ -122,7 +122,7 @@ std::string source_of(const std::filesystem::path& ptx, const PtxLaunch& launch,
   require(!launch.grid.empty() && !launch.block.empty(),
           "how is the kernel launched? Give --grid, --block and --arguments");
   const std::optional<std::string> text = read_file(ptx);
-  require(text.has_value(), ptx.string() + ": there is no such file");
+  require(text.has_value(), ptx.string() + ": no such file");
   const ptx_run::Module module = ptx_run::parse(*text, ptx.filename().string());
   const ptx_run::Entry& entry = entry_of(module, launch.entry);
   const std::vector<std::string> arguments = split_arguments(launch.arguments);

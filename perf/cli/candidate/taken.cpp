@@ -80,7 +80,7 @@ Taken compile_for_gpu(const Programs& programs, const fs::path& source,
     if (is_of_any_compiler(option)) command.push_back(option);
   const perf::Finished finished = run_guarded(programs.guard, command, kCompileSeconds, folder);
   if (finished.exit_code == kNoCompiler)
-    taken.skipped = "there is no nvcc; install the CUDA toolkit, or name its folder by CUDA_HOME";
+    taken.skipped = "nvcc not found; install the CUDA toolkit, or name its folder by CUDA_HOME";
   else if (finished.exit_code != 0)
     taken.refused = finished.output;
   if (!taken.skipped.empty() || !taken.refused.empty()) return taken;

@@ -33,7 +33,7 @@ void require_sources(const Options& options) {
   constexpr std::array kEndings = {".cu", ".cpp", ".cc", ".cxx"};
   for (const fs::path& source : options.sources) {
     if (!fs::is_regular_file(source))
-      throw UsageError(fmt::format("{}: there is no such file", source.string()));
+      throw UsageError(fmt::format("{}: no such file", source.string()));
     if (source.extension() == ".ptx")
       throw UsageError(fmt::format("{}: a program is checked, not a kernel's PTX; `kernelgrade try "
                                    "OP {}` judges it as an operation of the suite",
@@ -111,8 +111,7 @@ Options parse(const std::vector<std::string>& words) {
   if (options.orders.empty() && options.fast) options.orders = {"forward"};
   if (options.orders.empty()) options.orders = {"forward", "reverse", "random:1", "random:2"};
   for (const std::string& folder : folders)
-    if (!fs::is_directory(folder))
-      throw UsageError(fmt::format("-I {}: there is no such folder", folder));
+    if (!fs::is_directory(folder)) throw UsageError(fmt::format("-I {}: no such folder", folder));
   for (const std::string& folder : folders)
     options.compile.push_back("-I" + fs::absolute(folder).string());
   for (const std::string& macro : macros) options.compile.push_back("-D" + macro);

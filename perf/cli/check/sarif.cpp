@@ -39,7 +39,7 @@ std::string description_of(const std::string& rule) {
   static const std::map<std::string, std::string> kKnown = {
       {"race", "Two accesses, one of them a write, that nothing orders"},
       {"out-of-bounds", "An access outside of every buffer, variable and array"},
-      {"misaligned", "An access at an address that is no multiple of its size"},
+      {"misaligned", "An access at an address that is not a multiple of its size"},
       {"freed", "An access to memory that is freed"},
       {"uninitialised", "A read of memory that nothing has written"},
       {"arithmetic", "Overflow of signed integers, a shift beyond the width, a division by zero"},

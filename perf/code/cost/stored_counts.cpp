@@ -85,7 +85,7 @@ count::Launch launch_of(judge::JsonObject json) {
 std::vector<count::Launch> load_counts(const std::filesystem::path& path) {
   const std::optional<std::string> contents = read_file(path);
   if (!contents)
-    fail(path.string() + ": there is no such file; make it with `kernelgrade emulate --counts`");
+    fail(path.string() + ": no such file; make it with `kernelgrade emulate --counts`");
   const nlohmann::json json = judge::parse_json(*contents, path.string());
   judge::JsonObject object(json, path.string());
   object.version(kSchema);

@@ -18,7 +18,7 @@ Elf::Elf(std::string_view bytes, const std::string& name) : bytes_(bytes, name) 
   if (bytes_.range(0, 6, "the ELF identification") != std::string_view("\x7f"
                                                                        "ELF\2\1",
                                                                        6))
-    throw Error(name + ": it is no 64-bit little-endian ELF file");
+    throw Error(name + ": it is not a 64-bit little-endian ELF file");
   const auto table = bytes_.number<std::uint64_t>(40, "the ELF header");
   const auto entry = bytes_.number<std::uint16_t>(58, "the ELF header");
   const auto count = bytes_.number<std::uint16_t>(60, "the ELF header");

@@ -21,7 +21,7 @@ namespace {
 
 std::string hash_file(const std::string& path) {
   const std::optional<std::string> contents = read_file(path);
-  if (!contents) throw Error(path + ": there is no such library; build it first");
+  if (!contents) throw Error(path + ": no such library; build it first");
   return hash_archive(*contents, path);
 }
 

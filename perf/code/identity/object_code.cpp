@@ -77,7 +77,7 @@ std::vector<std::string_view> objects_in(std::string_view archive, const std::st
   constexpr std::uint64_t kHeader = 60;
   const Bytes bytes(archive, file);
   if (bytes.range(0, kMagic.size(), "the archive's magic") != kMagic)
-    throw Error(file + ": it is no static library");
+    throw Error(file + ": it is not a static library");
   std::vector<std::string_view> objects;
   for (std::uint64_t at = kMagic.size(); at < bytes.size();) {
     const std::string_view header = bytes.range(at, kHeader, "a member's header");

@@ -35,9 +35,10 @@ std::optional<double> number(std::string text) {
 std::array<unsigned, 3> extent(const std::string& text, const std::string& where) {
   std::array<unsigned, 3> size{};
   if (std::sscanf(text.c_str(), "(%u, %u, %u)", &size[0], &size[1], &size[2]) != 3)
-    throw Error(fmt::format("{}: '{}' is no size of a grid or block; write it anew with ncu --csv "
-                            "--page raw",
-                            where, text));
+    throw Error(
+        fmt::format("{}: '{}' is not a size of a grid or block; write it anew with ncu --csv "
+                    "--page raw",
+                    where, text));
   return size;
 }
 
@@ -45,8 +46,7 @@ std::size_t column(const std::vector<std::string>& header, std::string_view name
                    const std::string& file) {
   const auto at = std::find(header.begin(), header.end(), name);
   if (at == header.end())
-    throw Error(
-        fmt::format("{}: there is no column '{}'; write it with ncu --csv --page raw", file, name));
+    throw Error(fmt::format("{}: no column '{}'; write it with ncu --csv --page raw", file, name));
   return static_cast<std::size_t>(at - header.begin());
 }
 
@@ -56,7 +56,7 @@ std::vector<Launch> parse_ncu(std::string_view contents, const std::string& file
   // What ncu says of itself comes first; the table keeps its numbers of lines.
   const std::size_t before = contents.starts_with("\"ID\"") ? 0 : contents.find("\n\"ID\"") + 1;
   if (before == 0 && !contents.starts_with("\"ID\""))
-    throw Error(fmt::format("{}: there is no table in it; did ncu profile a kernel?", file));
+    throw Error(fmt::format("{}: no table in it; did ncu profile a kernel?", file));
   const std::string_view table = contents.substr(before);
   const auto said =
       static_cast<std::size_t>(std::count(contents.begin(), contents.end() - table.size(), '\n'));
@@ -88,7 +88,7 @@ std::vector<Launch> parse_ncu(std::string_view contents, const std::string& file
 
 std::vector<Launch> read_ncu(const std::filesystem::path& path) {
   const std::optional<std::string> contents = read_file(path);
-  if (!contents) throw Error(fmt::format("{}: there is no such file", path.string()));
+  if (!contents) throw Error(fmt::format("{}: no such file", path.string()));
   return parse_ncu(*contents, path.string());
 }
 

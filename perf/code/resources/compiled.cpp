@@ -23,7 +23,7 @@ constexpr int kMostThreads = 1024; // of a block, on every architecture
 
 std::string contents_of(const std::filesystem::path& path) {
   const auto contents = read_file(path);
-  if (!contents) throw Error(path.string() + ": there is no such file; build it again");
+  if (!contents) throw Error(path.string() + ": no such file; build it again");
   return *contents;
 }
 

@@ -56,7 +56,7 @@ fs::path find_nvdisasm() {
   if (named != nullptr && std::string_view(named) == "none") return {};
   if (named != nullptr && *named != '\0') {
     require(is_program(named),
-            fmt::format("KERNELGRADE_NVDISASM is {}, which is no program; set it to the path of "
+            fmt::format("KERNELGRADE_NVDISASM is {}, which is not a program; set it to the path of "
                         "nvdisasm, or not at all",
                         named));
     return named;
@@ -67,7 +67,7 @@ fs::path find_nvdisasm() {
 }
 
 std::string nvdisasm_missing() {
-  return "there is no nvdisasm on PATH, in the CUDA toolkit or in python3's packages; install it "
+  return "nvdisasm not found on PATH, in the CUDA toolkit or in python3's packages; install it "
          "(`pip install nvidia-cuda-nvdisasm`), or let KERNELGRADE_NVDISASM name it";
 }
 

@@ -33,7 +33,8 @@ Gpu gpu_of(judge::JsonObject json) {
     char* end = nullptr;
     const double under_way = std::strtod(bytes.c_str(), &end);
     if (*end != '\0' || !(under_way > 0))
-      json.fail("loads_gb_per_s", "has a name that is no number of bytes", "write \"4096\": 935");
+      json.fail("loads_gb_per_s", "has a name that is not a number of bytes",
+                "write \"4096\": 935");
     gpu.loads[under_way] = 1e9 * rate;
   }
   gpu.launch_s = 1e-9 * json.positive("launch_ns");
@@ -81,7 +82,7 @@ std::string arch_of(const Gpu& gpu) {
 
 std::vector<Gpu> load_gpus(const std::filesystem::path& path) {
   const std::optional<std::string> contents = read_file(path);
-  if (!contents) fail(path.string() + ": there is no such file; it lists the GPUs of the model");
+  if (!contents) fail(path.string() + ": no such file; it lists the GPUs of the model");
   const nlohmann::json json = judge::parse_json(*contents, path.string());
   judge::JsonObject object(json, path.string());
   object.version(kSchema);

@@ -80,7 +80,7 @@ void judge_ladder(Ladder& one) {
 std::vector<Ladder> load_ladders(const std::filesystem::path& path, const std::vector<Gpu>& gpus) {
   const std::string file = path.string();
   const std::optional<std::string> contents = read_file(path);
-  if (!contents) fail(file + ": there is no such file; it lists ladders of kernels");
+  if (!contents) fail(file + ": no such file; it lists ladders of kernels");
   const judge::Csv csv = judge::read_csv(*contents, file);
   if (!csv.problems.empty()) throw Error(judge::text(csv.problems));
   std::vector<Ladder> found;
@@ -101,7 +101,8 @@ std::vector<Ladder> load_ladders(const std::filesystem::path& path, const std::v
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::optional<double> value = judge::parse_number(fields[kTexts + i]);
       if (!value || *value < 0)
-        fail_at(file, record.line, fmt::format("'{}' is no number from zero", fields[kTexts + i]));
+        fail_at(file, record.line,
+                fmt::format("expected a number from 0, got '{}'", fields[kTexts + i]));
       values[i] = *value;
     }
     if (found.empty() || found.back().name != fields[ladder])

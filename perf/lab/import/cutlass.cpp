@@ -35,7 +35,7 @@ class Table {
   std::size_t column(std::string_view name) const {
     const auto at = std::find(header_.begin(), header_.end(), name);
     if (at == header_.end())
-      throw Error(fmt::format("{}:1: there is no column '{}'; write the file anew with the CUTLASS "
+      throw Error(fmt::format("{}:1: no column '{}'; write the file anew with the CUTLASS "
                               "profiler",
                               file_, name));
     return static_cast<std::size_t>(at - header_.begin());
@@ -121,7 +121,7 @@ judge::Results from_cutlass(const judge::Csv& csv, const std::filesystem::path& 
     table.require_whole(record);
     add_row(run, read_row(table, record), table.where(record));
   }
-  if (run.rows.empty()) throw Error(path.string() + ":1: there is no row below the header");
+  if (run.rows.empty()) throw Error(path.string() + ":1: no row below the header");
   return run;
 }
 

@@ -80,7 +80,7 @@ void add_row(judge::Results& run, judge::Measured row, const std::string& where)
 
 judge::Results load_any(const std::filesystem::path& path) {
   const std::optional<std::string> contents = read_file(path);
-  if (!contents) throw Error(path.string() + ": there is no such file; measure with --json first");
+  if (!contents) throw Error(path.string() + ": no such file; measure with --json first");
   const std::size_t first = contents->find_first_not_of(" \t\r\n");
   if (first == contents->npos) unknown_format(path.string());
   if ((*contents)[first] == '{') return from_json(*contents, path);

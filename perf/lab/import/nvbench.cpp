@@ -130,7 +130,7 @@ bool take_times(judge::Measured& row, const Source& source, const Summaries& sum
     if (seconds && *seconds > 0)
       judge::take_samples(row, {kNsPerSecond * *seconds});
     else
-      row.verified = fmt::format("{} is '{}', which is no time", tag, text);
+      row.verified = fmt::format("{} is '{}', which is not a time", tag, text);
     row.note = fmt::format("one sample, {}", tag);
     return true;
   }

@@ -27,7 +27,7 @@ std::int64_t number(const std::string& field, const std::string& where) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
   require(error == std::errc{} && end == field.data() + field.size() && value > 0,
-          fmt::format("{}: '{}' is no number from 1 on", where, field));
+          fmt::format("{}: expected a whole number from 1, got '{}'", where, field));
   return value;
 }
 
@@ -180,7 +180,7 @@ const Model& model_named(std::string_view name) {
   for (const Model& model : models())
     if (model.name == name) return model;
   const std::string meant = cli::nearest(name, names());
-  fail(fmt::format("there is no model '{}'; {}here are: {}", name,
+  fail(fmt::format("unknown model '{}'; {}here are: {}", name,
                    meant.empty() ? "t" : "did you mean " + meant + "? T",
                    fmt::join(names(), ", ")));
 }

@@ -230,7 +230,7 @@ std::string calibration_note(const CalibrationFile& file, const std::string& now
     return fmt::format("note: {} has no row for false alarms (aa, all, {}){}", file.path, kOurRule,
                        fix);
   const std::optional<std::chrono::sys_days> today = day_of(now);
-  require(today.has_value(), "calibration_note: '" + now + "' is no date; pass perf::utc_now()");
+  require(today.has_value(), "calibration_note: '" + now + "' is not a date; pass perf::utc_now()");
   if (const auto days = (*today - *day_of(row->date_utc)).count(); days > kCalibrationDays)
     return fmt::format("note: {} is {} days old, more than {}{}", file.path, days, kCalibrationDays,
                        fix);

@@ -27,8 +27,8 @@ void add_injections(std::string_view list, std::vector<Treatment>& treatments) {
     const std::string_view text = list.substr(0, comma);
     const auto percent = judge::parse_number(text);
     if (!percent || !(*percent > 0 && *percent <= 100))
-      throw Error(fmt::format("inject={}: '{}' is no percentage; write inject=3,5,10 with numbers "
-                              "above 0, up to 100",
+      throw Error(fmt::format("inject={}: expected percent above 0 and up to 100, got '{}'; write "
+                              "inject=3,5,10",
                               list, text));
     treatments.push_back({injected("inject", *percent), *percent});
     more = comma != list.npos;
@@ -71,7 +71,7 @@ std::vector<Group> parse_experiments(const std::vector<std::string>& words) {
     } else if (word == "wild") {
       others.push_back(noisy(word, "wild:0.03"));
     } else {
-      throw Error(fmt::format("there is no experiment '{}'; use aa, inject=<percent>,..., creep, "
+      throw Error(fmt::format("unknown experiment '{}'; use aa, inject=<percent>,..., creep, "
                               "load, bimodal or wild",
                               word));
     }

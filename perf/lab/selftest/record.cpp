@@ -59,7 +59,7 @@ Check check_of(JsonObject object, judge::Mode mode) {
   check.experiment = object.text("experiment");
   constexpr std::size_t kMostSteps = 1000;
   const std::size_t step = object.whole_number("step");
-  if (step > kMostSteps) object.fail("step", "is no step of an experiment", "measure again");
+  if (step > kMostSteps) object.fail("step", "is not a step of an experiment", "measure again");
   check.step = static_cast<int>(step);
   check.verdict =
       object.known("verdict", judge::named(object.text("verdict"), judge::Verdict::skipped),
@@ -129,8 +129,7 @@ Batch batch_from_json(std::string_view contents, const std::string& file) {
 
 Batch load_batch(const std::filesystem::path& path) {
   const std::optional<std::string> contents = read_file(path);
-  if (!contents)
-    throw Error(path.string() + ": there is no such file; name one that --samples wrote");
+  if (!contents) throw Error(path.string() + ": no such file; name one that --samples wrote");
   return batch_from_json(*contents, path.string());
 }
 

@@ -30,7 +30,7 @@ constexpr std::string_view kBeginning = "{\"kernelgrade_study\":"; // as header_
 std::string contents_of(const std::filesystem::path& path) {
   const std::optional<std::string> contents = read_file(path);
   if (!contents)
-    throw Error(path.string() + ": there is no such file; `kernelgrade study` writes them to "
+    throw Error(path.string() + ": no such file; `kernelgrade study` writes them to "
                                 "report/studies/");
   return *contents;
 }

@@ -92,7 +92,7 @@ Header header_from_json(std::string_view line, const std::string& where) {
   });
   object.each("plan", [&](JsonObject planned) {
     std::string case_id = planned.text("case");
-    if (!cases.contains(case_id)) planned.fail("case", "is no point", "restore the file");
+    if (!cases.contains(case_id)) planned.fail("case", "is not a point", "restore the file");
     header.plan.push_back({std::move(case_id), planned.text("variant")});
     planned.done();
   });

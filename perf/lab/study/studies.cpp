@@ -252,7 +252,7 @@ Study grades() {
                 point(settings, each.op, shape, fmt::format("{}: {}", wanted, shape), wanted, n));
           }
           if (points.size() == before)
-            throw Error(fmt::format("--category {}: there is no category '{}'; there are: "
+            throw Error(fmt::format("--category {}: unknown category '{}'; there are: "
                                     "elementwise, activation, reduction, matrix, memory",
                                     settings.at("category"), wanted));
           more = comma != rest.npos;
@@ -273,8 +273,9 @@ std::vector<std::int64_t> numbers(const Settings& settings, const std::string& n
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size() || number < 1)
-      throw Error(fmt::format("--{} {}: '{}' is no whole number from 1; write 32 or 32,64,128",
-                              name, settings.at(name), text));
+      throw Error(
+          fmt::format("--{} {}: expected a whole number from 1, got '{}'; write 32 or 32,64,128",
+                      name, settings.at(name), text));
     if (std::find(result.begin(), result.end(), number) != result.end())
       throw Error(fmt::format("--{} {}: {} is there twice", name, settings.at(name), number));
     result.push_back(number);
@@ -315,7 +316,7 @@ const Study& named(std::string_view name) {
     if (study.name == name) return study;
     names.push_back(study.name);
   }
-  throw Error(fmt::format("there is no study '{}'; there are: {}", name, fmt::join(names, ", ")));
+  throw Error(fmt::format("unknown study '{}'; there are: {}", name, fmt::join(names, ", ")));
 }
 
 Settings completed(const Study& study, const Settings& given) {

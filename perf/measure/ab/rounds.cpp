@@ -47,7 +47,7 @@ class Runner {
   Runner(const Arm& arm, const RoundOptions& options, const std::filesystem::path& folder)
       : arm_(arm), options_(options), folder_(folder / arm.name) {
     require(access(arm.executable.c_str(), X_OK) == 0,
-            fmt::format("arm {}: {} is no program that can be run; build it first", arm.name,
+            fmt::format("arm {}: {} is not a program that can be run; build it first", arm.name,
                         arm.executable.string()));
     std::filesystem::create_directories(folder_);
   }

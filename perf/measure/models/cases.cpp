@@ -169,7 +169,7 @@ ModelFigures figures(const Spec& spec, int runs) {
     measured.bytes = planned.row.values[2];
     measured.flops = planned.row.values[3];
     measured.peak_bytes = planned.row.values[0];
-    if (!right) measured.verified = "an output or the loss is no number";
+    if (!right) measured.verified = "an output or the loss is not a number";
     judge::take_samples(measured, taken.ns.at(planned.row.key[1]));
     measured.canary = canary_of(taken.canary_ns);
     figures.times.push_back(std::move(measured));

@@ -32,8 +32,8 @@ void require_arrays(const SafetensorsReader& there, const SafetensorsReader& her
                     const std::filesystem::path& file) {
   for (const auto& [name, stored] : there.arrays())
     if (!here.arrays().contains(name))
-      throw Error(fmt::format("{}: there is no array \"{}\", which the other file has",
-                              file.string(), name));
+      throw Error(
+          fmt::format("{}: no array \"{}\", which the other file has", file.string(), name));
 }
 
 } // namespace

@@ -101,7 +101,7 @@ void measure_model(const MeasureCall& call, const std::filesystem::path& configs
   row.tags["parameters"] = std::to_string(parameters);
   if (!finite(execution.read(model.output)) ||
       (model.loss.exists() && !finite(execution.read(model.loss))))
-    row.verified = "an output or the loss is no number";
+    row.verified = "an output or the loss is not a number";
   else
     judge::take_samples(row, std::move(samples));
   judge::save_results(call.json, {environment(call.source), {row}});

@@ -41,7 +41,7 @@ models::Model made(const Spec& spec) {
     config.dtype = spec.dtype;
     return models::mlp(config, purpose);
   }
-  require(spec.name == "transformer", spec.name + ": there is no such model");
+  require(spec.name == "transformer", spec.name + ": no such model");
   models::TransformerConfig config = models::read_transformer_config(spec.config);
   config.dtype = spec.dtype;
   if (spec.generate > 0)

@@ -48,7 +48,7 @@ class Case:
             if match := re.fullmatch(rf"{key}(\d+)", token):
                 return int(match[1])
         if otherwise is None:
-            raise KeyError(f"{self.id}: there is no {key}")
+            raise KeyError(f"{self.id}: no {key}")
         return otherwise
 
     @property

@@ -38,7 +38,7 @@ def activation(case: Case) -> Operation:
     }
     word = case.shape.rsplit("_n", 1)[0]
     if word not in functions:
-        raise Unsupported(f"there is no {word} here")
+        raise Unsupported(f"no {word} here")
     return lambda t: functions[word](t["x"])
 
 

@@ -64,7 +64,7 @@ def problem_with(name: str) -> str:
     """Empty, or why that framework cannot be asked."""
     found = known(name)
     if found is None:
-        return f"there is no peer {name}; there are {', '.join(PEERS)}, and modules kernelgrade_peer_NAME on PYTHONPATH"
+        return f"no peer {name}; there are {', '.join(PEERS)}, and modules kernelgrade_peer_NAME on PYTHONPATH"
     missing = [package for package in found.packages if importlib.util.find_spec(package) is None]
     if missing:
         return f"{name} needs {', '.join(missing)}; {sys.executable} -m pip install {' '.join(missing)}"

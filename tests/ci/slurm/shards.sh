@@ -66,7 +66,7 @@ kills() {
   [[ -e $folder/held ]] || fail 'the second shard did not begin'
   node=$(grep -ho 'kg[12]$' "$folder/$1/2.log")
   cluster_kill_node "$node"
-  wait $waiting || fail 'a lost shard is no failure'
+  wait $waiting || fail 'a lost shard is not a failure'
   rm "$folder/hold" "$folder/held"
   cat "$folder/text"
   has "shard 2/2 is LOST: NODE_FAIL on $node (job .*_2); its output: "

@@ -46,8 +46,7 @@ bool is_alive(CUcontext context) {
 }
 
 void demand_context(CUcontext context) {
-  demand(is_alive(context), CUDA_ERROR_INVALID_CONTEXT,
-         "this is no context, or it has been destroyed");
+  demand(is_alive(context), CUDA_ERROR_INVALID_CONTEXT, "not a context, or a destroyed one");
 }
 
 void make_current(CUcontext context) {
@@ -165,7 +164,7 @@ KG_DRIVER cuCtxCreate_v2(CUcontext* context, unsigned flags, CUdevice device) {
 KG_DRIVER cuCtxDestroy(CUcontext context) {
   return after_init("cuCtxDestroy", [&] {
     demand(context != nullptr && context != &contexts().primary, CUDA_ERROR_INVALID_CONTEXT,
-           "this is no context that cuCtxCreate made");
+           "this is not a context that cuCtxCreate made");
     demand_context(context);
     contexts().created.remove(context, "context");
     if (!stack.empty() && stack.back() == context) stack.pop_back();

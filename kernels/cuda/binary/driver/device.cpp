@@ -83,7 +83,7 @@ KG_DRIVER cuDeviceGetByPCIBusId(CUdevice* device, const char* text) {
     char known[32];
     demand(cudaDeviceGetPCIBusId(known, sizeof known, 0) == cudaSuccess &&
                std::strcmp(text, known) == 0,
-           CUDA_ERROR_INVALID_DEVICE, std::string("there is no device ") + text);
+           CUDA_ERROR_INVALID_DEVICE, std::string("no device ") + text);
     *device = 0;
   });
 }

@@ -81,7 +81,7 @@ cublasContext& context(cublasHandle_t handle) {
   std::lock_guard lock(contexts().mutex);
   const auto found = contexts().live.find(handle);
   if (found == contexts().live.end())
-    throw Refused(CUBLAS_STATUS_NOT_INITIALIZED, "this is no handle, or it has been destroyed");
+    throw Refused(CUBLAS_STATUS_NOT_INITIALIZED, "not a handle, or a destroyed one");
   return *found->second;
 }
 

@@ -87,7 +87,7 @@ class Rewriter {
   std::size_t callee_before(std::size_t open) const {
     std::size_t i = open;
     for (;;) {
-      if (i == 0) fail(open, "there is no kernel before <<<");
+      if (i == 0) fail(open, "no kernel before <<<");
       --i;
       if (at(i, ">")) {
         i = before_bracket(i, "<", ">", open);
@@ -102,8 +102,7 @@ class Rewriter {
         if (i > 0 && (at(i - 1, ">") || (identifier(i - 1) && !keyword(i - 1)))) continue;
         return i; // an expression in parentheses
       } else if (!identifier(i) || keyword(i)) {
-        fail(open,
-             "there is no kernel's name before <<<, but \"" + std::string(tokens_[i].text) + "\"");
+        fail(open, "no kernel's name before <<<, but \"" + std::string(tokens_[i].text) + "\"");
       }
       // At the first token of a name: what qualifies it belongs to it.
       if (i > 0 && at(i - 1, "template")) --i;

@@ -139,7 +139,7 @@ TEST_F(ModelTimes, AreGatedOnAGpu) {
   EXPECT_EQ(gate(some), 1);
   EXPECT_THAT(out_, HasSubstr("not measured"));
   some = times(1);
-  some[0].verified = "an output is no number";
+  some[0].verified = "an output is not a number";
   EXPECT_EQ(gate(some), 1);
   std::filesystem::remove(file());
   EXPECT_EQ(gate(times(1)), 1) << "a file that is gone switches its gate off";

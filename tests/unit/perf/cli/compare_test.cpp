@@ -76,7 +76,7 @@ TEST_F(CliCompare, WantsTwoFilesThatAreThere) {
   EXPECT_EQ(cli({"compare", a, a, a}).exit_code, 2);
   const Outcome missing = cli({"compare", a, a + ".not"});
   EXPECT_EQ(missing.exit_code, 1);
-  EXPECT_THAT(missing.err, HasSubstr("there is no such file"));
+  EXPECT_THAT(missing.err, HasSubstr("no such file"));
 }
 
 } // namespace

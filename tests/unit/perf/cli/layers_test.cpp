@@ -72,7 +72,7 @@ TEST(Layers, KnowsModels) {
   for (const Model& model : models()) EXPECT_THAT(model.source, HasSubstr("config.json"));
   try {
     model_named("qwen2.5-05b");
-    ADD_FAILURE() << "there is no such model";
+    ADD_FAILURE() << "no such model";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("did you mean qwen2.5-0.5b?"), HasSubstr("gpt2")));
   }

@@ -199,7 +199,7 @@ TEST_F(CliReport, ShowsRowsOverCommits) {
               HasSubstr("2x SLOWER from commit commit10"));
   const Outcome missing = report({path("all.json"), "--history", path("none.sqlite")});
   EXPECT_EQ(missing.exit_code, 1);
-  EXPECT_THAT(missing.err, HasSubstr("none.sqlite: there is no such file; make it by"));
+  EXPECT_THAT(missing.err, HasSubstr("none.sqlite: no such file; make it by"));
 }
 #endif
 

@@ -141,7 +141,7 @@ TEST_F(CliResume, OfAnotherBuildIsRefused) {
   const Outcome dirty =
       cli({"run", "--resume", "--json", json.string(), "--source-id", "abc-dirty"});
   EXPECT_THAT(dirty.err, HasSubstr("uncommitted changes"));
-  EXPECT_EQ(cli({"run", "--resume"}).exit_code, 2) << "there is no file to go on with";
+  EXPECT_EQ(cli({"run", "--resume"}).exit_code, 2) << "no file to go on with";
   EXPECT_EQ(run({"--resume", "--shard", "1/2"}).exit_code, 1);
 }
 

@@ -62,7 +62,7 @@ TEST_F(CliSelftest, AsksForAnExperiment) {
   EXPECT_THAT(cli({"selftest"}).err, HasSubstr("no experiment is named"));
   const Outcome outcome = cli({"selftest", "ab"});
   EXPECT_EQ(outcome.exit_code, kExitUsage);
-  EXPECT_THAT(outcome.err, HasSubstr("there is no experiment 'ab'"));
+  EXPECT_THAT(outcome.err, HasSubstr("unknown experiment 'ab'"));
 }
 
 } // namespace

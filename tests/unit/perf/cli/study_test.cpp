@@ -192,7 +192,7 @@ TEST_F(CliStudy, WrongCallsAreRefused) {
   EXPECT_EQ(cli({"study", "sub"}).exit_code, 2);
   EXPECT_EQ(add({"--kernel", "3"}).exit_code, 2) << "another study's setting";
   EXPECT_THAT(cli({"study", "vector_add", "--max-size", "many"}).err,
-              HasSubstr("--max-size many: 'many' is no whole number"));
+              HasSubstr("--max-size many: expected a whole number from 1, got 'many'"));
   const Outcome outcome = cli({"study", "conv"});
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("this build has no operation conv2d"));
@@ -244,7 +244,7 @@ TEST_F(CliStudy, IsReportedBesideOtherResults) {
 }
 
 TEST_F(CliStudy, CommitsItsFileAlone) {
-  EXPECT_EQ(add({"--commit"}).exit_code, 1) << "there is no work tree";
+  EXPECT_EQ(add({"--commit"}).exit_code, 1) << "no work tree";
   ASSERT_EQ(shell("git init -q && git config user.name t && git config user.email t@example.com && "
                   "printf 'report/\\nmade\\n' > .gitignore && touch other && git add . && "
                   "git commit -qm begin && touch new && git add new"),

@@ -95,7 +95,7 @@ TEST(Confirm, TwoCopiesOfOneBuildMustBeAlike) {
             std::string::npos)
       << found.reason;
   for (std::size_t i = 0; i < 20; ++i) paired.control_ns[i] = paired.a_ns[i] / 1.0101;
-  EXPECT_EQ(verdict(paired), Verdict::env) << "faster is no better";
+  EXPECT_EQ(verdict(paired), Verdict::env) << "faster is not better";
   for (std::size_t i = 0; i < 20; ++i) paired.control_ns[i] = paired.a_ns[i] * 1.0099;
   EXPECT_EQ(verdict(paired), Verdict::regressed) << "half of the tolerance can be forged";
   for (std::size_t i = 0; i < 3; ++i) paired.control_ns[i] = paired.a_ns[i] * 3;

@@ -133,7 +133,7 @@ TEST(ExactTable, ProblemsNameTheLineAndTheMend) {
   EXPECT_EQ(text(parse_exact(resource_table(),
                              kResources + "3,tiled,1,0,0,0,0,0,0,0,0,0,0,0,0,0,\n", "a.csv")
                      .problems),
-            "a.csv:2: kernel: 'tiled' is no kernel; write <op>.<name>\n");
+            "a.csv:2: kernel: 'tiled' is not a kernel; write <op>.<name>\n");
 }
 
 TEST(ExactTable, AFileOfAnOlderSchemaIsRefusedWithTheCommandThatWritesItAnew) {

@@ -101,10 +101,10 @@ TEST(GpuGate, ASingleSlopeOfGraphsMayBeNegative) {
   row.samples_ns[3] = -1;
   EXPECT_EQ(defect(row, Device::gpu), std::nullopt);
   row.samples_ns[3] = std::nan("");
-  EXPECT_EQ(defect(row, Device::gpu), "it has samples that are no times");
+  EXPECT_EQ(defect(row, Device::gpu), "it has samples that are not times");
   row = measured(100, graph);
   row.process_medians_ns[0] = -1;
-  EXPECT_EQ(defect(row, Device::gpu), "it has samples that are no times");
+  EXPECT_EQ(defect(row, Device::gpu), "it has samples that are not times");
 }
 
 TEST(GpuGate, WhatIsBeyondTheRoofIsInvalid) {

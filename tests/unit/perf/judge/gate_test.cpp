@@ -95,7 +95,8 @@ TEST(HostGate, AnUnhealthyCanaryIsTheMachine) {
   Measured row = measured(100);
   row.canary->half_width = 0.21;
   expect(judged(row, blessed(100)), Verdict::env, 77, "known to +-21.0 %");
-  EXPECT_FALSE(judged(row, blessed(100)).grade) << "the machine's ratio is no grade of the kernel";
+  EXPECT_FALSE(judged(row, blessed(100)).grade)
+      << "the machine's ratio is not a grade of the kernel";
   row = measured(300);
   row.canary = MeasuredCanary{CanaryKind::memory, 3000, 0.01};
   expect(judged(row, blessed(100)), Verdict::env, 77, "takes 3.00x");
@@ -127,10 +128,10 @@ TEST(HostGate, WhatCannotBeRightIsInvalid) {
   expect(judged(row, blessed(100)), Verdict::invalid, 1, "no samples");
   row = measured(100);
   row.samples_ns[3] = std::nan("");
-  expect(judged(row, blessed(100)), Verdict::invalid, 1, "samples that are no times");
+  expect(judged(row, blessed(100)), Verdict::invalid, 1, "samples that are not times");
   row = measured(100);
   row.samples_ns[3] = 0;
-  expect(judged(row, blessed(100)), Verdict::invalid, 1, "samples that are no times");
+  expect(judged(row, blessed(100)), Verdict::invalid, 1, "samples that are not times");
   row = measured(100);
   row.median_ns = std::nan("");
   expect(judged(row, blessed(100)), Verdict::invalid, 1, "lies outside");

@@ -21,7 +21,7 @@ TEST(Reason, BlanksAreNone) {
   for (const char* const reason : {"\n", "a\nb", "\t", "a\x7f"})
     EXPECT_EQ(fault_of_reason(reason), "has a line end or another control character") << reason;
   for (const char* const reason : {"\xff", "a\xc3", "\xc3(", "\xc0\xaf"})
-    EXPECT_EQ(fault_of_reason(reason), "is no UTF-8") << reason;
+    EXPECT_EQ(fault_of_reason(reason), "is not UTF-8") << reason;
 }
 
 } // namespace

@@ -215,7 +215,7 @@ TEST(Screen, ARowThatLosesGroundOnItsVendorIsSuspicious) {
   EXPECT_FALSE(beside_vendor(100, 47.5, "").suspicious) << "perhaps another library";
   EXPECT_FALSE(beside_vendor(95, 47.5, "cuBLAS 13.0").suspicious);
   EXPECT_FALSE(beside_vendor(100, 47.5, "cuBLAS 13.0", 1000, "torch").suspicious)
-      << "a framework's time is no canary";
+      << "a framework's time is not a canary";
 }
 
 TEST(Screen, TheShareOfTheRoofIsShown) {

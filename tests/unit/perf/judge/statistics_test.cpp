@@ -265,7 +265,7 @@ TEST(Modes, WhatIsNotBimodal) {
   EXPECT_EQ(modes(Values{100, 101, 102, 103, 104}, 0.02).count, 1);
   EXPECT_EQ(modes(Values{100, 104, 108, 112, 116}, 0.02).count, 1) << "wide, but even";
   EXPECT_EQ(modes(Values{100, 100, 101, 101}, 0.02).count, 1) << "the gap does not matter";
-  EXPECT_EQ(modes(Values{100, 101, 100.5, 150}, 0.02).count, 1) << "one wild process is no mode";
+  EXPECT_EQ(modes(Values{100, 101, 100.5, 150}, 0.02).count, 1) << "one wild process is not a mode";
   EXPECT_EQ(modes(Values{100, 150, 101}, 0.02).count, 1) << "too few";
   EXPECT_EQ(modes(Values{100}, 0.02).low, 100);
 }

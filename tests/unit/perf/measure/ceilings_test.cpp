@@ -65,7 +65,7 @@ Workload taking(test::FakeTime& time, double ns, const std::string& wrong = "") 
 const Ceiling& named(const std::vector<Ceiling>& ceilings, std::string_view name) {
   for (const Ceiling& ceiling : ceilings)
     if (ceiling.name == name) return ceiling;
-  throw Error("there is no ceiling " + std::string(name));
+  throw Error("no ceiling " + std::string(name));
 }
 
 TEST(Ceilings, AreAmountsOverTheMedianTime) {

@@ -127,7 +127,7 @@ TEST(MeasureGraph, SingleSlopesMayBeNegativeTheirMedianMayNot) {
   EXPECT_EQ(noisy.problem, "");
   EXPECT_THAT(noisy.samples_ns, testing::Contains(testing::Lt(0)));
   usual = 0;
-  EXPECT_THAT(fake.measure().problem, HasSubstr("within [0, 0] ns, which is no time"));
+  EXPECT_THAT(fake.measure().problem, HasSubstr("within [0, 0] ns, which is not a time"));
   usual = std::numeric_limits<double>::infinity();
   EXPECT_THAT(fake.measure().problem, HasSubstr("must be a finite number"));
 }

@@ -184,7 +184,7 @@ TEST(Measure, AClockThatStandsStillGivesNoTimes) {
   apparatus->protocol.warm_up_most_ns = 0;
   const Measurement found =
       measure([&] { return fake.workload(); }, Kind::memory, Mode::real, *apparatus);
-  EXPECT_THAT(found.problem, HasSubstr("a sample of 0 ns is no time"));
+  EXPECT_THAT(found.problem, HasSubstr("a sample of 0 ns is not a time"));
 }
 
 TEST(Measure, AColdRowNeedsAProvedFlush) {

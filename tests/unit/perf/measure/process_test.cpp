@@ -115,7 +115,7 @@ TEST_F(SourceId, NamesTheCommitAndSaysWhetherTheTreeDiffers) {
   in_tree("touch untracked");
   EXPECT_THAT(id(), Not(EndsWith("-dirty")));
   in_tree("echo changed > baselines/a.csv");
-  EXPECT_THAT(id(), Not(EndsWith("-dirty"))) << "baselines are no source";
+  EXPECT_THAT(id(), Not(EndsWith("-dirty"))) << "baselines are not source";
   in_tree("echo changed > kernel");
   EXPECT_THAT(id(), EndsWith("-dirty"));
 }

@@ -37,7 +37,7 @@ TEST(Shape, MayLackWords) {
   EXPECT_FALSE(shape.has("tf"));
   EXPECT_EQ(shape.number("m"), 128);
   EXPECT_EQ(shape.word({"nt"}), 0u);
-  EXPECT_THAT(error_of([&] { shape.require_all_used(); }), HasSubstr("'tf32' is no parameter"));
+  EXPECT_THAT(error_of([&] { shape.require_all_used(); }), HasSubstr("'tf32' is not a parameter"));
   EXPECT_TRUE(shape.has("tf32"));
   EXPECT_NO_THROW(shape.require_all_used());
 }
@@ -114,7 +114,7 @@ TEST(Shape, NamesWhatNobodyAskedFor) {
   const Shape shape = Shape::parse("add_n5_q7");
   shape.word({"add"});
   shape.number("n");
-  EXPECT_THAT(error_of([&] { shape.require_all_used(); }), HasSubstr("'q7' is no parameter"));
+  EXPECT_THAT(error_of([&] { shape.require_all_used(); }), HasSubstr("'q7' is not a parameter"));
 }
 
 TEST(CaseId, JoinsOpTypeAndShape) {

@@ -64,10 +64,10 @@ TEST_P(ShapeWords, ListedShapesAreRight) {
 TEST_P(ShapeWords, UnknownWordsAreRefusedAndTheAcceptedNamed) {
   for_each_shape([&](Words words) {
     words.push_back("zzz");
-    expect_refused(words, "'zzz' is no parameter");
+    expect_refused(words, "'zzz' is not a parameter");
     expect_refused(words, " takes: ");
     words.back() = "zzz7";
-    expect_refused(words, "'zzz7' is no parameter");
+    expect_refused(words, "'zzz7' is not a parameter");
   });
 }
 

@@ -25,7 +25,7 @@ assert not right["verified"] and len(right["process_medians_ns"]) == 2, right
 assert right["ci_lo_ns"] <= right["median_ns"] <= right["ci_hi_ns"] and right["identity"] == "fake 1.0", right
 says = {
     "wrong": "(0, 3)", "later": "(0, 3)", "short": "65532 bytes", "misnamed": "y: it is missing", "crash": "SIGSEGV",
-    "hang": "not done after 10 s", "throws": "MemoryError: no memory", "unsupported": "unsupported: there is no softmax",
+    "hang": "not done after 10 s", "throws": "MemoryError: no memory", "unsupported": "unsupported: no softmax",
 }
 for name in sys.argv[2:]:
     row = rows[f"fake_{name}"]
@@ -51,7 +51,7 @@ has 'fake_wrong' out
 # What is right alone passes; who is not there is named with the fix, and nothing is measured.
 runs 0 peers --case $case --peer fake_right --alone --processes 1 --source-id test --json "$folder/right.json"
 runs 2 peers --case $case --peer fake_right,nobody --alone --json "$folder/nobody.json"
-has 'there is no peer nobody' err
+has 'no peer nobody' err
 runs 2 peers --case $case --peer fake_right --python /nowhere/python
 has 'name a Python by --python' err
 [[ ! -e $folder/nobody.json ]] || fail 'it measured without one of the frameworks'

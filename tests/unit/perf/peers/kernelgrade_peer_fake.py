@@ -65,7 +65,7 @@ def mlp(case: Case) -> Callable[[], list[float]]:
 
 def prepare(case: Case, name: str) -> Solver:
     if name == "fake_unsupported":
-        raise Unsupported(f"there is no {case.op} here")
+        raise Unsupported(f"no {case.op} here")
     if "losses" in case.outputs:  # it learns nothing
 
         def compute() -> list[float]:

@@ -21,13 +21,13 @@ trap 'rm -rf "$folder"' EXIT
 TRITON_CACHE_DIR=$folder/cache "$python" -W ignore -m kernelgrade_peers triton "$folder" >"$folder/names"
 (($# > 0)) || mapfile -t -- names <"$folder/names"
 (($# == 0)) || names=("$@")
-((${#names[@]} > 0)) || { echo 'there are no kernels'; exit 1; }
+((${#names[@]} > 0)) || { echo 'no kernels'; exit 1; }
 failed=0
 for name in "${names[@]}"; do
   mapfile -t arguments <"$folder/$name.arguments"
   op=${arguments[1]%_f32} # of the function: its operation is the longest name that begins it
   while ! "$kernelgrade" list --op "$op" >/dev/null 2>&1; do
-    [[ $op == *_* ]] || { echo "FAILED: $name: there is no operation for ${arguments[1]}"; exit 1; }
+    [[ $op == *_* ]] || { echo "FAILED: $name: unknown operation for ${arguments[1]}"; exit 1; }
     op=${op%_*}
   done
   printf '\n==> %s for %s\n' "$name" "$op"

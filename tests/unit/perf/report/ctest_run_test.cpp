@@ -110,7 +110,7 @@ TEST_F(PlannedTests, AnEmptyResultFileIsNone) {
 
 TEST_F(PlannedTests, NorIsOneCutOff) {
   write_file(path("cost.json"), "{\"rows\": [");
-  expect(TestState::no_result, "is no whole JSON");
+  expect(TestState::no_result, "is not complete JSON");
 }
 
 TEST_F(PlannedTests, NorOneOfAnEarlierRun) {

@@ -126,5 +126,5 @@ compile plain histogram.cu -cudart shared "${ptx[@]}" -Xfatbin -compress-mode=no
 expect 0 'right, 7 blocks, cudaSuccess' -- ./plain
 compile static histogram.cu "${ptx[@]}"
 expect 1 'link it with nvcc -cudart shared' -- ./static
-expect 2 'there is no such program' -- ./nothing
+expect 2 'no such program' -- ./nothing
 expect 2 'name a program'

@@ -146,7 +146,7 @@ TEST(Launch, NotUnderstood) {
   EXPECT_EQ(error_of("void f() {\n\n  k<<<1, 2>>>;\n}"),
             "k.cu:3: a launch goes on with its arguments in parentheses after >>>");
   EXPECT_EQ(error_of("void f() { + <<<1, 2>>>(); }"),
-            "k.cu:1: there is no kernel's name before <<<, but \"+\"");
+            "k.cu:1: no kernel's name before <<<, but \"+\"");
   EXPECT_THAT(error_of("int a;\n/* never"), HasSubstr("k.cu:2: this comment does not end"));
   EXPECT_THAT(error_of("auto s = R\"(never"), HasSubstr("k.cu:1: this raw string does not end"));
   EXPECT_THAT(error_of("auto s = \"never\n\";"),

@@ -34,7 +34,7 @@ shows() {
 
 CUDA_HOME=$work expect 'a right kernel, without nvcc' 0 'passed: right and safe' softmax softmax.cu --max-cost 2 --json "$work/right.json" \
   --html "$work/right.html"
-shows 'that there is no nvcc' '^registers and spills: not known: there is no nvcc'
+shows 'that there is no nvcc' '^registers and spills: not known: nvcc not found'
 grep -q '"passed": true' "$work/right.json" || { echo 'FAILED: no verdict in the JSON'; failed=1; }
 grep -q '<h2>passed: right and safe' "$work/right.html" || { echo 'FAILED: no verdict in the page'; failed=1; }
 grep -q '"not_claimed": \[' "$work/right.json" || { echo 'FAILED: the JSON does not say what is not claimed'; failed=1; }
@@ -52,9 +52,9 @@ printf 'int main( {\n' >"$work/broken.cu"
 expect 'one that does not compile' 1 'it does not compile' softmax "$work/broken.cu"
 printf '__global__ void k() {}\n' >"$work/other.cu"
 expect 'one without the function' 2 'softmax_f32' softmax "$work/other.cu"
-expect 'no file' 2 'there is no such file' softmax "$work/none.cu"
+expect 'no file' 2 'no such file' softmax "$work/none.cu"
 expect 'a type that it lacks' 2 'it has f32' softmax softmax.cu --dtype f16
-expect 'no operation' 2 'there is no operation softmaxx' softmaxx softmax.cu
+expect 'no operation' 2 'unknown operation softmaxx' softmaxx softmax.cu
 expect 'a test that is none' 2 'InPlase' softmax softmax.cu --without InPlase
 
 # What it costs informs (above), and fails where the user asks for that. The contract is another matter, and takes time.

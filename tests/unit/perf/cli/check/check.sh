@@ -72,7 +72,7 @@ expect 'no source by its name' 2 'include/kernel\.h: a source ends with \.cu' in
 touch kernel.ptx
 expect 'PTX' 2 'kernelgrade try' kernel.ptx
 expect 'no such option' 2 '--nosuch' race.cu --nosuch
-expect 'no such folder' 2 '-I nosuch: there is no such folder' race.cu -I nosuch
+expect 'no such folder' 2 '-I nosuch: no such folder' race.cu -I nosuch
 expect 'no such order' 2 'forward, reverse or random:SEED' race.cu --order backward
 expect 'a file that cannot be written' 2 '/dev/null' race.cu --json /dev/null
 expect 'help' 0 'Examples:' --help

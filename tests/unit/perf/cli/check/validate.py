@@ -9,7 +9,7 @@ import sys
 try:
     from jsonschema.validators import validator_for
 except ImportError:
-    print('skipped: there is no jsonschema for python3 (Debian: python3-jsonschema)')
+    print('skipped: no jsonschema for python3 (Debian: python3-jsonschema)')
     sys.exit(77)
 
 with open(sys.argv[1]) as file:

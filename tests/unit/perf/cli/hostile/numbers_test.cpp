@@ -56,7 +56,7 @@ TEST(Words, ThatAreNoCommands) {
                                                         {"blessed", "bless"}}) {
     const auto outcome = cli({typed});
     EXPECT_EQ(outcome.exit_code, 2) << typed;
-    EXPECT_NE(outcome.err.find(std::string("there is no command '") + typed + "'; did you mean " +
+    EXPECT_NE(outcome.err.find(std::string("unknown command '") + typed + "'; did you mean " +
                                meant + "? The commands are "),
               std::string::npos)
         << outcome.err;

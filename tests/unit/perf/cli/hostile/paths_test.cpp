@@ -155,7 +155,7 @@ TEST_F(Paths, ThatAreNoFilesAreNotRead) {
       {"a list", "[]"},
       {"an object", "{}"},
       {"null", "null"},
-      {"rows that are no list", R"({"schema": 1, "environment": {}, "rows": 3})"},
+      {"rows that are not a list", R"({"schema": 1, "environment": {}, "rows": 3})"},
       {"no object among the rows", R"({"schema": 1, "environment": {}, "rows": [1, null, []]})"},
       {"one member twice", R"({"schema": 1, "schema": 1, "environment": {}, "rows": []})"},
       {"a schema to come", R"({"schema": 999999, "environment": {}, "rows": []})"},

@@ -31,7 +31,7 @@ inline const std::vector<Text>& texts() {
       {"text that runs backwards", "\xe2\x80\xae"
                                    "FORGED"},
       {"a Unicode line separator", "x\xe2\x80\xa8passed FORGED"},
-      {"bytes that are no UTF-8", "\xff\xfe FORGED", false},
+      {"bytes that are not UTF-8", "\xff\xfe FORGED", false},
       {"an overlong slash", "\xc0\xaf FORGED", false},
       {"a surrogate", "\xed\xa0\x80 FORGED", false},
       {"half a character", "FORGED \xe2\x82", false},

@@ -20,7 +20,7 @@ class DeviceCode : public testing::Test {
  protected:
   void SetUp() override {
     if (!std::filesystem::exists(test::made("tiny.o")))
-      GTEST_SKIP() << "there is no nvcc that could compile device code";
+      GTEST_SKIP() << "nvcc not found, which compiles device code";
   }
 
   static std::map<std::string, std::string> code(const std::string& object, int major, int minor) {

@@ -20,7 +20,7 @@ std::string hash_of(const std::string& library) {
 }
 
 TEST(ObjectCode, TheSameCodeHasTheSameHash) {
-  EXPECT_EQ(hash_of("debug.a"), hash_of("plain.a")) << "debug information is no code";
+  EXPECT_EQ(hash_of("debug.a"), hash_of("plain.a")) << "debug information is not code";
   EXPECT_EQ(hash_of("commented.a"), hash_of("plain.a")) << "nor is a comment";
   EXPECT_EQ(hash_of("elsewhere.a"), hash_of("plain.a")) << "nor the folder";
 }

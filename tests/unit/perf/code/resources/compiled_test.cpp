@@ -33,7 +33,7 @@ class Compiled : public testing::Test {
   // else.
   void SetUp() override {
     if (!std::filesystem::exists(made("packs.fatbin")))
-      GTEST_SKIP() << "there is no nvcc that could compile device code";
+      GTEST_SKIP() << "nvcc not found, which compiles device code";
     std::filesystem::copy(made("packs.fatbin"), folder_.path());
   }
 

@@ -22,7 +22,7 @@ class Kernels : public testing::Test {
   void SetUp() override {
     const std::filesystem::path made = KERNELGRADE_TEST_FILES;
     if (!std::filesystem::exists(made / "kernels.fatbin"))
-      GTEST_SKIP() << "there is no nvcc that could compile device code";
+      GTEST_SKIP() << "nvcc not found, which compiles device code";
     std::filesystem::create_directory(op());
     for (const char* name : {"kernels.fatbin", "kernels.log"})
       std::filesystem::copy(made / name, op() / name);

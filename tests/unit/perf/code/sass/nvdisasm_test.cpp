@@ -79,8 +79,7 @@ TEST(Nvdisasm, ReadsWhatNvccMakesHere) {
   const std::string fatbin = std::string(KERNELGRADE_TEST_FILES) + "/kernels.fatbin";
   const bool nvcc = std::filesystem::exists(fatbin);
   if (program.empty() || !nvcc) {
-    const std::string why =
-        nvcc ? nvdisasm_missing() : "there is no nvcc that could compile kernels";
+    const std::string why = nvcc ? nvdisasm_missing() : "nvcc not found, which compiles kernels";
     if (is_set("KERNELGRADE_STRICT")) FAIL() << why;
     GTEST_SKIP() << why;
   }

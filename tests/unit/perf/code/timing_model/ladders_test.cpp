@@ -58,7 +58,7 @@ TEST(Ladders, WhatIsWrongIsSaidWithItsLine) {
   EXPECT_THAT([] { load("a,other,s,u,k,1,1,1,0,0,0,0,0,0,0,0\n"); },
               ThrowsMessage<Error>(HasSubstr("ladders.csv:2: no GPU is called other")));
   EXPECT_THAT([] { load("a,round,s,u,k,fast,1,1,0,0,0,0,0,0,0,0\n"); },
-              ThrowsMessage<Error>(HasSubstr("'fast' is no number")));
+              ThrowsMessage<Error>(HasSubstr("expected a number from 0, got 'fast'")));
   EXPECT_THAT([] { load("a,round,s,u,k\n"); }, ThrowsMessage<Error>(HasSubstr("has 5 fields")));
 }
 

@@ -142,7 +142,8 @@ TEST_F(History, SaysWhatIsWrongWithAFile) {
   EXPECT_THAT(error_of([&] { database.import(file("[]")); }), testing::HasSubstr("report.json"));
   EXPECT_THAT(error_of([&] { database.import(file(R"({"rows": [], "environment": {}})")); }),
               testing::HasSubstr("\"source\""));
-  std::ofstream(folder_ / "no.sqlite") << "this is no database, but a text long enough to be read";
+  std::ofstream(folder_ / "no.sqlite")
+      << "this is not a database, but a text long enough to be read";
   EXPECT_THAT(error_of([&] { Database other(folder_ / "no.sqlite"); }),
               testing::HasSubstr("not a database"));
 }
