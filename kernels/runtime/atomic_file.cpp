@@ -128,7 +128,7 @@ MappedFile::~MappedFile() {
 
 void require_writable(const std::filesystem::path& path) {
   if (path == "-" || path.empty())
-    throw Error(fmt::format("\"{}\" is no name of a file to write; name one", path.string()));
+    throw Error(fmt::format("\"{}\" is not the name of a file; name one to write", path.string()));
   struct stat there {};
   if (::lstat(path.c_str(), &there) == 0) return require_regular(there, path);
   if (errno != ENOENT) fail_with_errno("write", path);

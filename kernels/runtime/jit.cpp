@@ -150,7 +150,7 @@ std::string cache_folder() {
   if (const std::string all = environment("XDG_CACHE_HOME"); !all.empty())
     return all + "/kernelgrade";
   const std::string home = environment("HOME");
-  require(!home.empty(), "there is no folder for compiled kernels: neither XDG_CACHE_HOME nor HOME "
+  require(!home.empty(), "no folder for compiled kernels: neither XDG_CACHE_HOME nor HOME "
                          "is set; set KERNELGRADE_JIT_CACHE to one");
   return home + "/.cache/kernelgrade";
 }

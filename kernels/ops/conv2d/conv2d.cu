@@ -26,8 +26,8 @@ constexpr std::int64_t kLeastPlaces = 32;
 
 template <class T>
 void require_variant(Variant variant) {
-  require(supports<T>(variant), "conv2d: there is no variant " + std::string(name(variant)) +
-                                    " for " + std::string(kg::name(dtype_of<T>)) +
+  require(supports<T>(variant), "conv2d: no variant " + std::string(name(variant)) + " for " +
+                                    std::string(kg::name(dtype_of<T>)) +
                                     " on this device; use automatic, direct or im2col");
 }
 

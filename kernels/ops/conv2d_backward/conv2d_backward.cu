@@ -30,7 +30,7 @@ Variant chosen(Gradient gradient, const Geometry& geometry, Variant variant) {
   if (variant == Variant::automatic) return resolve<T>(gradient, geometry);
   if (supports<T>(gradient, variant, geometry)) return variant;
   std::string message(kWhat);
-  message.append("there is no variant ").append(name(variant));
+  message.append("no variant ").append(name(variant));
   message.append(" for the gradient of the ").append(name(gradient));
   message.append(" in ").append(kg::name(dtype_of<T>));
   message.append(" with these groups, or on this device; use automatic or direct");

@@ -160,9 +160,9 @@ Variant choose(const BasicProblem<T>& p, bool has_workspace) {
 template <class T>
 Variant resolve(const BasicProblem<T>& p, Variant variant) {
   if (variant == Variant::automatic) return choose(p, p.workspace != nullptr);
-  require(supports<T>(variant, p.math), "gemm: there is no variant " + std::string(name(variant)) +
-                                            " for " + std::string(name(dtype_of<T>)) +
-                                            " with math " + std::string(name(p.math)) +
+  require(supports<T>(variant, p.math), "gemm: no variant " + std::string(name(variant)) + " for " +
+                                            std::string(name(dtype_of<T>)) + " with math " +
+                                            std::string(name(p.math)) +
                                             " on this device; use automatic or naive");
   return variant;
 }

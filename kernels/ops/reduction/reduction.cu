@@ -81,7 +81,7 @@ std::size_t workspace_bytes(const View<const T, 3>& x, Variant variant) {
 
 template <class T>
 Variant run(Op op, View<const T, 3> x, T* out, void* workspace, Variant variant, Stream& stream) {
-  require(supports(op, dtype_of<T>), "reduction: there is no " + std::string(name(op)) + " of " +
+  require(supports(op, dtype_of<T>), "reduction: no " + std::string(name(op)) + " of " +
                                          std::string(kg::name(dtype_of<T>)) +
                                          "; use f32, f16 or bf16");
   require_input("reduction", x);

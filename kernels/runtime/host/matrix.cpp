@@ -195,7 +195,7 @@ unsigned lane_of_matrix(const void* first, std::size_t element_bytes, std::size_
         fmt::format("{}: the address of the matrix is not aligned to {} bytes", name, alignment),
         where);
   if (row_bytes % kRow != 0)
-    block.trap(fmt::format("{}: rows lie {} bytes apart, which is no multiple of {}", name,
+    block.trap(fmt::format("{}: rows lie {} bytes apart, which is not a multiple of {}", name,
                            row_bytes, kRow),
                where);
   return block.lane();

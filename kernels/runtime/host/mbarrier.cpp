@@ -52,9 +52,10 @@ State load(const std::uint64_t* barrier, const char* name, Location where) {
   check_address(barrier, name, where);
   const State state = unpack(__atomic_load_n(barrier, __ATOMIC_SEQ_CST));
   if (state.mark != kMark) {
-    refuse(name,
-           "the word is no mbarrier: it was not initialised, or it was invalidated or overwritten",
-           where);
+    refuse(
+        name,
+        "the word is not an mbarrier: it was not initialised, or it was invalidated or overwritten",
+        where);
   }
   return state;
 }

@@ -162,7 +162,7 @@ std::string Emitter::write(const Operand& operand, std::string_view type,
                            const std::string& value) {
   if (operand.text == "_") return fmt::format("static_cast<void>({});", value);
   const Register* const found = find(operand.text);
-  if (!found) refuse("the result goes to " + operand.text + ", which is no register");
+  if (!found) refuse("the result goes to " + operand.text + ", which is not a register");
   std::erase_if(products_, [&](const auto& known) {
     return known.first == operand.text ||
            known.second.sources.find(operand.text + " ") != std::string::npos;

@@ -54,14 +54,14 @@ std::string_view FatbinEntry::cubin() const {
   require_plain(*this);
   if (kind != Kind::elf)
     throw Error("the code for " + arch_name() +
-                " is no machine code; compile for real architectures (80-real)");
+                " is not machine code; compile for real architectures (80-real)");
   return contents;
 }
 
 std::string_view FatbinEntry::ptx() const {
   require_plain(*this);
   if (kind != Kind::ptx)
-    throw Error("the code for " + arch_name() + " is no PTX; compile for compute_* as well");
+    throw Error("the code for " + arch_name() + " is not PTX; compile for compute_* as well");
   return contents.substr(0, contents.find('\0')); // which fills it up
 }
 
@@ -75,7 +75,7 @@ std::vector<FatbinEntry> read_fatbin(std::string_view section, const std::string
       continue;
     }
     if (magic != kMagic)
-      throw Error(name + ": there is no container at " + std::to_string(at) +
+      throw Error(name + ": no container at " + std::to_string(at) +
                   "; the file was made by another kind of compiler");
     const auto header = bytes.number<std::uint16_t>(at + 6, "a container");
     const auto size = bytes.number<std::uint64_t>(at + 8, "a container");

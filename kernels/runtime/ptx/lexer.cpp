@@ -73,7 +73,7 @@ std::int64_t Lexer::number() {
   const auto [end, error] =
       std::from_chars(begin, digits.data() + digits.size(), value, hex ? 16 : 10);
   if (error != std::errc{} || (end != digits.data() + digits.size() && *end != 'U'))
-    refuse("'" + digits + "' is no number");
+    refuse("'" + digits + "' is not a number");
   return static_cast<std::int64_t>(negative ? ~value + 1 : value);
 }
 

@@ -123,10 +123,9 @@ std::pair<bool, bool> types_of(std::string_view mangled) {
 class Library {
  public:
   explicit Library(std::string folder) : folder_(std::move(folder)) {
-    require(fs::is_directory(folder_),
-            "KERNELGRADE_PTX=" + folder_ +
-                ": there is no such folder; build the target fatbins, and name "
-                "<build>/resources/<arch>-cuda<version>");
+    require(fs::is_directory(folder_), "KERNELGRADE_PTX=" + folder_ +
+                                           ": no such folder; build the target fatbins, and name "
+                                           "<build>/resources/<arch>-cuda<version>");
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder_))
       if (entry.path().extension() == ".fatbin" || entry.path().extension() == ".ptx")
         add(entry.path());

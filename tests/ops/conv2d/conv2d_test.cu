@@ -290,7 +290,7 @@ KG_OWN_TEST(RefusesGeometries) {
     refused([](auto& p) { p.geometry = {1, 2, 12, 11, 2, {.kernel = 12}, {.kernel = 11}, 2}; },
             "there are 132 taps", Variant::depthwise);
     if (!conv2d::supports<T>(Variant::implicit_gemm))
-      refused([](auto&) {}, "there is no variant implicit_gemm", Variant::implicit_gemm);
+      refused([](auto&) {}, "no variant implicit_gemm", Variant::implicit_gemm);
   });
 }
 

@@ -25,7 +25,7 @@ KG_OWN_TEST(RefusesVariantsOfOtherTypes) {
     for (const gemm::Variant variant : gemm::kVariants) {
       if (gemm::supports<T>(variant)) continue;
       const auto run = [&] { gemm::run(gemm::BasicProblem<T>{}, variant, stream); };
-      EXPECT_NE(refusal(run).find("there is no variant"), std::string::npos) << gemm::name(variant);
+      EXPECT_NE(refusal(run).find("no variant"), std::string::npos) << gemm::name(variant);
     }
   });
 }

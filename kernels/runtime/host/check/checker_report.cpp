@@ -56,7 +56,7 @@ std::string Checker::variable(std::uintptr_t address, const BlockState& state,
     if (address - module.begin < module.bytes) return shared_variable(address);
   if (const std::string name = data_symbol(address); !name.empty()) return name;
   if (address < kPageBytes) return fmt::format("the null pointer + {}", address);
-  return fmt::format("0x{:x}, which is no memory of the device", address);
+  return fmt::format("0x{:x}, which is not device memory", address);
 }
 
 std::string Checker::accesses(const char* verb, const Passage& passage, const char* how) const {

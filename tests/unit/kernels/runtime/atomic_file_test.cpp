@@ -67,7 +67,7 @@ TEST(AtomicFile, ErrorsNameThePathAndTheReason) {
         << error.what();
   }
   EXPECT_THROW(read_file(folder.path() / "file" / "below"), Error) << "this is not a missing file";
-  EXPECT_THROW(read_file(folder.path()), Error) << "a folder is there, but is no file";
+  EXPECT_THROW(read_file(folder.path()), Error) << "a folder is there, but is not a file";
 }
 
 TEST(MappedFile, HasTheBytesThatWereThere) {

@@ -72,7 +72,8 @@ TEST(JitKey, ChangesWithEachPart) {
 class JitCache : public Jit {
  protected:
   void SetUp() override {
-    if (backend == Backend::cuda) GTEST_SKIP() << "NVRTC is no program that a script can stand for";
+    if (backend == Backend::cuda)
+      GTEST_SKIP() << "NVRTC is not a program that a script can stand for";
     write_compiler("");
   }
 

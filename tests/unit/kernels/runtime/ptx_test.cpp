@@ -85,7 +85,7 @@ TEST(Ptx, Bits) {
   EXPECT_EQ(of("bfind.u32 %r3, %r1", 0x00010000), 16u);
   EXPECT_EQ(of("bfind.shiftamt.u32 %r3, %r1", 0x00010000), 15u);
   EXPECT_EQ(of("bfind.u32 %r3, %r1", 0), 0xffffffffu);
-  EXPECT_EQ(of("bfind.s32 %r3, %r1", 0xfffffff0), 3u) << "the highest bit that is no sign";
+  EXPECT_EQ(of("bfind.s32 %r3, %r1", 0xfffffff0), 3u) << "the highest bit that is not a sign";
   EXPECT_EQ(of("bfind.s32 %r3, %r1", 0xffffffff), 0xffffffffu);
   EXPECT_EQ(of("cvt.u64.u32 %d1, %r1; cvt.u64.u32 %d2, %r2; bfi.b64 %d1, %d1, %d2, 28, 8;"
                "shr.u64 %d1, %d1, 16; cvt.u32.u64 %r3, %d1",

@@ -118,7 +118,7 @@ TEST_F(CostCommands, ShardsTogetherAreTheWhole) {
   const std::string out = folder_.path() / "report";
   ASSERT_EQ((*this)({"bless", "--cost"}).exit_code, 0);
   const Outcome one = (*this)({"gate", "--cost", "--shard", "1/2", "--json", first});
-  EXPECT_EQ(one.exit_code, 0) << one.out << one.err << "; the other's rows are no orphans";
+  EXPECT_EQ(one.exit_code, 0) << one.out << one.err << "; the other's rows are not orphans";
   ASSERT_EQ((*this)({"gate", "--cost", "--shard", "2/2", "--json", second}).exit_code, 0);
   EXPECT_EQ(judge::load_results(first).costs.size(), 64u);
   EXPECT_EQ((*this)({"report", first, second, "--out", out}, false).exit_code, 0);

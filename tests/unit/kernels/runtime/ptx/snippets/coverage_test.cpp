@@ -51,7 +51,7 @@ TEST(InstructionTable, HasEveryFormOfTheKernels) {
       fs::is_directory(folder) ? forms_of(folder) : std::map<std::string, std::string>();
   if (used.empty()) {
     const std::string why =
-        nvcc.empty() ? "there is no nvcc that could have compiled kernels"
+        nvcc.empty() ? "nvcc not found, which compiles kernels"
                      : "no fat binary is in " + folder.string() + "; build the target fatbins";
     if (is_set("KERNELGRADE_STRICT") || !nvcc.empty()) FAIL() << why;
     GTEST_SKIP() << why;
@@ -71,7 +71,7 @@ TEST(InstructionTable, HasEveryFormOfTheKernels) {
 TEST(InstructionTable, IsTakenByPtxas) {
   const std::string ptxas = KERNELGRADE_PTXAS;
   if (ptxas.empty()) {
-    const std::string why = "there is no ptxas; it comes with the CUDA toolkit";
+    const std::string why = "ptxas not found; it comes with the CUDA toolkit";
     if (is_set("KERNELGRADE_STRICT")) FAIL() << why;
     GTEST_SKIP() << why;
   }
