@@ -66,8 +66,8 @@ void save(const std::vector<perf::Ceiling>& ceilings, const Options& options, Wo
 
 int ceilings(const Options& options, World& world) {
   if (options.write && backend == Backend::host)
-    throw UsageError("ceilings --write: on the host these are the rates of an executor, which the "
-                     "libraries beside it exceed; they are for information alone");
+    throw UsageError("ceilings --write: on a CPU these are the emulator's rates, which libraries "
+                     "exceed; they are informational");
   if (const auto exit = exit_without_device(options, world)) return *exit;
   const perf::DeviceLock lock = lock_device(world);
   const std::vector<perf::Ceiling> found =

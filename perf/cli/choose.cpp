@@ -40,12 +40,12 @@ std::filesystem::path table_of(const Options& options, const World& world, const
                                const judge::Results& run) {
   if (!options.choose.table.empty()) return options.choose.table;
   if (run.environment.at("device") == "host")
-    throw UsageError("choose: these are times of the executor, and `automatic` chooses for GPUs; "
+    throw UsageError("choose: these are times of the emulator, and `automatic` chooses for GPUs; "
                      "name a file by --out to look at its table");
   const std::filesystem::path path =
       judge::named_path(world.source / "kernels/ops", "operation", op) / "choices.inc";
   require(std::filesystem::exists(path),
-          fmt::format("choose: {} does not exist: `automatic` of {} looks nothing up; name a file "
+          fmt::format("choose: {} does not exist: `automatic` of {} reads no table; name a file "
                       "by --out to look at its table",
                       path.string(), op));
   return path;

@@ -152,7 +152,7 @@ std::filesystem::path counting_program(const World& world) {
 
 int run_counting_program(const std::vector<std::string>& arguments, const World& world) {
   become(world, kCountingProgram, arguments,
-         "costs are counted by the host backend's build with g++ (cmake --preset host)");
+         "costs are counted by the CPU emulator's build with g++ (cmake --preset host)");
 }
 
 } // namespace kg::cli

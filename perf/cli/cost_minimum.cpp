@@ -72,7 +72,7 @@ int profile_minima(const Options& options, World& world) {
   const std::map<std::string, Compiled> kernels = blessed(options);
   judge::TextTable table({"case", "variant", "sectors/request", "least", "unique sectors", "least",
                           "bank conflicts", "least", "spilled bytes", "split accesses",
-                          "above the least"});
+                          "above the minimum"});
   std::size_t rows = 0, least_rows = 0;
   for (const Row* row : countable(world, selection)) {
     const std::vector<count::Launch> launches = count_launches(*row, world);
@@ -100,7 +100,7 @@ int profile_minima(const Options& options, World& world) {
     table.add(cells);
   }
   world.out << table.plain()
-            << fmt::format("{} of {} rows cost the least in all of these\n", least_rows, rows);
+            << fmt::format("{} of {} rows cost the minimum in all of these\n", least_rows, rows);
   return judge::kExitPass;
 }
 

@@ -136,7 +136,7 @@ const OtherProgram* other_program(const std::string& command) {
   static const std::map<std::string, OtherProgram> kPrograms = {
       {"check",
        {"kernelgrade-check", "check",
-        "programs are checked by the host backend's build with g++ (cmake --preset host)"}},
+        "programs are checked by the CPU emulator's build with g++ (cmake --preset host)"}},
       {"model", {"kernelgrade-model", "kernelgrade-model", ""}}};
   const auto found = kPrograms.find(command);
   return found == kPrograms.end() ? nullptr : &found->second;

@@ -93,7 +93,7 @@ judge::Measured measured(const Row& row, const perf::Measurement& found, const W
     result.tags[perf::kWorstErrorTag] = fmt::format("{:.3g}", *found.worst_error);
   if (!found.in_turns_with.empty())
     result.tags[judge::kProtocolTag] =
-        fmt::format("in turns with {}", fmt::join(found.in_turns_with, ", "));
+        fmt::format("interleaved with {}", fmt::join(found.in_turns_with, ", "));
   if (found.repeated) result.tags["repeated"] = "throttled";
   if (!found.throttled_by.empty()) result.tags[judge::kThrottledTag] = found.throttled_by;
   if (found.oversubscribed) result.tags["oversubscribed"] = "1";
@@ -306,7 +306,7 @@ std::string missing_device(const Options& options, World& world) {
   if (is_number(options.device)) {
     if constexpr (backend == Backend::host)
       throw UsageError(
-          fmt::format("--device {}: the host backend has one device, host", options.device));
+          fmt::format("--device {}: the CPU emulator has one device, host", options.device));
     // Before the first call of the CUDA runtime, which reads it once; fresh processes inherit it.
     setenv("CUDA_VISIBLE_DEVICES", options.device.c_str(), 1);
   }

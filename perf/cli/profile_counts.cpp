@@ -129,7 +129,7 @@ int profile_counts(const Options& options, World& world) {
   const resources::SmLimits& limits = resources::sm_limits(model::arch_of(gpu));
   const std::vector<MachineCode> codes = code_of(options.profile.cubin, rates, nvdisasm);
   judge::TextTable table(
-      {"kernel", "blocks", "threads", "resident", "round trips", "at the least", "limited by"});
+      {"kernel", "blocks", "threads", "resident", "round trips", "lower bound", "limited by"});
   nlohmann::json all = nlohmann::json::array();
   for (const count::Launch& counted : cost::load_counts(options.profile.counts)) {
     const MachineCode& code = code_of(counted, codes, options.profile.cubin);

@@ -57,7 +57,7 @@ std::string closing(const std::vector<sass::Judged>& kernels, const std::string&
       kernels.size(), arch,
       gpu != nullptr
           ? fmt::format("{}, copy {:.2f} TB/s", gpu->name, gpu->copy_bytes_per_s / 1e12)
-          : "no GPU of it is known here, so there is no share of a copy; --gpu names one");
+          : "no GPU of it is known here, so there is no % of copy bandwidth; --gpu names one");
   for (const auto& [opcode, count] : unknown)
     text += fmt::format("unknown opcode {}: {} times; add it to perf/code/sass/pipes.cpp\n", opcode,
                         count);
@@ -76,7 +76,7 @@ std::optional<model::Gpu> gpu_of(const Options& options, const World& world) {
 
 int profile_sass(const Options& options, World& world) {
   if constexpr (backend == Backend::cuda)
-    throw UsageError("profile --sass: the executor tells how kernels are launched; use the preset "
+    throw UsageError("profile --sass: the emulator tells how kernels are launched; use the preset "
                      "host");
   const Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
@@ -115,7 +115,7 @@ int profile_sass(const Options& options, World& world) {
   }
   const std::vector<sass::Judged> judged = sass::judged(std::move(kernels), gpu);
   if (judged.empty())
-    throw Error("profile --sass: the selected rows launch no kernel of ours that was compiled; "
+    throw Error("profile --sass: the selected rows launch no compiled kernel; "
                 "build the target fatbins");
   if (!options.quiet) world.out << sass::plain_text(judged) << closing(judged, compiled->name, gpu);
   if (!options.json.empty()) write_file(options.json, sass::json(judged).dump(1) + "\n");

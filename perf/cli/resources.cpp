@@ -179,7 +179,7 @@ int name_changed(World& world, const std::vector<Target>& targets, const std::se
 
 int resources(const Options& options, World& world) {
   if constexpr (backend == Backend::cuda)
-    throw UsageError("resources: the executor tells how kernels are launched; use the preset host");
+    throw UsageError("resources: the emulator tells how kernels are launched; use the preset host");
   const Selection selection = select(world, options.filters);
   const std::filesystem::path folder = compiled_kernels(options, world);
   Here here{kg::resources::compiler_here(), world.source, {}, {}};

@@ -138,7 +138,7 @@ void require_known_words(const World& world, const std::vector<Row>& rows, const
   require_known("--dtype", filter.dtypes, dtypes, "type");
   require_known("--variant", filter.variants, variants, "variant");
   require_known("--mode", filter.modes, modes,
-                backend == Backend::host ? "mode on the host backend" : "mode yet");
+                backend == Backend::host ? "mode on the CPU emulator" : "mode yet");
 }
 
 } // namespace

@@ -72,7 +72,7 @@ std::optional<Shard> divide(const Options& options, Selection& selection, std::s
   const auto [index, count] = *options.shard;
   if (count > rows.size())
     throw UsageError(fmt::format("--shard {}/{}: only {} cases are selected, and a shard holds at "
-                                 "least one; divide by {} at the most",
+                                 "least one; divide by at most {}",
                                  index, count, rows.size(), rows.size()));
   const auto shards = shards_of(rows, count);
   for (Row& row : selection.rows) {

@@ -75,7 +75,7 @@ std::vector<Row> experiment_rows(const World& world, const std::vector<study::Po
                                  const study::Settings& settings) {
   const std::string& only = settings.at("only");
   if (!only.empty() && only != "ours" && only != "libraries")
-    throw UsageError(fmt::format("--only {}: write ours or libraries", only));
+    throw UsageError(fmt::format("--only {}: write `ours` or `libraries`", only));
   std::vector<Row> rows;
   std::set<std::string> seen; // a case may be the point of several groups
   for (const study::Point& point : points) {

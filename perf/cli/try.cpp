@@ -91,8 +91,8 @@ std::vector<std::string> claimed(const Programs& programs, const Options& option
                               fmt::join(listed.dtypes, ", ")));
   for (const std::string& test : options.attempt.without)
     if (std::find(listed.tests.begin(), listed.tests.end(), test) == listed.tests.end())
-      throw Error(fmt::format("--without {}: the contract has no such test; it has {}", test,
-                              fmt::join(listed.tests, ", ")));
+      throw Error(fmt::format("--without {}: there is no such conformance test; the tests are {}",
+                              test, fmt::join(listed.tests, ", ")));
   return options.attempt.dtypes.empty() ? listed.dtypes : options.attempt.dtypes;
 } catch (const candidate::Broken&) {
   throw;
@@ -282,7 +282,7 @@ int try_candidate(const Options& options, World& world) {
   for (const char* program :
        {"kernelgrade-try", "kernelgrade-try-checked", "kernelgrade-try-counted"})
     need(world, folder_of_programs / program, "try",
-         "candidates are judged by the host backend's build with g++ (cmake --preset host)");
+         "candidates are tested by the CPU emulator's build with g++ (cmake --preset host)");
   const Programs programs = candidate::programs_beside(world.executable);
   if (options.attempt.signature) {
     world.out << signature_of(programs, operation.name);

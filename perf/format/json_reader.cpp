@@ -39,9 +39,8 @@ json parse_json(std::string_view contents, const std::string& file) {
     if (event == json::parse_event_t::object_end) names.pop_back();
     if (event == json::parse_event_t::key && !names.back().insert(parsed.get<std::string>()).second)
       throw Error(
-          fmt::format("{}: the member {} is given twice in one object; keep the one that is "
-                      "right",
-                      file, parsed.dump()));
+          fmt::format("{}: the member {} is given twice in one object; keep the correct one", file,
+                      parsed.dump()));
     return true;
   };
   try {

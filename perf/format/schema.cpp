@@ -145,7 +145,7 @@ class TableReader {
       return report(row.line,
                     fmt::format("the row '{}' was given on line {} already", fmt::join(key, " "),
                                 earlier->second),
-                    "keep the one that is right");
+                    "keep the correct one");
     if (key < greatest_)
       report(row.line,
              fmt::format("the row '{}' stands after '{}'", fmt::join(key, " "),

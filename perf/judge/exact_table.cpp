@@ -89,9 +89,9 @@ ExactTable make_resource_table() {
       {"occupancy_pct", Better::higher,
        "fewer warps are resident: see registers, shared memory and threads"},
       {"split_loads", Better::lower,
-       "it loads 16 bytes by several narrower accesses: load the pack into a variable first"},
+       "it loads 16 bytes by several narrower accesses: load the vector into a variable first"},
       {"split_stores", Better::lower,
-       "it stores 16 bytes by several narrower accesses: store the pack through store_wide or "
+       "it stores 16 bytes by several narrower accesses: store the vector through store_wide or "
        "ptx::store_shared"},
       {"bytes_in_flight", Better::higher, "loads wait for one another", true},
       {"issue_slots", Better::lower, "more instructions for the same bytes", true},

@@ -153,7 +153,7 @@ Measured to_measured(JsonObject object) {
   row.key.variant = object.text("variant");
   row.key.mode = object.known("mode", mode_named(object.text("mode")), "cold, hot, graph or real");
   row.category = object.text("category");
-  row.kind = object.known("kind", kind_named(object.text("kind")), "ours or vendor");
+  row.kind = object.known("kind", kind_named(object.text("kind")), "`ours` or `vendor`");
   row.bytes = object.from_zero("bytes");
   row.flops = object.from_zero("flops");
   // Files from before these were measured lack them.
@@ -274,7 +274,7 @@ Results results_from_json(std::string_view contents, const std::string& file) {
     run.rows.push_back(to_measured(row));
     if (!seen.insert(run.rows.back().key).second)
       row.fail("case", fmt::format("repeats the row {}", text(run.rows.back().key)),
-               "keep the one that is right");
+               "keep the correct one");
   });
   read_counts(object, run);
   if (object.has("shard")) run.shard = shard_from_json(object.object("shard"));

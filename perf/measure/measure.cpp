@@ -94,8 +94,8 @@ std::string sample_problem(const std::vector<double>& samples_ns, Mode mode) {
   if (!slopes) return "";
   const judge::Interval interval = judge::median_interval(samples_ns, judge::kConfidence).interval;
   if (interval.low > 0) return "";
-  return fmt::format("the median slope of its graphs lies within [{:.3g}, {:.3g}] ns, which is no "
-                     "time; the run takes too little to be told from nothing",
+  return fmt::format("the median slope of its graphs lies within [{:.3g}, {:.3g}] ns, which is not "
+                     "a time; the run is too short to be told from nothing",
                      interval.low, interval.high);
 }
 

@@ -107,7 +107,7 @@ Turn::Turn(const std::string& socket) : socket_(-1) {
   const char* end = socket.data() + socket.size();
   const auto read = std::from_chars(socket.data(), end, socket_);
   require(read.ec == std::errc() && read.ptr == end && fcntl(socket_, F_GETFD) != -1,
-          fmt::format("{}={}: it is set for a process that takes turns, to the number of an open "
+          fmt::format("{}={}: it is set for an interleaved process, to the number of an open "
                       "file; unset it",
                       kTurnVariable, socket));
 }

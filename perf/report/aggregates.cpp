@@ -33,7 +33,7 @@ std::size_t all_of(const Success& success) {
 }
 
 Success timings(const GateResult& result) {
-  Success success{"timings of ours"};
+  Success success{"timings of Kernelgrade"};
   for (const RowResult& row : result.rows)
     if (row.kind == judge::Kind::ours) count(success, row.exit_code);
   return success;
@@ -171,8 +171,9 @@ std::string aggregates_markdown(const judge::Results& run, const GateResult& res
   add(speed, baselines);
   if (vendor.rows > 0) add(speed, vendor);
   return text + speed.markdown() +
-         "\nSpeed-up: the other's time / ours (over the baselines on a host: both in units of a "
-         "canary kernel's), above 1 where ours is faster; the mean is geometric. Rows that are "
+         "\nSpeed-up: the other's time / Kernelgrade's (over the baselines on a host: both in "
+         "units of a canary kernel's), above 1 where Kernelgrade is faster; the mean is geometric. "
+         "Rows that are "
          "wrong, crashed or were not measured have none.\n\n";
 }
 

@@ -23,7 +23,8 @@ void discredit_wrong(judge::GateResult& result, const Attachments& attachments);
 
 // Of one kind of check. What was skipped was not judged.
 struct Success {
-  std::string what; // "timings of ours", "correctness tests", "mutants", a section, a comparison
+  std::string
+      what; // "timings of Kernelgrade", "correctness tests", "mutants", a section, a comparison
   std::size_t passed = 0;
   std::size_t failed = 0;
   std::size_t skipped = 0;

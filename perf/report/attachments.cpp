@@ -37,7 +37,7 @@ template <class List, class Same>
 void require_new(const List& list, const Same& same, const std::string& what,
                  const std::string& file) {
   require(std::none_of(list.begin(), list.end(), same),
-          fmt::format("{}: another file holds {}, too; give one of them", file, what));
+          fmt::format("{}: another file also holds {}; give one of them", file, what));
 }
 
 void add_correctness(Attachments& attachments, const nlohmann::json& root,

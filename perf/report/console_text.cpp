@@ -58,10 +58,10 @@ std::string emulated_timings_line(const judge::GateResult& result) {
       ++undecided;
   }
   std::string text =
-      fmt::format("timings of the executor on this CPU (no GPU's): {} as blessed", passed);
+      fmt::format("timings of the emulator on this CPU (not a GPU's): {} unchanged", passed);
   if (slower > 0) text += fmt::format(", {} failed", slower);
   if (undecided > 0) text += fmt::format(", {} undecided", undecided);
-  if (vendors > 0) text += fmt::format("; {} of libraries inform", vendors);
+  if (vendors > 0) text += fmt::format("; {} of libraries are informational", vendors);
   return text;
 }
 

@@ -69,10 +69,11 @@ void fail_without_evidence(CorrectnessRun& run) {
   for (const auto& [variant, kinds] : run.evidence)
     for (const auto& [kind, shown] : kinds)
       if (!shown)
-        run.failed.push_back({fmt::format("{}.{} {}", run.op, run.dtype, variant),
-                              fmt::format("no test of this variant shows the evidence \"{}\" that "
-                                          "its tests demand",
-                                          kind)});
+        run.failed.push_back(
+            {fmt::format("{}.{} {}", run.op, run.dtype, variant),
+             fmt::format("no test of this variant records the coverage \"{}\" that "
+                         "its tests demand",
+                         kind)});
 }
 
 std::vector<CorrectnessRun> read(const nlohmann::json& root) {

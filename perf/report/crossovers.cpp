@@ -208,7 +208,8 @@ nlohmann::json json(const std::vector<Sweep>& sweeps) {
 
 std::string markdown(const std::vector<Sweep>& sweeps) {
   if (sweeps.empty()) return "";
-  judge::TextTable changes({"cases", "mode", "fastest of ours", "changes at", "why not resolved"});
+  judge::TextTable changes(
+      {"cases", "mode", "fastest of Kernelgrade's", "changes at", "why not resolved"});
   judge::TextTable losses({"case", "mode", "automatic takes", "the fastest", "loss"});
   std::size_t changed = 0, judged = 0;
   for (const Sweep& sweep : sweeps) {
@@ -225,7 +226,7 @@ std::string markdown(const std::vector<Sweep>& sweeps) {
     }
   }
   std::string text = fmt::format("## Which variant at which size\n\nIn {} of {} sweeps over sizes "
-                                 "the fastest of ours is not the same throughout.\n",
+                                 "the fastest of Kernelgrade's is not the same throughout.\n",
                                  changed, sweeps.size());
   if (changed > 0) text += "\n" + changes.markdown();
   const std::size_t slower = losses.lines().size() - 1;

@@ -84,8 +84,8 @@ std::string host_timings(const judge::GateResult& result) {
   if (failed > 0) parts.push_back(fmt::format("{} of {} timings failed", failed, ours));
   if (undecided > 0)
     parts.push_back(
-        fmt::format("{} of {} timings undecided (they do not count on a CPU)", undecided, ours));
-  if (parts.empty()) return fmt::format("{} timings on this CPU as blessed", ours);
+        fmt::format("{} of {} timings inconclusive (they do not count on a CPU)", undecided, ours));
+  if (parts.empty()) return fmt::format("{} timings on this CPU unchanged", ours);
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -91,7 +91,7 @@ Section about(const judge::Results& run, const Field& field) {
   Section section{"Frameworks beside one another", {}};
   if (device_of(run) == judge::Device::host)
     section.lines = {"On a CPU frameworks stand beside each other and beside libraries of the "
-                     "host. Kernels of this suite run on the executor here, and its times say "
+                     "host. Kernels of this suite run on the emulator here, and its times say "
                      "nothing of them: they are left out."};
   section.lines.push_back("What a caller waits, the median of fresh processes' medians; the same "
                           "inputs in each, and each result within what a library may be off.");
@@ -120,7 +120,7 @@ Section about(const judge::Results& run, const Field& field) {
     table.add(cells);
   }
   section.table = std::move(table);
-  section.lines.emplace_back("*: the least median; -: it does not do this operation");
+  section.lines.emplace_back("*: the smallest median; -: it does not do this operation");
   return section;
 }
 
@@ -191,9 +191,10 @@ std::string tally(const Field& field, const std::string& name, const Class* of) 
 }
 
 Section by_size(const Field& field) {
-  Section section{"Won, undecided, lost, failed",
-                  {"By the bytes that a case must move. Undecided: its 99 % interval and that of "
-                   "the fastest overlap."}};
+  Section section{
+      "Won, inconclusive, lost, failed",
+      {"By the bytes that a case must move. Inconclusive: its 99 % interval and that of "
+       "the fastest overlap."}};
   std::vector<std::string> header = {"size"};
   header.insert(header.end(), field.names.begin(), field.names.end());
   judge::TextTable table(header);

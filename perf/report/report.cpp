@@ -36,7 +36,8 @@ constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 constexpr const char* kScale =
     "Grade = baseline / measured (host: both in units of a canary kernel's time): excellent from "
     "0.90, good from 0.70, fair from 0.50, poor from 0.20, critical below; n/a without a baseline. "
-    "Standing (GPUs) = the vendor's time / ours, on the same scale. Verdict = what the gate makes "
+    "Standing (GPUs) = the vendor's time / Kernelgrade's, on the same scale. Verdict = what the "
+    "gate makes "
     "of it.";
 
 // Of the samples, from the least to the greatest in steps of 5 %: what a histogram needs, at any
@@ -184,7 +185,7 @@ std::string markdown(const judge::Results& run, const judge::GateResult& result,
                       confirmations_text(run));
   text += markdown(sweeps(run));
   if (const auto peers = peer_sections(run); !peers.empty()) text += markdown(peers, 2) + "\n";
-  if (!counted.empty()) text += "## Costs and resources that are not as blessed, worst first\n\n";
+  if (!counted.empty()) text += "## Costs and resources that changed, worst first\n\n";
   for (const CountedSection& section : counted) text += markdown(section, section.measured.size());
   const std::string others = markdown(attachments, kAll);
   if (!others.empty()) text += "## Tests and comparisons\n\n" + others;

@@ -65,7 +65,7 @@ std::string fit_verdict(const Curve& curve, const std::optional<study::Fit>& fit
   if (!study::within(*fit, scaling)) return curve.judged ? "FAILED" : "outside (informs)";
   const double apart = std::fabs(fit->exponent - scaling.exponent);
   const bool another_fits = apart + fit->reach >= 1; // the next whole power, too
-  return apart <= scaling.tolerance && !another_fits ? "pass" : "undecided: the times scatter";
+  return apart <= scaling.tolerance && !another_fits ? "pass" : "inconclusive: the times scatter";
 }
 
 } // namespace
@@ -109,7 +109,7 @@ namespace {
 // What one way to choose a variant costs.
 struct Rule {
   std::string name;
-  std::vector<double> times; // as long as the fastest of ours, by point
+  std::vector<double> times; // as long as the fastest of Kernelgrade's, by point
   std::size_t without = 0;   // points where what it takes has no time
 };
 
@@ -151,12 +151,13 @@ std::vector<Rule> rules_of(const Record& record) {
 std::optional<Section> regret_section(const Record& record) {
   const std::vector<Rule> rules = rules_of(record);
   if (rules.size() < 2) return std::nullopt;
-  Section section{"Regret",
-                  {"how much longer a rule's choice takes than the fastest of ours at each point: "
-                   "geometric mean and greatest"},
-                  TextTable({"rule", "mean", "greatest", "points", "not there"})};
+  Section section{
+      "Regret",
+      {"how much longer a rule's choice takes than the fastest of Kernelgrade's at each point: "
+       "geometric mean and greatest"},
+      TextTable({"rule", "mean", "greatest", "points", "not there"})};
   if (record.header.environment.at("device") == "host")
-    section.lines.emplace_back("automatic chooses for GPUs; these times are the executor's");
+    section.lines.emplace_back("automatic chooses for GPUs; these times are the emulator's");
   for (const Rule& rule : rules) {
     const auto percent = [](double times) { return fmt::format("{:.1f} %", 100 * (times - 1)); };
     section.table->add(
@@ -181,7 +182,7 @@ Section scaling_section(const Study& study, const Record& record) {
     const auto fit = study::fit(curve, scaling.exponent);
     section.table->add(
         {curve_name(curve), overhead ? judge::time_text(overhead->ns) : "not seen",
-         !overhead         ? "the least size"
+         !overhead         ? "the smallest size"
          : overhead->until ? size_text(*overhead->until, study)
                            : "none of the sizes",
          fit ? fmt::format("{:.3f} ± {:.3f}", fit->exponent, fit->reach) : "-",

@@ -100,8 +100,8 @@ Section machine_section(const Study& study, const Record& record) {
                   header.plan.size(), record.finished() ? "" : " (UNFINISHED)",
                   header.shard ? " of shard " + judge::text(*header.shard) : "")};
   if (known("device") == "host")
-    section.lines.emplace_back("here our kernels run on the executor and libraries as code of the "
-                               "CPU: compare ours with ours");
+    section.lines.emplace_back("here our kernels run on the emulator and libraries as code of the "
+                               "CPU: compare emulated kernels only");
   constexpr double kBusy = 25;
   if (const double percent = busiest(record); percent > kBusy)
     section.lines.push_back(fmt::format("other processes took up to {:.0f} % of the CPU: measure "

@@ -54,8 +54,8 @@ Section rate_section(const study::Study& study, const study::Record& record) {
                   judge::TextTable({"problem", "by", study.items + "/s", "of the fastest",
                                     "parameters", "Gflop", "peak MiB", "check"})};
   if (emulated)
-    section.lines.emplace_back("Ours are emulated on this CPU and beside nobody; frameworks stand "
-                               "beside one another.");
+    section.lines.emplace_back("Our kernels are emulated on this CPU, and compared with nothing; "
+                               "frameworks are compared with one another.");
   for (const AtPoint& at : by_point(record)) {
     const judge::Measured* const best = fastest_of(at, emulated ? is_not_ours : is_any);
     for (const study::Experiment* each : at.experiments) {
@@ -100,18 +100,18 @@ Section standing_section(const study::Record& record) {
                         failures == 0 ? "" : fmt::format("{} FAILED", failures)});
   }
   const std::size_t right = run - failed;
-  section.lines.push_back(fmt::format("{} of {} experiments are right ({} %)", right, run,
+  section.lines.push_back(fmt::format("{} of {} experiments are correct ({} %)", right, run,
                                       run == 0 ? 0 : 100 * right / run)); // rounded down
   if (emulated)
-    section.lines.emplace_back(
-        "Our kernels are emulated on this CPU: their times are no GPU's, and "
-        "get no ratio and no grade.");
+    section.lines.emplace_back("Our kernels are emulated on this CPU: their times are not a GPU's, "
+                               "and get no ratio and no grade.");
   else if (!ratios.empty())
-    section.lines.push_back(fmt::format(
-        "library / ours: geometric mean {:.2f}, least {:.2f}, greatest {:.2f}, at {} points of {}",
-        judge::geometric_mean(ratios), *std::min_element(ratios.begin(), ratios.end()),
-        *std::max_element(ratios.begin(), ratios.end()), ratios.size(),
-        record.header.points.size()));
+    section.lines.push_back(fmt::format("library / Kernelgrade: geometric mean {:.2f}, least "
+                                        "{:.2f}, greatest {:.2f}, at {} points of {}",
+                                        judge::geometric_mean(ratios),
+                                        *std::min_element(ratios.begin(), ratios.end()),
+                                        *std::max_element(ratios.begin(), ratios.end()),
+                                        ratios.size(), record.header.points.size()));
   return section;
 }
 

@@ -71,7 +71,7 @@ std::string summary(const judge::Results& run, const GateResult& result,
   const std::size_t all = worst.rows.size();
   worst.rows.resize(std::min(all, kMostSummaryRows));
   if (all > 0)
-    text += "### Timings that failed or are undecided\n\n" +
+    text += "### Timings that failed or are inconclusive\n\n" +
             judged_table(worst, run.rows, device_of(run)).markdown() + "\n";
   if (all > kMostSummaryRows)
     text += fmt::format("{} more such rows are in report.html.\n\n", all - kMostSummaryRows);

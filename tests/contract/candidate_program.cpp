@@ -88,7 +88,7 @@ const Card& card_named(const std::string& op) {
     if (card->name == op) return *card;
     names.push_back(card->name);
   }
-  fail(fmt::format("no card of an operation {}; there are: {}", op, fmt::join(names, ", ")));
+  fail(fmt::format("no descriptor of an operation {}; there are: {}", op, fmt::join(names, ", ")));
 }
 
 constexpr const char* kUsage =

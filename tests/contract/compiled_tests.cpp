@@ -64,9 +64,10 @@ void same_bits_as_source(Judge& judge, const Problem& problem) {
       if (!why.empty() && !other.empty())
         fmt::print("note: {} {} {}: {} ({})\n", variant.name, problem.shape, name, other, why);
       else
-        EXPECT_EQ(other, "") << variant.name << " " << problem.shape << " " << name
-                             << ": nvcc's code and g++'s differ, and the card does not say why "
-                                "(compiled_otherwise)";
+        EXPECT_EQ(other, "")
+            << variant.name << " " << problem.shape << " " << name
+            << ": nvcc's code and g++'s differ, and the descriptor does not say why "
+               "(compiled_otherwise)";
     }
   }
 }

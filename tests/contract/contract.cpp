@@ -343,7 +343,7 @@ bool own_test(const char* name, void (*test)(Judge& judge), const char* file, in
 }
 
 bool register_contract(const Card& card) {
-  require(!program().card, "this program has the contract of " + card.name + " twice");
+  require(!program().card, "this program has the conformance tests of " + card.name + " twice");
   program().card = &card;
   const auto contract = [&](const char* name, void (*test)(Judge&)) {
     enter(card, {"Contract", name, test, __FILE__, __LINE__});

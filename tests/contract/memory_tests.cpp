@@ -111,7 +111,7 @@ void misaligned(Judge& judge) {
     Sample sample = judge.random(shape);
     const Problem problem = problem_of(judge.card(), judge.dtype(), sample);
     EXPECT_TRUE(!problem.gaps || judge.card().pitches)
-        << shape << " may have rows apart; the card has no `pitches`";
+        << shape << " may have rows apart; the descriptor has no `pitches`";
     sample.inputs = completed(problem, std::move(sample.inputs));
     judge.check_at(layouts(problem), sample, judge.card().references(problem, sample.inputs));
   }

@@ -81,7 +81,7 @@ void pitches(Judge& judge) {
   }
   for (const std::int64_t end : std::set{std::int64_t{0}, 1 % pack, pack / 2, pack - 1})
     EXPECT_TRUE(ends.contains(end))
-        << "no row of `pitches` ends " << end << " elements behind whole packs of " << pack;
+        << "no row of `pitches` ends " << end << " elements behind whole vectors of " << pack;
 }
 
 } // namespace kg::card

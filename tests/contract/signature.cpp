@@ -41,7 +41,7 @@ Calling calling_of(const Problem& problem) {
     const std::string_view token = shape.substr(0, shape.find('_'));
     shape.remove_prefix(std::min(shape.size(), token.size() + 1));
     require(token.find('.') == std::string_view::npos,
-            fmt::format("shape {} holds the list {}: its card must say how it is called "
+            fmt::format("shape {} holds the list {}: its descriptor must say how it is called "
                         "(Problem::calling)",
                         problem.shape, token));
     const auto digits = std::find_if(token.begin(), token.end(), is_digit);

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
-"""layers.py and rooms.py on small trees that break their rules."""
+"""layers.py, rooms.py and words.py on small trees that break their rules."""
 import tempfile
 import unittest
 from pathlib import Path
 
 import layers
 import rooms
+import words
 
 
 class Layers(unittest.TestCase):
@@ -50,6 +51,19 @@ class Rooms(unittest.TestCase):
         self.assertEqual(rooms.check(page, ["a/x", "b/c/y"], {"a", "b/c", "e"}), ["`e/` has no row"])
         self.assertEqual(rooms.check(page, ["a/x"], {"a"}), ["`b/c/` is not a folder"])
         self.assertEqual(rooms.check(page + "| `a/` | again |\n", ["a/x", "b/c/y"], {"a"}), ["`a/` has 2 rows"])
+
+
+class Words(unittest.TestCase):
+    def found(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "a.cpp").write_text(text, encoding="utf-8")
+            return words.check(Path(folder), ["a.cpp"], words.replacements(Path(__file__).parents[2]))
+
+    def test_a_message_with_a_private_word_is_named(self):
+        self.assertIn("a.cpp:2: 'by day' in \"it runs by day only\": write", self.found('int a;\nfail("it runs "\n     "by day only");\n')[0])
+
+    def test_comments_code_paths_and_short_words_are_not_messages(self):
+        self.assertEqual(self.found('// "it runs by day only"\nf("by day");\nf("write `by day` or path/by day-x");\n'), [])
 
 
 if __name__ == "__main__":

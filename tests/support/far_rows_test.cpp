@@ -14,7 +14,7 @@ TEST(FarRows, no_32_bits_hold_the_distance_and_both_rows_come_back) {
   const std::vector<float> rows = {1, 2, 3, 4, 5, 6};
   const FarRows<float> far = far_rows(rows, stream);
   EXPECT_GT(far.stride(), std::int64_t{1} << 31);
-  EXPECT_EQ(far.stride() % 64, 0) << "packs stay aligned";
+  EXPECT_EQ(far.stride() % 64, 0) << "vectors stay aligned";
   EXPECT_EQ(far.get(stream), rows);
   const MatrixView<float> view = far.view();
   EXPECT_EQ(view.shape[0], 2);

@@ -32,7 +32,7 @@ inline std::string too_huge_reason(std::size_t bytes) {
   if (!is_set("KERNELGRADE_HUGE", true))
     return "KERNELGRADE_HUGE=0 leaves out arrays of more than 2^31 elements";
   if (backend == Backend::host)
-    return "the host executor would take minutes for more than 2^31 elements";
+    return "the emulator would take minutes for more than 2^31 elements";
   if (device_properties().emulated)
     return "an emulated GPU would take minutes for more than 2^31 elements";
   const std::size_t free = device_free_bytes();

@@ -98,7 +98,7 @@ std::vector<std::string> Ledger::missing() const {
     if (judged.count({id.op, id.dtype}) == 0) unjudged.insert({id.op, id.dtype});
   for (const auto& [op, dtype] : unjudged)
     lines.push_back(fmt::format(
-        "{}.{}: compared, but no evidence is required: call require_evidence in the fixture's "
+        "{}.{}: compared, but no coverage is required: call require_evidence in the fixture's "
         "SetUp",
         op, dtype));
   return lines;

@@ -61,7 +61,7 @@ TEST(Ledger, comparing_without_requiring_is_missing) {
   ledger.add(kTiled, Evidence::exact);
   const auto missing = ledger.missing();
   ASSERT_EQ(missing.size(), 1u);
-  EXPECT_EQ(missing[0].find("gemm.f32: compared, but no evidence is required"), 0u);
+  EXPECT_EQ(missing[0].find("gemm.f32: compared, but no coverage is required"), 0u);
 }
 
 // Entries of this test, read back from GoogleTest.

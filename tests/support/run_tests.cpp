@@ -95,7 +95,7 @@ bool is_whole_run() {
 // Prints what is missing; true if nothing is.
 bool evidence_complete(const testing::UnitTest& run) {
   const std::vector<std::string> missing = ledger_of(run).missing();
-  for (const std::string& line : missing) fmt::print("missing evidence: {}\n", line);
+  for (const std::string& line : missing) fmt::print("missing coverage: {}\n", line);
   return missing.empty();
 }
 

@@ -157,7 +157,7 @@ TEST(RunTests, dtype_selects_its_tests) {
 TEST(RunTests, a_whole_run_needs_all_its_evidence) {
   const Ended incomplete = run("--dtype f64");
   EXPECT_EQ(incomplete.code, 1) << incomplete.output;
-  EXPECT_TRUE(has(incomplete, "missing evidence: gemm.f64, variant tiled: no comparison with the "
+  EXPECT_TRUE(has(incomplete, "missing coverage: gemm.f64, variant tiled: no comparison with the "
                               "oracle within bounds\n"));
   EXPECT_EQ(last_line(incomplete.output), "1 passed, 0 failed, 0 skipped");
   const Ended complete = run("--dtype i32");

@@ -33,7 +33,7 @@ template <thread_scope Scope>
 class barrier {
   static_assert(
       Scope == thread_scope_block,
-      "Kernelgrade: a cuda::barrier runs on the host backend with thread_scope_block only; "
+      "Kernelgrade: a cuda::barrier runs on the CPU emulator with thread_scope_block only; "
       "use a cooperative grid's sync()");
 
  public:

@@ -23,7 +23,8 @@ class Handles {
   Handle& get(Handle* handle, const char* what) {
     std::lock_guard lock(mutex_);
     demand(live_.count(handle) == 1, cudaErrorInvalidResourceHandle,
-           std::string("this is no ") + what + ", or it has been destroyed");
+           std::string("this is not a live ") + what +
+               "; it was never created, or it has been destroyed");
     return *handle;
   }
   void remove(Handle* handle, const char* what) {

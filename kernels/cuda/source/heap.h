@@ -35,7 +35,7 @@ void operator->*(Heap, T* object) {
 template <class T>
 void operator->*(HeapArrays, T* objects) {
   static_assert(std::is_trivially_destructible_v<T>,
-                "Kernelgrade: delete[] in device code runs on the host backend for elements "
+                "Kernelgrade: delete[] in device code runs on the CPU emulator for elements "
                 "without a destructor");
   heap_free(objects);
 }

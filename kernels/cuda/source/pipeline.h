@@ -16,7 +16,7 @@ namespace cuda {
 template <thread_scope Scope>
 class pipeline {
   static_assert(Scope == thread_scope_thread,
-                "Kernelgrade: a cuda::pipeline runs on the host backend with thread_scope_thread "
+                "Kernelgrade: a cuda::pipeline runs on the CPU emulator with thread_scope_thread "
                 "and thread_scope_block");
 
  public:

@@ -91,7 +91,7 @@ Texture texture_on(const cudaResourceDesc& resource, const cudaTextureDesc& how)
     made.pitch = resource.res.pitch2D.pitchInBytes;
     break;
   default:
-    throw Refusal(cudaErrorNotSupported, "a mipmapped array does not run on the host backend");
+    throw Refusal(cudaErrorNotSupported, "a mipmapped array does not run on the CPU emulator");
   }
   made.texel_bytes = texel_bytes(made.format);
   return made;
@@ -179,7 +179,7 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResou
                                     const cudaTextureDesc* how, const cudaResourceViewDesc* view) {
   return call("cudaCreateTextureObject", [&] {
     demand(object && resource && how, cudaErrorInvalidValue, "a pointer is null");
-    demand(!view, cudaErrorNotSupported, "a view of a resource does not run on the host backend");
+    demand(!view, cudaErrorNotSupported, "a view of a resource does not run on the CPU emulator");
     auto made = std::make_unique<Texture>(texture_on(*resource, *how));
     demand_on_device(made->data, made->pitch * made->height, "the texture");
     demand(made->width * made->texel_bytes <= made->pitch, cudaErrorInvalidPitchValue,
@@ -190,9 +190,9 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResou
                (how->readMode == cudaReadModeElementType && how->filterMode == cudaFilterModePoint),
            cudaErrorInvalidValue,
            "integers are filtered as normalized floats, and normalized from 8 and 16 bits");
-    demand(!how->sRGB, cudaErrorNotSupported, "sRGB does not run on the host backend");
+    demand(!how->sRGB, cudaErrorNotSupported, "sRGB does not run on the CPU emulator");
     for (float border : how->borderColor)
-      demand(border == 0, cudaErrorNotSupported, "the border is 0 on the host backend");
+      demand(border == 0, cudaErrorNotSupported, "the border is 0 on the CPU emulator");
     // Only normalized coordinates wrap (CUDA C++ Programming Guide, "Texture Memory").
     for (cudaTextureAddressMode& mode : made->how.addressMode) {
       if (!how->normalizedCoords && (mode == cudaAddressModeWrap || mode == cudaAddressModeMirror))

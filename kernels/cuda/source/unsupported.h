@@ -17,7 +17,7 @@ inline constexpr bool supported = false; // dependent: an error only where it is
 // What the rewriter puts in the place of inline PTX: an expression, as a lambda.
 #define KG_NO_INLINE_PTX(...)                                                                      \
   [] {                                                                                             \
-    static_assert(false, "Kernelgrade: inline PTX does not run on the host backend; put the "      \
+    static_assert(false, "Kernelgrade: inline PTX does not run on the CPU emulator; put the "      \
                          "instruction into a function of its own, in #ifndef KERNELGRADE_HOST, "   \
                          "and the same in C++ after #else");                                       \
   }()
@@ -32,7 +32,7 @@ template <class T, int Dimensions = cudaTextureType1D,
           cudaTextureReadMode Mode = cudaReadModeElementType>
 struct texture {
   static_assert(kg::foreign::supported<T>,
-                "Kernelgrade: texture<> does not run on the host backend (and is gone from CUDA "
+                "Kernelgrade: texture<> does not run on the CPU emulator (and is gone from CUDA "
                 "12); make a texture object");
 };
 
@@ -41,7 +41,7 @@ struct texture {
   template <class... T>                                                                            \
   auto name(T&&...) {                                                                              \
     static_assert(kg::foreign::supported<T...>,                                                    \
-                  "Kernelgrade: " #name " does not run on the host backend; " instead);            \
+                  "Kernelgrade: " #name " does not run on the CPU emulator; " instead);            \
     return cudaErrorNotSupported;                                                                  \
   }
 #define KG_NO_FETCH(name)                                                                          \
@@ -50,7 +50,7 @@ struct texture {
   template <class Value = float, class... T>                                                       \
   Value name(T&&...) {                                                                             \
     static_assert(kg::foreign::supported<T...>,                                                    \
-                  "Kernelgrade: " #name " (textures) does not run on the host backend; " instead); \
+                  "Kernelgrade: " #name " (textures) does not run on the CPU emulator; " instead); \
     return {};                                                                                     \
   }
 

@@ -152,7 +152,7 @@ inline constexpr bool by_rows = std::is_same_v<T, row_major>;
 template <class Use, int M, int N, int K, class T, class MemoryLayout = void>
 class fragment {
   static_assert(detail::has_fragment<Use, M, N, K, T>(),
-                "Kernelgrade: of nvcuda::wmma the host backend runs fragments of f16, bf16, tf32, "
+                "Kernelgrade: of nvcuda::wmma the CPU emulator runs fragments of f16, bf16, tf32, "
                 "double and 8-bit integers, with sums in float, f16, double and int; not this one");
 
  public:

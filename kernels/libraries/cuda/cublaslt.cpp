@@ -70,7 +70,7 @@ Layout::Layout(cudaDataType type, std::int64_t rows, std::int64_t columns, std::
                const Batch& batch) {
   require(batch.count <= std::numeric_limits<std::int32_t>::max(),
           "cuBLASLt: a batch of " + std::to_string(batch.count) +
-              "; it takes at most 2^31 - 1 products");
+              "; it takes at most 2^31 - 1 matrix products");
   KG_CHECK(cublasLtMatrixLayoutCreate(&layout_, type, static_cast<std::uint64_t>(rows),
                                       static_cast<std::uint64_t>(columns), leading));
   const auto set = [this](cublasLtMatrixLayoutAttribute_t attribute, const auto& value) {

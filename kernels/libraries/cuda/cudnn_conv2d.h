@@ -92,7 +92,7 @@ Proposals<Ranked> usable(const std::string& what, const Ranked* ranked, int coun
   constexpr std::size_t kMostWorkspace = std::size_t{1} << 30;
   std::vector<Ranked> chosen;
   std::string refusal = "cuDNN, " + what + ": it has no " +
-                        (math == Math::pedantic ? "deterministic sum of products" : "algorithm");
+                        (math == Math::pedantic ? "deterministic inner product" : "algorithm");
   for (Ranked one : std::span(ranked, static_cast<std::size_t>(count))) {
     if (one.status == CUDNN_STATUS_SUCCESS) one.status = need(one, &one.memory);
     const bool fits = math == Math::fastest ||

@@ -37,7 +37,7 @@ struct Pieces {
   static constexpr int kStep =
       Slice::kStep * Slice::kChunks / kInLine; // lines that are copied at a time
   static constexpr int kRounds = Slice::kLines / kStep;
-  static_assert(kStep > 0 && Slice::kLines % kStep == 0, "each thread has equally many pieces");
+  static_assert(kStep > 0 && Slice::kLines % kStep == 0, "each thread has equally many parts");
   // From one piece of a thread to the next, where the swizzle is the same, as every 8 lines.
   static constexpr int kStepElements = kStep * kInLine * kWidth;
 

@@ -216,7 +216,7 @@ void launch_packs(const Problem<T>& problem, Stream& stream) {
     launch(vectorized_single<form, T>, config, problem);
   else
     launch(vectorized_shifted<form, T>,
-           {.grid = grid_x(div_up(packs.step, kMapThreads), "gated_activation: a row's packs",
+           {.grid = grid_x(div_up(packs.step, kMapThreads), "gated_activation: a row's vectors",
                            "split the matrix by columns"),
             .block = kMapThreads,
             .stream = &stream},

@@ -75,9 +75,9 @@ void validate_bias_gradient(const BasicProblem<T>& p) {
   const bool transpose_a = p.transpose_a == Transpose::yes;
   const bool transpose_b = p.transpose_b == Transpose::yes;
   require(p.bias_gradient != BiasGradient::of_a || transpose_a,
-          "gemm: transpose_a is no; dbias of a adds rows of k x m: pass a so, transposed");
+          "gemm: transpose_a is not set; dbias of a adds rows of k x m: pass a so, transposed");
   require(p.bias_gradient != BiasGradient::of_b || !transpose_b,
-          "gemm: transpose_b is yes; dbias of b adds rows of k x n: pass b so, not transposed");
+          "gemm: transpose_b is set; dbias of b adds rows of k x n: pass b so, not transposed");
   require_elements("gemm: dbias", p.dbias, sums_of(p));
   const auto apart = [&](const char* input, const T* data, std::int64_t bytes) {
     require_apart(std::string("gemm: ") + input, data, bytes, "dbias", p.dbias,

@@ -46,7 +46,7 @@ class RowWriter {
   using Stored = StoredPack<T, kCount>;
   static constexpr int kPacks = kRows.columns / kCount;
   static constexpr int kAhead = 4;
-  static_assert(kRows.threads % kPacks == 0, "a thread has one pack of each of its rows");
+  static_assert(kRows.threads % kPacks == 0, "a thread has one vector of each of its rows");
 
  public:
   static constexpr int kStep = kRows.threads / kPacks; // rows between those of a thread

@@ -163,7 +163,7 @@ Variant run(const Problem& problem, const T* x, std::int32_t* counts, Variant va
   const auto [n, bins, lower, upper] = problem;
   require_extent("histogram: n", n);
   require_extent("histogram: bins", bins);
-  require(n <= kMost && bins <= kMost, "histogram: n or bins is beyond 2^31 - 1; count pieces");
+  require(n <= kMost && bins <= kMost, "histogram: n or bins is beyond 2^31 - 1; count parts");
   require(lower < upper, "histogram: upper is " + std::to_string(upper) +
                              "; it must be above lower, " + std::to_string(lower));
   variant = resolved(variant, bins);

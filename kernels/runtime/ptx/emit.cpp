@@ -232,7 +232,7 @@ void Emitter::dispatch(const Instruction& instruction) {
                      atomic() || control() || mbarrier() || call() || warp() || matrices();
   if (!known)
     refuse(family == "wgmma" || family == "tcgen05" ? "compile the kernel for sm_80 as well"
-                                                    : "the executor of PTX does not know it");
+                                                    : "the PTX emulator does not support it");
   if (!guard.empty()) line("}");
 }
 

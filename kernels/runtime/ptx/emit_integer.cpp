@@ -42,7 +42,7 @@ bool Emitter::integer() {
                          cpp_type(to), in(1, type), in(2, type));
     }
     if (has("hi")) {
-      if (size_of(type) < 4) refuse("the high half of such short products is not needed so far");
+      if (size_of(type) < 4) refuse("the high half of such a short product is not supported");
       return fmt::format("static_cast<{}>(high_product({}, {}))", cpp_type(type), in(1, type),
                          in(2, type));
     }

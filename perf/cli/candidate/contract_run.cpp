@@ -79,11 +79,10 @@ Programs programs_beside(const fs::path& kernelgrade) {
                     folder / "kernelgrade-guard"};
   for (const fs::path& program : {programs.compile, programs.try_plain, programs.try_checked,
                                   programs.try_counted, programs.guard})
-    require(
-        fs::exists(program),
-        fmt::format(
-            "{} is missing; build it, by g++ on the host backend: cmake --build {} --target try",
-            program.string(), folder.parent_path().string()));
+    require(fs::exists(program),
+            fmt::format(
+                "{} is missing; build it by g++ on the CPU emulator: cmake --build {} --target try",
+                program.string(), folder.parent_path().string()));
   return programs;
 }
 

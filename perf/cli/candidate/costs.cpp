@@ -78,7 +78,7 @@ std::vector<std::string> Costs::above(double most) const {
   std::vector<std::string> lines;
   for (const Cost& cost : all)
     if (!(cost.times() <= most)) // a NaN is no cost
-      lines.push_back(fmt::format("{} {}: {} is {:.3g} times the least; --max-cost allows {:g}",
+      lines.push_back(fmt::format("{} {}: {} is {:.3g} times the minimum; --max-cost allows {:g}",
                                   cost.dtype, cost.shape, cost.name, cost.times(), most));
   return lines;
 }
@@ -120,7 +120,7 @@ report::Section costs_section(const Costs& costs) {
   std::stable_sort(shown.begin(), shown.end(),
                    [](const Cost* a, const Cost* b) { return badness(*a) > badness(*b); });
   if (shown.empty()) {
-    section.lines.emplace_back("costs: the least that there can be, in every listed shape");
+    section.lines.emplace_back("costs: the theoretical minimum in every listed shape");
     return section;
   }
   judge::TextTable table({"type", "cost, counted", "yours", "least", "times", "ours", "times",

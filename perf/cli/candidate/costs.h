@@ -44,9 +44,9 @@ Costs count_costs(const Programs& programs, const std::string& op,
                   const std::vector<std::string>& dtypes, const std::vector<std::string>& shapes,
                   const std::filesystem::path& library, const std::filesystem::path& folder);
 
-// A table of what is above the least, or above ours where no least is known: each cost once, where
-// it is worst, the worst first; then what usually helps.
-// The worst of each cost beside the least, as a table; what is wrong, as lines.
+// A table of what is above the minimum, or above ours where no least is known: each cost once,
+// where it is worst, the worst first; then what usually helps. The worst of each cost beside the
+// least, as a table; what is wrong, as lines.
 report::Section costs_section(const Costs& costs);
 
 nlohmann::json to_json(const Costs& costs);

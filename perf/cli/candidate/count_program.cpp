@@ -95,7 +95,7 @@ int run(const std::string& op, const std::string& library, const std::string& ty
         return EXIT_SUCCESS;
       }
   }
-  fail(fmt::format("no card of an operation {} that has the type {}", op, type));
+  fail(fmt::format("no descriptor of an operation {} that has the type {}", op, type));
 }
 
 } // namespace

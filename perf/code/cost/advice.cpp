@@ -45,7 +45,7 @@ std::optional<Advice> tail_wave(const Launch& launch) {
   const double waves = static_cast<double>(blocks) / static_cast<double>(wave);
   return Advice{"",
                 fmt::format("{} blocks are {} more than {} on {} multiprocessors, {} each; the "
-                            "last wave leaves most of them idle: change the grid or the block",
+                            "tail wave leaves most of them idle: change the grid or the block",
                             blocks, rest, whole == 1 ? "a wave" : fmt::format("{} waves", whole),
                             kMultiprocessors, wave / kMultiprocessors),
                 static_cast<double>(whole + 1) / waves};

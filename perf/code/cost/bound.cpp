@@ -33,16 +33,16 @@ std::string geometry(const ModelledLaunch& one, const model::Gpu& gpu) {
   if (costs.round_trips == 0) return text;
   const double on_each =
       std::min(costs.blocks / std::min(costs.blocks, gpu.sms), costs.resident_blocks);
-  return text + fmt::format(", {:.3g} round trips a block with {} of loads under way on each busy "
-                            "multiprocessor",
-                            costs.round_trips,
-                            kib(costs.load_bytes / costs.blocks / costs.round_trips * on_each));
+  return text +
+         fmt::format(", {:.3g} round trips a block with {} in flight on each busy multiprocessor",
+                     costs.round_trips,
+                     kib(costs.load_bytes / costs.blocks / costs.round_trips * on_each));
 }
 
 const char* advice(model::Bound bound) {
   switch (bound) {
   case model::Bound::launch: return "fewer launches";
-  case model::Bound::memory: return "fewer different sectors";
+  case model::Bound::memory: return "fewer unique sectors";
   case model::Bound::l2: return "fewer sectors, or more blocks to share them";
   case model::Bound::loads: return "more blocks, or more loads before the first is used";
   case model::Bound::shared: return "fewer passes, or more blocks to share them";

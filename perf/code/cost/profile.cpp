@@ -64,7 +64,7 @@ std::string kernel_text(const Launch& launch) {
     meetings += fmt::format(", {} phases of other barriers", launch.barrier_phases);
   for (const auto& [name, count] : launch.collectives)
     meetings += fmt::format(", {} {}", count, name);
-  text += fmt::format("reads {} different sectors, writes {}; {}\n", launch.unique_read,
+  text += fmt::format("reads {} unique sectors, writes {}; {}\n", launch.unique_read,
                       launch.unique_written, meetings);
   return text + site_table(launch.sites);
 }

@@ -105,7 +105,7 @@ std::string why_changed(const judge::SourcesFile& sources, const Blessed& blesse
   } catch (const Error& error) {
     return error.what();
   }
-  return fmt::format("its sources, those of the executor or the counters, g++'s flags, the "
+  return fmt::format("its sources, those of the emulator or the counters, g++'s flags, the "
                      "environment or its blessed rows have changed since {}",
                      then.commit);
 }

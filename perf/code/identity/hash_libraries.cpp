@@ -33,7 +33,7 @@ void write_hashes(const std::vector<std::string>& arguments) {
   for (std::size_t i = 2; i < arguments.size(); ++i) {
     const std::size_t equals = arguments[i].find('=');
     if (equals == std::string::npos)
-      throw Error("hash_libraries: '" + arguments[i] + "' is no <op>=<library>");
+      throw Error("hash_libraries: expected <op>=<library>, got '" + arguments[i] + "'");
     libraries_of[arguments[i].substr(0, equals)].field(hash_file(arguments[i].substr(equals + 1)));
   }
   std::string rows;

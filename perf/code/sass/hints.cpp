@@ -52,7 +52,7 @@ void add_serial_loads(std::vector<Hint>& hints, const Part& part) {
     const bool converts = sum.width >= kPack && takes_words_apart(sum.used_by);
     hints.push_back(
         {"serial loads", where.first,
-         fmt::format("{}: {} of {} wait for one another, {} behind one another: {} uses the first "
+         fmt::format("{}: {} of {} are dependent: {} use one another, as {} uses the first "
                      "({}) before the next is issued; load all raw words first{}",
                      place(where.first, where.second), several(sum.loads, "load"),
                      several(sum.width, "byte"), several(sum.trips, "round trip"), sum.used_at,
@@ -70,12 +70,13 @@ void add_few_loads(std::vector<Hint>& hints, const Kernel& kernel, const Standin
   if (first == part.flight.waits.end()) return;
   hints.push_back(
       {"few loads", first->line,
-       fmt::format("{}: {:.0f} bytes of a thread are under way, {:.1f} KiB of the {} warps of a "
-                   "multiprocessor; a copy's rate takes {:.0f}: load more before the first use, or "
-                   "let more warps be resident ({} registers, {} bytes of shared memory a block)",
-                   place(first->line, first->kernel_line), part.flight.bytes_in_flight(),
-                   standing.bytes_in_flight / 1024, kernel.warps, gpu->bytes_for_a_copy() / 1024,
-                   kernel.registers, kernel.shared_bytes)});
+       fmt::format(
+           "{}: {:.0f} bytes of a thread are in flight, {:.1f} KiB of the {} warps of a "
+           "multiprocessor; copy bandwidth takes {:.0f}: load more before the first use, or "
+           "let more warps be resident ({} registers, {} bytes of shared memory a block)",
+           place(first->line, first->kernel_line), part.flight.bytes_in_flight(),
+           standing.bytes_in_flight / 1024, kernel.warps, gpu->bytes_for_a_copy() / 1024,
+           kernel.registers, kernel.shared_bytes)});
 }
 
 std::string_view operation_of(std::string_view callee) {
@@ -143,7 +144,7 @@ void add_instructions(std::vector<Hint>& hints, const Part& part, const Standing
                    standing.budget,
                    standing.of == "copy"  ? "the time of a copy of its bytes"
                    : standing.of == "mma" ? "that of " + several(part.matrix, "matrix instruction")
-                                          : "that of its multiplications",
+                                          : "that of its arithmetic",
                    lines.empty() ? "no line" : lines)});
 }
 

@@ -80,7 +80,7 @@ void judge_ladder(Ladder& one) {
 std::vector<Ladder> load_ladders(const std::filesystem::path& path, const std::vector<Gpu>& gpus) {
   const std::string file = path.string();
   const std::optional<std::string> contents = read_file(path);
-  if (!contents) fail(file + ": no such file; it lists ladders of kernels");
+  if (!contents) fail(file + ": no such file; it lists optimization series of kernels");
   const judge::Csv csv = judge::read_csv(*contents, file);
   if (!csv.problems.empty()) throw Error(judge::text(csv.problems));
   std::vector<Ladder> found;

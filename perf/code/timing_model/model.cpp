@@ -21,7 +21,7 @@ void require_one(const char* what, double value) {
 double matrix_rate(const Gpu& gpu, const std::string& type) {
   const auto found = gpu.matrix_flops_per_s.find(type);
   if (found == gpu.matrix_flops_per_s.end())
-    fail(fmt::format("{} has no matrix instructions on {}", gpu.name, type));
+    fail(fmt::format("{} has no MMA instructions on {}", gpu.name, type));
   return found->second;
 }
 

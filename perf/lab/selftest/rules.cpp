@@ -161,7 +161,7 @@ MannWhitney mann_whitney(std::span<const double> a, std::span<const double> b) {
 
 double pooled_t_greater(std::span<const double> a, std::span<const double> b) {
   require(a.size() + b.size() > 2 && !a.empty() && !b.empty(),
-          "pooled_t_greater: three samples are the least, with one on either side");
+          "pooled_t_greater: it takes at least three samples, with one on either side");
   const auto n = static_cast<double>(a.size()), m = static_cast<double>(b.size());
   const double difference = mean(b) - mean(a), dof = n + m - 2;
   if (difference == 0) return 0.5;

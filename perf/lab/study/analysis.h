@@ -36,7 +36,7 @@ struct Curve {
 // The valid experiments, by group and variant in the order of the plan.
 std::vector<Curve> curves(const Record& record);
 
-// The overhead is the time at the least size, where the time hardly grows from there to the next
+// The overhead is the time at the smallest size, where the time hardly grows from there to the next
 // size: by less than half of what the work does (the exponent between the two is below
 // scaling / 2). Nothing otherwise: then no size is small enough to see it.
 struct Overhead {

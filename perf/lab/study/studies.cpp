@@ -32,7 +32,7 @@ std::vector<std::int64_t> up_to_max(std::vector<std::int64_t> sizes, const Setti
   const std::int64_t least = sizes.front();
   std::erase_if(sizes, [&](std::int64_t size) { return size > most; });
   if (sizes.empty())
-    throw Error(fmt::format("--max-size {}: the least size of the study is {}", most, least));
+    throw Error(fmt::format("--max-size {}: the smallest size of the study is {}", most, least));
   return sizes;
 }
 

@@ -160,7 +160,8 @@ int gate(const GateCall& call, std::ostream& out) {
   out << table(measured.memory, result, measured.times.rows) << judge::plain_text(result);
   std::vector<int> exits = {result.exit_code};
   if (times_inform())
-    out << "times are those of the executor on this CPU: they inform, and say nothing of a GPU\n";
+    out << "times are the emulator's on this CPU: they are informational, and say nothing of a "
+           "GPU\n";
   else
     exits.push_back(
         gate_times({folder, strict, !call.part.empty()}, measured.times.rows, selected(call), out));

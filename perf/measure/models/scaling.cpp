@@ -18,7 +18,8 @@ constexpr double kTolerance = 0.05;
 const char* verdict(Growth growth) {
   switch (growth) {
   case Growth::as_expected: return "as expected";
-  case Growth::undecided: return "undecided: the times scatter, or overhead takes a part of them";
+  case Growth::undecided:
+    return "inconclusive: the times scatter, or overhead takes a part of them";
   case Growth::unlike: return "NOT as expected";
   }
   return "";

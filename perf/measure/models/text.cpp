@@ -62,7 +62,7 @@ double mib(std::int64_t bytes) { return static_cast<double>(bytes) / (1024 * 102
 
 std::string memory(const models::MemoryUse& use) {
   return fmt::format("\nmemory: {:.2f} MiB predicted, {:.2f} MiB measured; {:.2f} MiB live at once "
-                     "at the most, {:.2f} MiB if nothing were shared\n",
+                     "at most, {:.2f} MiB if nothing were shared\n",
                      mib(use.predicted), mib(use.measured), mib(use.most_live), mib(use.unshared));
 }
 
@@ -111,7 +111,7 @@ std::string roofline(const ModelTimes& times) {
     return "roofline: nothing is known of this GPU (perf/code/timing_model/gpus.json)\n";
   const double least = roof.memory_ns + roof.arithmetic_ns;
   std::string text = fmt::format(
-      "roofline of {} ({:.0f} GB/s, {:.1f} Tflop/s): {:.4f} ms at the least, of which memory binds "
+      "roofline of {} ({:.0f} GB/s, {:.1f} Tflop/s): {:.4f} ms lower bound, of which memory binds "
       "{:.0f} % and arithmetic {:.0f} %\n",
       roof.gpu, roof.bytes_per_s / 1e9, roof.flops_per_s / 1e12, least / 1e6,
       100 * roof.memory_ns / least, 100 * roof.arithmetic_ns / least);
@@ -128,8 +128,7 @@ std::string text(const ModelTimes& times) {
   std::string text = fmt::format("model {}{}: {} parameters, {} {} a run, {}\ndevice {}\n",
                                  times.name, times.config, times.parameters, times.items,
                                  times.item, times.dtype, times.device);
-  if (times.executor)
-    text += "times are those of the executor on this CPU, and say nothing of a GPU\n";
+  if (times.executor) text += "times are the emulator's on this CPU, and say nothing of a GPU\n";
   text += fmt::format("median of {} runs after {}\n", times.runs, times.warm_up) + phases(times) +
           roofline(times);
   text += memory(times.memory);

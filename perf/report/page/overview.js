@@ -3,7 +3,7 @@
 function overviewPage(report) {
   const parts = faultList([...brokenTests(report).map(({name, state, message, again}) => `${name}: ${state}${message ? `: ${message}` : ''}; again: ${again}`), ...report.faults, ...(report.counted || []).flatMap(section => section.faults)]);
   const emulated = isEmulated(report);
-  const ofTimes = each => each.what === 'timings of ours';
+  const ofTimes = each => each.what === 'timings of Kernelgrade';
   if (emulated) parts.push(element('h2', {}, 'What holds on a GPU, too'));
   parts.push(cards([...(emulated ? [] : timingCards(report)), ...testCards(report), ...countCards(report), ...studyCards(report)]),
     ...successTable(report, emulated ? report.success.filter(each => !ofTimes(each)) : report.success));
@@ -72,7 +72,7 @@ function testCards(report) {
 
 // How much succeeds; as in summary.md.
 function successTable(report, kinds) {
-  const pages = {'timings of ours': 'rows', 'correctness tests': 'correctness', mutants: 'mutants', costs: 'costs'};
+  const pages = {'timings of Kernelgrade': 'rows', 'correctness tests': 'correctness', mutants: 'mutants', costs: 'costs'};
   const page = what => pages[what] || (what.startsWith('beside ') ? 'compare' : 'resources');
   const failed = count => count ? element('span', {class: 'failed'}, `✗ ${count}`) : '0';
   const lines = kinds.map(each => [element('a', {href: pageLink(page(each.what))}, each.what), String(each.passed), failed(each.failed), String(each.skipped), rateOf(each)]);
@@ -87,7 +87,7 @@ function speedUps(report) {
                   ...(vendor.rows ? [speed('the fastest vendor', vendor.rows, vendor.of, vendor)] : [])];
   const reached = vendor.rows ? [element('p', {}, `At least as fast as the fastest vendor: ${vendor.faster} of ${vendor.rows} rows.`)] : [];
   return speeds.length ? [plainTable(['speed-up over', 'mean', 'median', 'min', 'max', 'of our rows'], speeds, [1, 2, 3, 4, 5]),
-    ...reached, element('p', {class: 'none'}, 'Speed-up: the other’s time / ours, above 1 where ours is faster; the mean is geometric. Rows that are wrong, crashed or were not measured have none.')] : [];
+    ...reached, element('p', {class: 'none'}, 'Speed-up: the other’s time / Kernelgrade’s, above 1 where Kernelgrade is faster; the mean is geometric. Rows that are wrong, crashed or were not measured have none.')] : [];
 }
 
 // Of what was judged, rounded down: 100 % is all of it; see aggregates.cpp.

@@ -162,7 +162,7 @@ cublasStatus_t strided(const char* name, cublasHandle_t handle, cublasOperation_
                        const T* beta, T* c, int ldc, long long stride_c, int count) {
   return call(name, [&] {
     const cublasContext& on = context(handle);
-    demand_valid(count >= 0, "a negative number of products");
+    demand_valid(count >= 0, "a negative number of matrix products");
     for (int i = 0; i < count; ++i) {
       gemm<Wide<T>>(on, op_a, op_b, m, n, k, number(*alpha), at(a, kTypeOf<T>, lda, stride_a, i),
                     at(b, kTypeOf<T>, ldb, stride_b, i), number(*beta),
@@ -178,7 +178,7 @@ cublasStatus_t batched(const char* name, cublasHandle_t handle, cublasOperation_
                        T* const* c, int ldc, int count) {
   return call(name, [&] {
     const cublasContext& on = context(handle);
-    demand_valid(count >= 0, "a negative number of products");
+    demand_valid(count >= 0, "a negative number of matrix products");
     const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(void*);
     demand_on_device(a, bytes, "the array of A");
     demand_on_device(b, bytes, "the array of B");
@@ -245,7 +245,7 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
                                           cublasComputeType_t compute, cublasGemmAlgo_t) {
   return call("cublasGemmEx", [&] {
     const cublasContext& on = context(handle);
-    demand_valid(count >= 0, "a negative number of products");
+    demand_valid(count >= 0, "a negative number of matrix products");
     const double by = scalar(alpha, compute), plus = scalar(beta, compute);
     for (int i = 0; i < count; ++i) {
       const Matrix first = at(a, type_a, lda, stride_a, i),

@@ -13,12 +13,12 @@ constexpr std::string_view kOurs = "KERNELGRADE_CUDA_ARCH";
 
 constexpr const char* kPassesDiffer =
     "Kernelgrade: __CUDA_ARCH__ decides differently for the host and for the device here, and the "
-    "host backend compiles both at once. Put the device's part into a function that is only "
+    "CPU emulator compiles both at once. Put the device's part into a function that is only "
     "__device__ (not by a macro), or write #ifdef KERNELGRADE_HOST with what suits both before it";
 constexpr const char* kMacroDiffers =
     "Kernelgrade: this macro depends on __CUDA_ARCH__, and is another one for the host than for "
     "the "
-    "device; the host backend compiles both at once. Use it in __global__ and __device__ functions "
+    "device; the CPU emulator compiles both at once. Use it in __global__ and __device__ functions "
     "only";
 constexpr const char* kDiffers = "KG_PASSES_DIFFER_ON_"; // and the macro's name
 

@@ -87,7 +87,7 @@ TEST(Schema, RowProblems) {
 
 TEST(Schema, RowsAreUniqueAndSorted) {
   EXPECT_EQ(problems_of(kHeader + "3,a,m,1,\n3,a,m,2,\n"),
-            "cost.csv:3: the row 'a m' was given on line 2 already; keep the one that is right\n");
+            "cost.csv:3: the row 'a m' was given on line 2 already; keep the correct one\n");
   EXPECT_EQ(problems_of(kHeader + "3,b,m,1,\n3,a,m,2,\n3,c,m,1,\n"),
             "cost.csv:3: the row 'a m' stands after 'b m'; sort the rows by their key, bytewise "
             "(LC_ALL=C)\n");

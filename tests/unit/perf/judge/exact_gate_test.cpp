@@ -202,10 +202,10 @@ TEST(ExactGate, ResourcesThatCostSpeedFail) {
                     "regressed: spill_bytes 0 -> 16; it spills where launch bounds leave"));
   EXPECT_TRUE(holds(resources(kernel_with(7, 1)).message,
                     "regressed: split_loads 0 -> 1; it loads 16 bytes by several narrower "
-                    "accesses: load the pack into a variable first"));
+                    "accesses: load the vector into a variable first"));
   EXPECT_TRUE(holds(resources(kernel_with(8, 2)).message,
                     "regressed: split_stores 1 -> 2; it stores 16 bytes by several narrower "
-                    "accesses: store the pack through store_wide or ptx::store_shared"));
+                    "accesses: store the vector through store_wide or ptx::store_shared"));
   EXPECT_EQ(resources(kernel_with(8, 0)).verdict, Verdict::improved);
   EXPECT_FALSE(holds(resources(kernel_with(3, 1024)).message, "a larger tile"));
   EXPECT_EQ(resources(kernel_with(3, 1024)).verdict, Verdict::improved);

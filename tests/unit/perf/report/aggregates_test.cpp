@@ -32,7 +32,7 @@ std::vector<std::string> words(const std::vector<Success>& found) {
 
 TEST(Success, IsCountedByKindAndOfOursAlone) {
   EXPECT_THAT(words(successes(mixed().judged, test::counted(), test::attachments())),
-              ElementsAre("timings of ours: 1, 2, 1", "correctness tests: 22, 1, 1",
+              ElementsAre("timings of Kernelgrade: 1, 2, 1", "correctness tests: 22, 1, 1",
                           "mutants: 2, 1, 0", "costs: 3, 2, 0", "sm_80-cuda13.0: 0, 1, 0",
                           "beside 1a2b3c4d5e6f: 2, 1, 1"));
   EXPECT_TRUE(successes({}, {}, {}).empty());
@@ -95,7 +95,7 @@ TEST(Summary, GivesSuccessAndSpeedUpWithTheirBasis) {
   const JudgedRun run = mixed();
   for (const std::string& text : {summary(run.measured, run.judged, {}, test::attachments()),
                                   markdown(run.measured, run.judged, {}, test::attachments())})
-    EXPECT_THAT(text, AllOf(HasSubstr("| timings of ours | 1 | 2 | 1 | 33.3 % |"),
+    EXPECT_THAT(text, AllOf(HasSubstr("| timings of Kernelgrade | 1 | 2 | 1 | 33.3 % |"),
                             HasSubstr("| correctness tests | 22 | 1 | 1 | 95.6 % |"),
                             HasSubstr("| the baselines | 0.534 | 0.625 | 0.300 | 0.950 | 2 of 4 |"),
                             HasSubstr("the mean is geometric")));

@@ -69,8 +69,8 @@ TEST_F(Page, OfTheEmulatorsTimesNothingIsAdvised) {
   std::size_t at = 0;
   for (const char* piece :
        {"FAILED", "What holds on a GPU, too", ">correctness tests</a>", ">costs</a>", "What to do",
-        "<details><summary>Times of the emulator on this CPU", ">timings of ours</a>", "Categories",
-        "Can this run be trusted?"}) {
+        "<details><summary>Times of the emulator on this CPU", ">timings of Kernelgrade</a>",
+        "Categories", "Can this run be trusted?"}) {
     const std::size_t next = page.find(piece, at);
     ASSERT_NE(next, std::string::npos) << piece;
     at = next;

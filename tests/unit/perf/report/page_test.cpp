@@ -41,10 +41,11 @@ JudgedRun swept() {
 }
 
 TEST_F(Page, ARowShowsWhereTheFastestChangesAndWhatAutomaticLoses) {
-  EXPECT_THAT(shown(swept(), "page=row&row=copy.f32.n1000%20root%20cold"),
-              AllOf(HasSubstr("Between 2.93 KiB and 97.66 KiB the fastest of ours changes from "
-                              "linear to root: at about 9.766 KiB."),
-                    HasSubstr("✗ 216.2 % slower"), HasSubstr("✓ none")));
+  EXPECT_THAT(
+      shown(swept(), "page=row&row=copy.f32.n1000%20root%20cold"),
+      AllOf(HasSubstr("Between 2.93 KiB and 97.66 KiB the fastest of Kernelgrade's changes from "
+                      "linear to root: at about 9.766 KiB."),
+            HasSubstr("✗ 216.2 % slower"), HasSubstr("✓ none")));
   EXPECT_THAT(shown(swept(), "page=advice"),
               HasSubstr("automatic takes linear, which is 216.2 % slower than root"));
 }

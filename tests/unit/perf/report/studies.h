@@ -27,7 +27,7 @@ inline Attachments studies() {
   };
   add(3, "2026-01-02T03:04:05Z");
   add(2.5, "2026-01-03T03:04:05Z");
-  judge::Measured& wrong = all.studies[1].record.done[1].row; // tiled at the least size
+  judge::Measured& wrong = all.studies[1].record.done[1].row; // tiled at the smallest size
   wrong.verified = "element 5 is 1, not <2>";
   wrong.samples_ns.clear();
   return all;

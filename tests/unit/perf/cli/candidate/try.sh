@@ -59,7 +59,7 @@ expect 'a test that is none' 2 'InPlase' softmax softmax.cu --without InPlase
 
 # What it costs informs (above), and fails where the user asks for that. The contract is another matter, and takes time.
 brief=(--without 'RandomAgainstOracle,RandomAgainstVendors,SpecialValues,Subnormals,Sizes,Misaligned,SameBitsEveryTime')
-expect 'one that costs more than is allowed' 1 'rows16_cols4096: sectors_per_request is 8 times the least; --max-cost allows 4' \
+expect 'one that costs more than is allowed' 1 'rows16_cols4096: sectors_per_request is 8 times the minimum; --max-cost allows 4' \
   softmax slow_softmax.cu --max-cost 4 --json "$work/slow.json" "${brief[@]}"
 shows 'its factor' '^f32 +sectors_per_request +32 +4 +8[.]00 +16 [(]block[)] +1[.]00 +rows16_cols4096 +slow_softmax[.]cu:74'
 shows 'why' '^  slow_softmax[.]cu:74: uncoalesced read: 32 sectors per request'

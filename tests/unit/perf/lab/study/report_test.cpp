@@ -153,7 +153,7 @@ TEST(StudyReport, AnExponentThatMayBeAnotherIsUndecided) {
       study::test::record(study::test::header(6), [](const std::string&, double n) {
         return std::pow(n, 3) * (n == 64 ? std::exp(4) : 1);
       });
-  EXPECT_THAT(text_of(record), ContainsRegex("naive .*undecided: the times scatter"));
+  EXPECT_THAT(text_of(record), ContainsRegex("naive .*inconclusive: the times scatter"));
 }
 
 TEST(StudyReport, AWrongExponentFailsAFinishedStudy) {
