@@ -58,7 +58,7 @@ void conclude(ExactVerdict& result, const ExactTable& table, Verdict verdict,
 std::string figures(const ExactTable& table, const ExactMeasured& now,
                     const ExactComparison& found) {
   std::string line = found.changes;
-  if (line.empty()) line = "as blessed";
+  if (line.empty()) line = "matches the baseline";
   if (table.minimum && now.row.values.at(*table.minimum) > 0)
     line += fmt::format(" (minimum {})", exact_number(now.row.values.at(*table.minimum)));
   if (!now.as_blessed.empty()) line += "; " + now.as_blessed;

@@ -51,7 +51,7 @@ std::string operations(const judge::GateResult& result, const Attachments& attac
   const std::size_t right = tested.size() - wrong.size();
   const std::string count =
       wrong.empty() ? fmt::format("{}", right) : fmt::format("{} of {}", right, tested.size());
-  return fmt::format("{} operation{} right", count, tested.size() == 1 ? "" : "s");
+  return fmt::format("{} operation{} correct", count, tested.size() == 1 ? "" : "s");
 }
 
 // Costs and resources, each once, however many architectures there are.
@@ -65,9 +65,9 @@ std::vector<std::string> counts(const CountedSections& counted) {
              std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
       kinds.push_back(kind);
   }
-  if (!blessed.empty()) texts.push_back(fmt::format("{} as blessed", fmt::join(blessed, " and ")));
+  if (!blessed.empty()) texts.push_back(fmt::format("{} match the baselines", fmt::join(blessed, " and ")));
   if (!unchanged.empty())
-    texts.push_back(fmt::format("{} unchanged since blessed", fmt::join(unchanged, " and ")));
+    texts.push_back(fmt::format("{} unchanged", fmt::join(unchanged, " and ")));
   return texts;
 }
 

@@ -13,7 +13,7 @@
 
 namespace kg::report {
 
-// "passed: 35 operations right; costs and resources as blessed; 60 of 75 timings undecided (they do
+// "passed: 35 operations correct; costs and resources match the baselines; 60 of 75 timings undecided (they do
 // not count on a CPU)". What failed comes first, by its name: "FAILED: cost.axpy not run, and 2
 // more; ...". `result` has the exit code of all parts of the run.
 std::string headline(const judge::Results& run, const judge::GateResult& result,

@@ -17,7 +17,7 @@ function toFix(report) {
     words: `: no test finds this bug (${mutant.why}): add one that does`}));
   const counted = [...firstOf(costRows(report), row => `${row.op} ${row.variant} ${row.metric}`), ...firstOf(resourceRows(report), row => row.kernel)].map(aboutCount);
   const slower = ours.filter(row => row.verdict === 'regressed').sort(downBy(row => 1 / row.ratio)).map(row =>
-    aboutRow(row, ` is ${digits(1 / row.ratio)} times as slow as blessed: undo the change, or bless it with a reason`));
+    aboutRow(row, ` is ${digits(1 / row.ratio)} times as slow as its baseline: undo the change, or bless it with a reason`));
   const studies = report.studies.filter(study => study.exit_code === 1).map(study => ({id: `study ${study.name}`, link: studyLink(study), words: study.line.replace(/^[^:]*/, '')}));
   return [...wrong, ...tests, ...survivors, ...counted, ...slower, ...studies];
 }
@@ -91,7 +91,7 @@ function aboutWaste(row) {
 function toBless(report) {
   const ours = isEmulated(report) ? [] : report.rows.filter(row => row.kind === 'ours');
   const entries = ours.filter(row => row.verdict === 'improved').sort(downBy(row => row.ratio)).map(row =>
-    ({...aboutRow(row, ` is ${digits(row.ratio)} times as fast as blessed: bless it, or the gain can be lost again unseen`),
+    ({...aboutRow(row, ` is ${digits(row.ratio)} times as fast as its baseline: bless it, or the gain can be lost again unseen`),
       command: `${row.reproduce.replace('kernelgrade gate', 'kernelgrade bless')} --why "..."`}));
   const unblessed = ours.filter(row => row.verdict === 'unblessed').length;
   if (unblessed)

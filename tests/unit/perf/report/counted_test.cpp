@@ -138,13 +138,13 @@ TEST(Counted, TheHeadlineSaysWhatIsUnchanged) {
   CountedSection resources = costs;
   resources.name = "sm_80-cuda13.0";
   const auto said = [&] { return headline({}, {}, {costs, resources}, {}); };
-  EXPECT_THAT(said(), HasSubstr("costs and resources as blessed"));
+  EXPECT_THAT(said(), HasSubstr("costs and resources match the baselines"));
   costs.measured[0].as_blessed = "not counted";
-  EXPECT_THAT(said(), HasSubstr("costs and resources as blessed"));
+  EXPECT_THAT(said(), HasSubstr("costs and resources match the baselines"));
   costs.measured[1].as_blessed = "not counted";
-  EXPECT_THAT(said(), HasSubstr("resources as blessed; costs unchanged since blessed"));
+  EXPECT_THAT(said(), HasSubstr("resources match the baselines; costs unchanged"));
   for (judge::ExactMeasured& row : resources.measured) row.as_blessed = "not compiled";
-  EXPECT_THAT(said(), HasSubstr(": costs and resources unchanged since blessed"));
+  EXPECT_THAT(said(), HasSubstr(": costs and resources unchanged"));
 }
 
 TEST(Counted, TheBadgeCountsThem) {

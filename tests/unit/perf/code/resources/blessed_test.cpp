@@ -28,7 +28,7 @@ TEST(BlessedResources, AreAsBlessedAndSayWhy) {
   const judge::ExactResult result = judged({{"kg::scale::tiled", {256, 0}}});
   EXPECT_EQ(result.exit_code, 0);
   for (const judge::ExactVerdict& row : result.rows)
-    EXPECT_EQ(row.reason, "as blessed; not compiled: unchanged");
+    EXPECT_EQ(row.reason, "matches the baseline; not compiled: unchanged");
 }
 
 TEST(BlessedResources, HowTheyAreLaunchedIsCounted) {
