@@ -4,6 +4,7 @@
 
 #include "cuda/binary/decompress.h"
 #include "cuda/binary/readable.h"
+#include "runtime/atomic_file.h"
 #include "runtime/bytes.h"
 #include "runtime/error.h"
 #include "runtime/host/virtual_device.h"
@@ -83,6 +84,14 @@ Ptx ptx_of(std::string_view section) {
 
 constexpr const char* kNoPtx = "the program holds no PTX; compile it with nvcc -arch=compute_80 or "
                                "-gencode arch=compute_80,code=compute_80 as well";
+constexpr const char* kLinkedSeparately =
+    "the program was compiled with -rdc=true, which leaves no PTX of the linked device code; "
+    "separate compilation is not emulated: compile it with -rdc=false";
+
+// By nvcc -rdc=true, which keeps what it linked in a section of its own.
+bool is_linked_separately() {
+  return read_file("/proc/self/exe").value_or("").find("__nv_relfatbin") != std::string::npos;
+}
 
 // The container's bytes, as far as it says that it goes.
 std::string_view container_at(std::string_view readable) {
@@ -164,8 +173,8 @@ Program* register_program(const void* wrapper) {
   try {
     const auto& given = *static_cast<const Wrapper*>(wrapper);
     program->ptx = ptx_in_container(readable_from(given.data)).text;
-  } catch (const std::exception& error) {
-    program->missing = error.what(); // said by the first launch: there may be none
+  } catch (const std::exception& error) { // said by the first launch: there may be none
+    program->missing = is_linked_separately() ? kLinkedSeparately : error.what();
   }
   return keep(std::move(program));
 }

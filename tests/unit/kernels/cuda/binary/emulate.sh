@@ -103,6 +103,17 @@ compile race histogram.cu -cudart shared "${ptx[@]}" -DRACE
 expect 1 '[race] kernel histogram' --checked -- ./race
 grep -qE 'histogram\.cu:18.*|histogram\.cu:22' out.txt || { cat out.txt; exit 1; }
 
+# What the host does wrong; a refused launch fails without checkers, too.
+compile host ../../../perf/cli/check/programs/host.cu -cudart shared "${ptx[@]}"
+for right in none set padding 'refused and seen' 'refused by cudaLaunchKernel, and seen'; do
+  expect 0 'done: 9' --checked -- ./host "$right"
+done
+expect 1 'kernelgrade: the program ends after a refused launch whose error it never asked for: exit code 1' -- ./host refused
+expect 1 'launch of fill(int*, int): a block of (2048,1,1) threads' --checked -- ./host refused
+expect 1 '[uninitialised] the copy to the host' --checked -- ./host 'never written'
+expect 1 'takes 928 of its 4000 bytes' --checked -- ./host 'a block less'
+expect 0 'done: 9' -- ./host 'a block less'
+
 compile managed managed.cu -cudart shared "${ptx[@]}"
 expect 0 'right, 46, 9, cudaSuccess' -- ./managed
 expect 0 'right, 46, 9, cudaSuccess' --checked -- ./managed
