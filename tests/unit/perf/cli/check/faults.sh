@@ -51,6 +51,18 @@ for early in 'reads what a kernel writes' 'writes what a kernel writes' 'reads w
   expect 1 '\[race\] the host (reads|writes) 4 bytes at \S*streams\.cu:\d+: .* nothing has waited for it\n  hint: ' streams "$early"
 done
 
+# docs/explanation/memory_model.md lists the same.
+compile litmus litmus.cu
+for right in 'message, volatile flag' 'message, atomic flag' 'message within a block, block fence' 'block barrier' 'warp barrier' \
+  'grid barrier'; do
+  expect 0 '^9\n$' litmus "$right"
+done
+expect 0 '^192\n$' litmus 'last block'
+for right in 'store buffering' 'independent reads'; do expect 0 '^0\n$' litmus "$right"; done
+for wrong in 'message, no fence' 'message, block fence' 'last block, no fence' 'last block, block fence' shuffle 'no barrier'; do
+  expect 1 '\[race\] kernel ' litmus "$wrong"
+done
+
 compile orders orders.cu
 compile relaxed orders.cu -DRELAXED
 ./orders >orders.txt 2>&1
