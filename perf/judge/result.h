@@ -30,7 +30,7 @@ inline constexpr const char* kInjectedTag = "injected";
 // The tag of a row whose shape no operation lists. It cannot be blessed either.
 inline constexpr const char* kUnlistedTag = "unlisted";
 
-// The tag of a row that was not timed by itself; its value says beside what: "in turns with
+// The tag of a row that was not timed by itself; its value says beside what: "interleaved with
 // cublas".
 inline constexpr const char* kProtocolTag = "protocol";
 

@@ -38,7 +38,7 @@ function aboutCount(row) {
 // A naive variant is what the others are compared with: making it faster is no one's work.
 function isNaive(row) { return row.variant.startsWith('naive'); }
 
-// Of each operation and type the fastest of Kernelgrade's in each case and mode: a variant that is slow on purpose needs no advice.
+// Of each operation and type the fastest of Kernelgrade’s in each case and mode: a variant that is slow on purpose needs no advice.
 function fastestOfOurs(report) {
   const fastest = new Map();
   for (const row of report.rows.filter(each => each.kind === 'ours' && each.median_ns)) {

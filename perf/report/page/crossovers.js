@@ -9,7 +9,7 @@ function bytesText(bytes) {
 function crossoverText(change, unit) {
   const [from, to] = [change.from, change.to].map(size => sizeText(size, unit));
   const place = from === to ? `At ${from}` : `Between ${from} and ${to}`;
-  return `${place} the fastest of Kernelgrade's changes from ${change.before} to ${change.after}` +
+  return `${place} the fastest of Kernelgrade’s changes from ${change.before} to ${change.after}` +
     (change.size ? `: at about ${sizeText(change.size, unit)}.` : `; where is not resolved: ${change.reason}.`);
 }
 
@@ -29,7 +29,7 @@ function wrongChoices(report) {
   return [...groups.values()].map(group => ({...group.reduce((a, b) => a.point.loss_pct >= b.point.loss_pct ? a : b), count: group.length}));
 }
 
-// Time against size, a line per variant; where the fastest of Kernelgrade's changes, a line across.
+// Time against size, a line per variant; where the fastest of Kernelgrade’s changes, a line across.
 function sweepPlot(report, sweep) {
   const size = new Map(sweep.points.map(point => [point.case, point.size]));
   const family = report.rows.filter(each => size.has(each.case) && each.mode === sweep.mode && each.median_ns);
@@ -54,6 +54,6 @@ function sizeSweep(report, row) {
   if (!sweep || new Set(sweep.points.map(point => point.size)).size < 2) return undefined;
   const caseLink = point => element('a', {href: pageLink('row', {row: `${point.case} ${point.fastest} ${sweep.mode}`})}, breakable(point.case));
   return [...sweepPlot(report, sweep), ...sweep.changes.map(change => element('p', {}, crossoverText(change, sweep.unit))),
-    plainTable(['case', 'size', 'fastest of Kernelgrade's', 'automatic takes', 'its loss'], sweep.points.map(point =>
+    plainTable(['case', 'size', 'fastest of Kernelgrade’s', 'automatic takes', 'its loss'], sweep.points.map(point =>
       [caseLink(point), sizeText(point.size, sweep.unit), [point.fastest, ...point.as_fast].join(' or '), point.automatic || '-', lossText(point)]), [1])];
 }

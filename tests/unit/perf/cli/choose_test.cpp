@@ -52,7 +52,7 @@ TEST_F(CliChoose, TheExecutorChoosesNothingForAKernel) {
   ASSERT_EQ(measure("copy").exit_code, 0);
   const Outcome outcome = cli({"choose", path("copy.json")});
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("times of the executor"));
+  EXPECT_THAT(outcome.err, HasSubstr("times of the emulator"));
 }
 
 TEST_F(CliChoose, AKernelThatHasATableGetsIt) {

@@ -41,7 +41,7 @@ TEST(CliHelp, OfACommandIsThatOfItsOption) {
   const Outcome unknown = cli({"help", "gats"});
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_THAT(unknown.err,
-              AllOf(HasSubstr("no topic 'gats'"), HasSubstr("gate, "), HasSubstr("filters")));
+              AllOf(HasSubstr("unknown topic 'gats'"), HasSubstr("gate, "), HasSubstr("filters")));
   EXPECT_EQ(cli({"help", "gate", "run"}).exit_code, 2);
 }
 

@@ -187,7 +187,7 @@ TEST_F(CliProcess, RowsThatTookTurnsSaySo) {
   EXPECT_EQ(run.rows.size(), 8u);
   for (const judge::Measured& row : run.rows)
     EXPECT_EQ(row.tags.at("protocol"),
-              row.key.variant == "lib" ? "in turns with plain" : "in turns with lib")
+              row.key.variant == "lib" ? "interleaved with plain" : "interleaved with lib")
         << judge::text(row.key);
   EXPECT_EQ(measure({"--case", "copy.f32.n64", "--variant", "lib"}).exit_code, 0);
   EXPECT_FALSE(run.rows.at(0).tags.contains("protocol")) << "alone";

@@ -81,7 +81,7 @@ TEST_F(CliSass, RowsThatLaunchNoKernelOfOursFail) {
   std::filesystem::create_directories(compiled() / "sm_90a-cuda13.0" / "copy");
   const Outcome outcome = sass();
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("no kernel of ours"));
+  EXPECT_THAT(outcome.err, HasSubstr("no compiled kernel"));
 }
 
 } // namespace

@@ -229,7 +229,7 @@ TEST_F(CliStudy, IsReported) {
   EXPECT_THAT(read_file(folder / (name + ".md")).value(), HasSubstr("| variant |"));
   const Outcome twice = cli({"report", file, file, "--out", folder.string()});
   EXPECT_EQ(twice.exit_code, 1);
-  EXPECT_THAT(twice.err, HasSubstr("another file holds the study vector_add"));
+  EXPECT_THAT(twice.err, HasSubstr("another file also holds the study vector_add"));
 }
 
 TEST_F(CliStudy, IsReportedBesideOtherResults) {

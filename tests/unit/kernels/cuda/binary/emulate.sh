@@ -109,7 +109,7 @@ for right in none set padding 'refused and seen' 'refused by cudaLaunchKernel, a
   expect 0 'done: 9' --checked -- ./host "$right"
 done
 expect 1 'kernelgrade: the program ends after a refused launch whose error it never asked for: exit code 1' -- ./host refused
-expect 1 'launch of fill(int*, int): a block of (2048,1,1) threads' --checked -- ./host refused
+expect 1 'launch of fill: a block of (2048,1,1) threads' --checked -- ./host refused
 expect 1 '[uninitialised] the copy to the host' --checked -- ./host 'never written'
 expect 1 'takes 928 of its 4000 bytes' --checked -- ./host 'a block less'
 expect 0 'done: 9' -- ./host 'a block less'
