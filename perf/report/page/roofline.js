@@ -63,7 +63,7 @@ function limitParts(report) {
   const parts = [element('h2', {}, 'Theoretical limits')];
   if (!Object.keys(report.theory).length)
     parts.push(element('p', {}, report.environment.device === 'host'
-      ? 'On the host kernels run on an executor, whose times no limit of a device explains; what an operation needs at least stands among its costs.'
+      ? 'On the host kernels run on an emulator. No limit of a device explains its times; the minimum of an operation is among its costs.'
       : 'Not known: the files do not tell the device’s clocks and its memory’s width, or its compute capability is a new one.'));
   else
     parts.push(element('p', {class: 'none'}, 'By design: units times their highest clock, and the memory’s width times its clock. A device under load seldom runs at its highest clock.'));

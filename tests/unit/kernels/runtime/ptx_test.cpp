@@ -299,7 +299,7 @@ TEST(Ptx, WhatIsNotExecutedIsRefusedByItsLine) {
   EXPECT_THAT(refusal(".param .b32 r; .param .b32 a; call.uni (r), f, (a);"),
               HasSubstr("the module has no function f"));
   EXPECT_THAT(refusal("mov.u64 %d1, table;"), HasSubstr("the module has no variable table"));
-  EXPECT_THAT(refusal("frobnicate.b32 %r1, %r2;"), HasSubstr("does not know it"));
+  EXPECT_THAT(refusal("frobnicate.b32 %r1, %r2;"), HasSubstr("does not support it"));
   EXPECT_THROW(compile(module_of(""), "k.ptx", "another"), Error);
   EXPECT_THROW(compile(".version 9.0\n.visible .entry snippet() {", "k.ptx", "snippet"), Error)
       << "cut off";

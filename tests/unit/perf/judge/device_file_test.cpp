@@ -72,8 +72,8 @@ TEST(DeviceFile, ErrorsNameFileAndPointer) {
             "program, or use the program that wrote it");
   EXPECT_EQ(error_of("[]"), "device.json: the whole file: it is not an object; write {...}");
   EXPECT_EQ(error_of(device_with("{\"memory\": 1, \"memory\": 2}")),
-            "device.json: the member \"memory\" is given twice in one object; keep the one that is "
-            "right");
+            "device.json: the member \"memory\" is given twice in one object; keep the correct "
+            "one");
 }
 
 TEST(DeviceFile, SyntaxErrorsNameTheLine) {

@@ -128,7 +128,7 @@ TEST(Result, ErrorsNameFileAndPointer) {
   EXPECT_EQ(error_of(run_with("\"mode\":\"real\"", "\"mode\":\"warm\"")),
             "run.json: /rows/0/mode has an unknown value; use cold, hot, graph or real");
   EXPECT_EQ(error_of(run_with("\"kind\":\"ours\"", "\"kind\":\"theirs\"")),
-            "run.json: /rows/0/kind has an unknown value; use ours or vendor");
+            "run.json: /rows/0/kind has an unknown value; use `ours` or `vendor`");
   EXPECT_EQ(
       error_of(run_with("\"kind\":\"memory\"", "\"kind\":\"tea\"")),
       "run.json: /rows/0/canary/kind has an unknown value; use memory, compute, sync or launch");
@@ -158,8 +158,8 @@ TEST(Result, ErrorsNameFileAndPointer) {
       "run.json: /schema is 0, but this program reads 1; write the file anew with this program, "
       "or use the program that wrote it");
   EXPECT_EQ(error_of(to_json(Results{{}, {measured(1), measured(2)}})),
-            "run.json: /rows/1/case repeats the row softmax.f32.r64_c64 online real; keep the one "
-            "that is right");
+            "run.json: /rows/1/case repeats the row softmax.f32.r64_c64 online real; keep the "
+            "correct one");
 }
 
 TEST(Merge, DifferentRowsStandSideBySide) {

@@ -133,7 +133,7 @@ TEST_F(SupplementFiles, ResultsAreLeftToOthers) {
 TEST_F(SupplementFiles, WhatIsGivenTwiceIsRefused) {
   for (const char* text : {kTests, kMutants}) {
     EXPECT_EQ(error_of(text), "no error");
-    EXPECT_THAT(error_of(text), HasSubstr("another file holds the "));
+    EXPECT_THAT(error_of(text), HasSubstr("another file also holds the "));
   }
 }
 

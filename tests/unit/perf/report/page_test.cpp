@@ -43,7 +43,7 @@ JudgedRun swept() {
 TEST_F(Page, ARowShowsWhereTheFastestChangesAndWhatAutomaticLoses) {
   EXPECT_THAT(
       shown(swept(), "page=row&row=copy.f32.n1000%20root%20cold"),
-      AllOf(HasSubstr("Between 2.93 KiB and 97.66 KiB the fastest of Kernelgrade's changes from "
+      AllOf(HasSubstr("Between 2.93 KiB and 97.66 KiB the fastest of Kernelgrade’s changes from "
                       "linear to root: at about 9.766 KiB."),
             HasSubstr("✗ 216.2 % slower"), HasSubstr("✓ none")));
   EXPECT_THAT(shown(swept(), "page=advice"),
@@ -102,7 +102,7 @@ TEST_F(Page, LimitsByDesignStandBesideMeasuredOnes) {
                     HasSubstr("memory, by design: 1280 GB/s"),
                     HasSubstr("f32, by design: 12800 GFLOP/s"), HasSubstr("stroke-dasharray")));
   EXPECT_THAT(shown(mixed(), "page=environment"), HasSubstr("Not known"));
-  EXPECT_THAT(shown(many(3), "page=environment"), HasSubstr("run on an executor"));
+  EXPECT_THAT(shown(many(3), "page=environment"), HasSubstr("run on an emulator"));
 }
 
 TEST_F(Page, StudiesAreShownOneAtATime) {

@@ -67,7 +67,7 @@ expect 'no main' 2 'none of the sources has a main\(\).*\n.*kernelgrade try.*\n.
 printf 'int main( {\n' >broken.cu
 expect 'one that does not compile' 2 'broken\.cu:1:.*\n(.*\n)*kernelgrade check: it does not compile' broken.cu
 expect 'no source' 2 'which program\?'
-expect 'no such file' 2 'none\.cu: there is no such file' none.cu
+expect 'no such file' 2 'none\.cu: no such file' none.cu
 expect 'no source by its name' 2 'include/kernel\.h: a source ends with \.cu' include/kernel.h
 touch kernel.ptx
 expect 'PTX' 2 'kernelgrade try' kernel.ptx

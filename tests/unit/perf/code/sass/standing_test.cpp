@@ -157,7 +157,7 @@ TEST(Hints, TooFewLoadsAreNamedWithWhatACopyTakes) {
   EXPECT_THAT(kinds(found), ElementsAre("few loads"));
   EXPECT_THAT(found.at(0).text,
               AllOf(HasSubstr("kernels.cu:17"), HasSubstr("8.0 KiB of the 4 warps"),
-                    HasSubstr("a copy's rate takes 28")));
+                    HasSubstr("copy bandwidth takes 28")));
 }
 
 TEST(Hints, DivisionsInLoopsAreNamedByTheirLine) {

@@ -113,7 +113,7 @@ TEST(Studies, GradesAreOfTheCategoriesThatAreAskedFor) {
       [&] {
         points("grades", {{"category", "memory,colour"}});
       },
-      ThrowsMessage<Error>(HasSubstr("no category 'colour'")));
+      ThrowsMessage<Error>(HasSubstr("unknown category 'colour'")));
 }
 
 TEST(Studies, BadSettingsAreNamed) {

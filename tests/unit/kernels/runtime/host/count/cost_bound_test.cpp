@@ -62,7 +62,7 @@ TEST_F(CostCommands, TheBoundIsGated) {
               }).out,
               ContainsRegex("bound_ns.h200: regressed: .*1.01 waves of 128 \\(8 on each of 16"));
   EXPECT_THAT(changed([&] { launch_.round_trips *= 2; }).out,
-              ContainsRegex("serial_round_trips: regressed: value 2 -> 4.*32 KiB of loads"));
+              ContainsRegex("serial_round_trips: regressed: value 2 -> 4.*32 KiB in flight"));
   EXPECT_THAT(changed([&] { take(128); }).out, ContainsRegex("resident_blocks: .*value 8 -> 2"));
   const Outcome unfit = changed([&] { launch_.block = {1024, 1, 1}, take(72); });
   EXPECT_EQ(unfit.exit_code, 1);
@@ -119,7 +119,7 @@ TEST_F(CostCommands, ProfileHasTheGatedBound) {
                     HasSubstr("sm_80-cuda13.0.csv has no kernel copy.copy")));
   save("sm_80-cuda13.0.csv", 32);
   EXPECT_THAT(profile("nvidia-a100"), Not(HasSubstr("has no kernel")));
-  EXPECT_THAT(profile("nvidia-t4"), HasSubstr("nvidia-t4 has no matrix instructions on bf16"));
+  EXPECT_THAT(profile("nvidia-t4"), HasSubstr("nvidia-t4 has no MMA instructions on bf16"));
   save("sm_80-cuda13.0.csv", 255);
   launch_.block = {1024, 1, 1};
   EXPECT_THAT(profile("nvidia-a100"), ContainsRegex("kg::copy::copy +- +does not fit"));

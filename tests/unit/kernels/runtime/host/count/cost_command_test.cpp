@@ -223,11 +223,11 @@ TEST_F(CostCommands, ProfileBesideTheLeast) {
   };
   const Outcome least = of_plain();
   EXPECT_EQ(least.exit_code, 0) << least.err;
-  EXPECT_THAT(least.out, AllOf(HasSubstr("copy.f32.n64"), HasSubstr("2 of 2 rows cost the least"),
+  EXPECT_THAT(least.out, AllOf(HasSubstr("copy.f32.n64"), HasSubstr("2 of 2 rows cost the minimum"),
                                Not(HasSubstr("unique_sectors"))));
   launch_.unique_read = 11;
   EXPECT_THAT(of_plain().out,
-              AllOf(HasSubstr("unique_sectors\n"), HasSubstr("0 of 2 rows cost the least")));
+              AllOf(HasSubstr("unique_sectors\n"), HasSubstr("0 of 2 rows cost the minimum")));
   launch_.unique_read = 10;
   launch_.sites[0].sectors = 80;
   EXPECT_THAT(of_plain().out, HasSubstr("sectors_per_request\n"));
