@@ -149,8 +149,8 @@ KG_OWN_TEST(RefusesGradientsWithoutTheirArguments) {
     expect("workspace is null or not aligned", of_c([](Asked& p) { p.workspace = nullptr; }));
     for (const std::ptrdiff_t overlapped : {0, 8 + 11, 24 + 5, 32 + 5})
       expect("overlap", of_c([&](Asked& p) { p.dbias = at + overlapped; }));
-    expect("transpose_a is no", with_sums(BiasGradient::of_a, [](Asked&) {}));
-    expect("transpose_b is yes", with_sums(BiasGradient::of_b, [](Asked& p) {
+    expect("transpose_a is not set", with_sums(BiasGradient::of_a, [](Asked&) {}));
+    expect("transpose_b is set", with_sums(BiasGradient::of_b, [](Asked& p) {
              p.transpose_b = Transpose::yes;
              p.ldb = 4;
            }));
