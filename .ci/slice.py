@@ -41,8 +41,8 @@ def recorded_durations():
     return {family: float(seconds) for family, seconds in lines}
 
 
-def all_units(build):
-    """The units of the build tree, by key."""
+def all_units(build, families=()):
+    """The units of the build tree, by key; of these families alone, where some are named."""
     durations = recorded_durations()
     units = {}
     listed = json.loads(output('ctest', '--test-dir', build, '--show-only=json-v1'))
@@ -52,6 +52,8 @@ def all_units(build):
         if not labels & TIERS or values.get('FIXTURES_SETUP'):
             continue
         name = test['name']
+        if families and name.split('.')[0] not in families:
+            continue
         key = ' '.join(values.get('FIXTURES_REQUIRED', [])) or name
         unit = units.setdefault(key, Unit(key))
         unit.names.append(name)
@@ -59,7 +61,7 @@ def all_units(build):
         unit.ops |= {label[3:] for label in labels if label.startswith('op_')}
         unit.seconds += durations.get(name.split('.')[0], UNKNOWN_SECONDS)
     if not units:
-        sys.exit(f'slice: {build} has no test of the labels mutants and nightly; build it first')
+        sys.exit(f'slice: {build} has no such test of the labels mutants and nightly; build it, or name other --families')
     return units
 
 
@@ -113,9 +115,10 @@ def main():
     parser.add_argument('--seconds', type=int, required=True, help='begin nothing that would end later')
     parser.add_argument('--log', default='build/slice.log', help="CTest's output (default: %(default)s)")
     parser.add_argument('--list', action='store_true', help='print the units and their estimated seconds, and run nothing')
+    parser.add_argument('--families', type=lambda text: text.split(','), default=[], help="first words of tests' names, as checked,ptx (default: all)")
     options = parser.parse_args()
 
-    units = all_units(options.build)
+    units = all_units(options.build, options.families)
     slices, loads = dealt(units)
     number = default_number() if options.number is None else options.number
     changed, why = changed_operations(options.base, {op for unit in units.values() for op in unit.ops})
@@ -153,7 +156,8 @@ def main():
     if left_out:
         print(f'left out by the clock ({options.seconds} s): {len(left_out)} tests: {" ".join(left_out)}')
     if failed:
-        print(f'again: .ci/slice.py --number {number} --seconds 3600')
+        families = f' --families {",".join(options.families)}' if options.families else ''
+        print(f'again: .ci/slice.py --number {number} --seconds 3600{families}')
     return 1 if failed else 0
 
 
