@@ -152,9 +152,8 @@ void write_tokens(Execution& execution, std::span<const std::int32_t> tokens,
   const std::int64_t vocabulary = tape.named(tape.has(kGpt2Words) ? kGpt2Words : kLlamaWords).rows;
   for (const auto& words : {tokens, targets})
     for (const std::int32_t word : words)
-      require(word >= 0 && word < vocabulary, "write_tokens: no word " +
-                                                  std::to_string(word) + " among " +
-                                                  std::to_string(vocabulary));
+      require(word >= 0 && word < vocabulary, "write_tokens: no word " + std::to_string(word) +
+                                                  " among " + std::to_string(vocabulary));
   execution.write(tape.named("tokens"), tokens);
   if (targets.empty()) return;
   const Sorted by_word = sorted(tokens, vocabulary);
