@@ -65,7 +65,8 @@ std::vector<std::string> counts(const CountedSections& counted) {
              std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
       kinds.push_back(kind);
   }
-  if (!blessed.empty()) texts.push_back(fmt::format("{} match the baselines", fmt::join(blessed, " and ")));
+  if (!blessed.empty())
+    texts.push_back(fmt::format("{} match the baselines", fmt::join(blessed, " and ")));
   if (!unchanged.empty())
     texts.push_back(fmt::format("{} unchanged", fmt::join(unchanged, " and ")));
   return texts;

@@ -13,9 +13,9 @@
 
 namespace kg::report {
 
-// "passed: 35 operations correct; costs and resources match the baselines; 60 of 75 timings undecided (they do
-// not count on a CPU)". What failed comes first, by its name: "FAILED: cost.axpy not run, and 2
-// more; ...". `result` has the exit code of all parts of the run.
+// "passed: 35 operations correct; costs and resources match the baselines; 60 of 75 timings
+// undecided (they do not count on a CPU)". What failed comes first, by its name: "FAILED: cost.axpy
+// not run, and 2 more; ...". `result` has the exit code of all parts of the run.
 std::string headline(const judge::Results& run, const judge::GateResult& result,
                      const CountedSections& counted, const Attachments& attachments);
 

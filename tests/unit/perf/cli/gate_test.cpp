@@ -299,8 +299,8 @@ TEST_F(CliGate, MergeAndReportTakeStoredRuns) {
   EXPECT_EQ(judge::load_results(both).rows.size(), 9u);
   const Outcome whole = cli({"report", both, "--out", out});
   EXPECT_EQ(whole.exit_code, 0) << whole.out << whole.err;
-  EXPECT_THAT(whole.out,
-              AllOf(HasSubstr("5 unchanged; 4 of libraries are informational"), HasSubstr("report.html")));
+  EXPECT_THAT(whole.out, AllOf(HasSubstr("5 unchanged; 4 of libraries are informational"),
+                               HasSubstr("report.html")));
   const auto json = nlohmann::json::parse(read_file(out + "/report.json").value());
   EXPECT_EQ(json["rows"].size(), 9u);
   EXPECT_EQ(json["verdicts"]["pass"], 5);

@@ -32,8 +32,8 @@ TEST_F(Page, RecommendationsAreOrderedByTheirGain) {
        {"Fix first (2)", "gave a wrong or no result", "3.333 times as slow as its baseline",
         "Make faster (2)", "<strong>up to 3 times as fast: </strong>",
         "takes 300 ns, the vendor 100 ns", "<strong>up to 1.25 times as fast: </strong>",
-        "takes 100 ns, the vendor 80 ns", "Keep what was won (2)", "1.5 times as fast as its baseline",
-        "have no baseline"}) {
+        "takes 100 ns, the vendor 80 ns", "Keep what was won (2)",
+        "1.5 times as fast as its baseline", "have no baseline"}) {
     EXPECT_THAT(page, HasSubstr(piece));
     places.push_back(page.find(piece));
   }
