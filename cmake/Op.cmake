@@ -13,8 +13,7 @@
 #   kernelgrade_<op>_checked   the same sources for the checkers (host backend and g++ only)
 #   <op>_test                  one CTest test correctness.<op>.<dtype> per type, label correctness
 #   <op>_checked_test          the same tests under the checkers: checked.<op>.<dtype>, and .reverse and .random, which run the
-#                              threads in another order; label checked (other orders, and all
-#                              types but the first: nightly)
+#                              threads in another order; label checked (other orders and types: nightly)
 #   ptx.<op>.<dtype>           CTest tests: the same tests on the PTX that nvcc made of the kernels (host backend, nvcc), label ptx (of some
 #                              ops and the first type; else nightly)
 #   ptx_checked.<op>.<dtype>   the same under the checkers, label nightly
@@ -216,8 +215,7 @@ function(kernelgrade_add_op op)
       endif()
     endif()
     if(TARGET ${op}_checked_test)
-      # By day there is time for the first type and for one order: the checkers know in any order who waits for whom. CI runs the others
-      # by day, too, of each operation that a commit changes (.ci/slice.py).
+      # By day there is time for the first type and for one order: the checkers know in any order who waits for whom.
       list(FIND arg_DTYPES ${dtype} index)
       foreach(order IN ITEMS "" .reverse .random)
         set(label checked)

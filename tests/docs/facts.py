@@ -12,7 +12,6 @@ import argparse
 import csv
 import json
 import re
-import statistics
 import subprocess
 import sys
 from collections.abc import Callable
@@ -72,15 +71,6 @@ class Facts:
         return sum(1 for program in self.public_programs() if wanted.items() <= program.items())
 
     @cache
-    def public_checks(self) -> list[dict[str, str]]:
-        """What `kernelgrade check` said of those that compile unchanged."""
-        with open(self.source / "docs/results/public_checks.csv", encoding="utf-8", newline="") as file:
-            return list(csv.DictReader(file))
-
-    def public_check_seconds(self) -> int:
-        return round(statistics.median(float(check["compile_s"]) + float(check["run_s"]) for check in self.public_checks()))
-
-    @cache
     def calibration(self) -> dict[str, dict[str, str]]:
         """The gate's own rows, by experiment."""
         with open(self.source / "baselines/host/calibration.csv", encoding="utf-8", newline="") as file:
@@ -100,9 +90,6 @@ class Facts:
             "public_programs_compiled": lambda: self.public(compiled="yes"),
             "public_programs_correct": lambda: self.public(own_check="passed"),
             "public_programs_reduced": lambda: self.public(own_check="passed") - self.public(own_check="passed", reduced_in_source=""),
-            "public_checks": lambda: len(self.public_checks()),
-            "public_checks_clean": lambda: sum(1 for check in self.public_checks() if check["verdict"] == "clean"),
-            "public_check_seconds": self.public_check_seconds,
             "gate_unchanged_checks": calibrated("aa", "rows_checked"),
             "gate_false_alarms": calibrated("aa", "flagged"),
             "gate_slowed_5_checks": calibrated("inject_5", "rows_checked"),
