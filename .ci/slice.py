@@ -13,8 +13,10 @@ import collections
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
 import time
 
 SLICES = 24
@@ -95,16 +97,26 @@ def changed_operations(base, ops):
     return ops & words, ''
 
 
-def run_batch(build, units, log):
-    """Runs the units' tests; what CTest printed goes to the log, too."""
+def run_batch(build, units, log, seconds):
+    """Runs the units' tests for so many seconds: (whether one failed, those without a result). What CTest printed goes to the log, too."""
     numbers = ','.join(str(number) for unit in units for number in sorted(unit.numbers))
     command = ['ctest', '--test-dir', build, '--output-on-failure', '--no-tests=error', '-j', str(os.cpu_count()),
                '-I', f'0,0,0,{numbers}']
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace') as ctest:
+    ended = {}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace',
+                          start_new_session=True) as ctest:
+        clock = threading.Timer(max(seconds, 1), os.killpg, (ctest.pid, signal.SIGKILL))
+        clock.start()
         for line in ctest.stdout:
             log.write(line)
             print(line, end='', flush=True)
-    return ctest.returncode
+            if found := re.match(r' *\d+/\d+ Test +#\d+: (\S+) \.*(.*)', line):
+                ended[found.group(1)] = found.group(2).startswith(('   Passed', '***Skipped'))
+        clock.cancel()
+    left = [name for unit in units for name in unit.names if name not in ended]
+    # Killed by the clock it has failed where a test has; else it must have said so itself, and of every test.
+    stopped = ctest.returncode == -signal.SIGKILL
+    return not all(ended.values()) or (not stopped and (ctest.returncode != 0 or bool(left))), left
 
 
 def main():
@@ -112,7 +124,7 @@ def main():
     parser.add_argument('--build', default='build/host', help='build tree (default: %(default)s)')
     parser.add_argument('--number', type=int, choices=range(SLICES), help='slice (default: follows from the commit)')
     parser.add_argument('--base', default='HEAD~1', help='what changed since this commit runs first (default: %(default)s)')
-    parser.add_argument('--seconds', type=int, required=True, help='begin nothing that would end later')
+    parser.add_argument('--seconds', type=int, required=True, help='when to stop')
     parser.add_argument('--log', default='build/slice.log', help="CTest's output (default: %(default)s)")
     parser.add_argument('--list', action='store_true', help='print the units and their estimated seconds, and run nothing')
     parser.add_argument('--families', type=lambda text: text.split(','), default=[], help="first words of tests' names, as checked,ptx (default: all)")
@@ -149,7 +161,9 @@ def main():
                 batch.append(unit)
                 expected += unit.seconds
             if batch:
-                failed |= run_batch(options.build, batch, log) != 0
+                one_failed, unfinished = run_batch(options.build, batch, log, options.seconds - (time.monotonic() - begin))
+                failed |= one_failed
+                left_out += unfinished
                 estimated += expected / cores
                 ran += len(batch)
     print(f'\nfrom slice {number} on: ran {ran} of {len(plan)} units in {time.monotonic() - begin:.0f} s')
