@@ -51,7 +51,7 @@ class ModelGate : public testing::Test {
 
 TEST_F(ModelGate, WhatIsAsBlessedPasses) {
   EXPECT_EQ(gate(), 0) << out_;
-  for (const char* word : {"6 pass", "excellent", "backward", "whole", "they inform"})
+  for (const char* word : {"6 pass", "excellent", "backward", "whole", "informational"})
     EXPECT_THAT(out_, HasSubstr(word));
 }
 

@@ -101,10 +101,10 @@ TEST_F(Safetensors, RefusesArraysThatCannotBe) {
   expect_refused(one("3", 0), "must have dtype");
   expect_refused(one(R"({"dtype":"F32","shape":[1]})", 4), "must have dtype");
   expect_refused(one(array("\"F31\"", "[1]", "[0,4]"), 4), "unknown dtype");
-  expect_refused(one(array("32", "[1]", "[0,4]"), 4), "no text");
+  expect_refused(one(array("32", "[1]", "[0,4]"), 4), "not text");
   expect_refused(one(array("\"F32\"", "[-1]", "[0,4]"), 4), "whole number");
   expect_refused(one(array("\"F32\"", "[1.5]", "[0,4]"), 4), "whole number");
-  expect_refused(one(array("\"F32\"", "1", "[0,4]"), 4), "no list");
+  expect_refused(one(array("\"F32\"", "1", "[0,4]"), 4), "not a list");
   expect_refused(one(array("\"F32\"", "[18446744073709551615]", "[0,4]"), 4), "whole number");
   expect_refused(one(array("\"F32\"", "[4294967296,4294967296]", "[0,4]"), 4), "more elements");
   expect_refused(one(array("\"F32\"", "[2]", "[0,4]"), 4), "not what its shape");
