@@ -62,8 +62,10 @@ def all_units(build, families=()):
         unit.numbers.append(number)
         unit.ops |= {label[3:] for label in labels if label.startswith('op_')}
         unit.seconds += durations.get(name.split('.')[0], UNKNOWN_SECONDS)
-    if not units:
-        sys.exit(f'slice: {build} has no such test of the labels mutants and nightly; build it, or name other --families')
+    present = {name.split('.')[0] for unit in units.values() for name in unit.names}
+    missing = sorted(set(families) - present) if families else [] if units else ['any']
+    if missing:
+        sys.exit(f'slice: {build} has no nightly test of the family {", ".join(missing)}; build it, or name other --families')
     return units
 
 
@@ -169,6 +171,8 @@ def main():
     print(f'\nfrom slice {number} on: ran {ran} of {len(plan)} units in {time.monotonic() - begin:.0f} s')
     if left_out:
         print(f'left out by the clock ({options.seconds} s): {len(left_out)} tests: {" ".join(left_out)}')
+    if not ran:
+        sys.exit('slice: no unit fits into this time')
     if failed:
         families = f' --families {",".join(options.families)}' if options.families else ''
         print(f'again: .ci/slice.py --number {number} --seconds 3600{families}')
