@@ -93,8 +93,9 @@ void require_built(const std::string& op, const World& world) {
   const auto built = std::filesystem::last_write_time(world.executable);
   for (const auto& [name, text] : cost::deciding_files(world.source, op))
     require(std::filesystem::last_write_time(world.source / name) <= built,
-            fmt::format("{} is older than {}; build the target kernelgrade-cost",
-                        world.executable.string(), (world.source / name).string()));
+            fmt::format("{} is older than {}; build it: cmake --build {} --target kernelgrade-cost",
+                        world.executable.string(), (world.source / name).string(),
+                        world.build.string()));
 }
 
 void bless_sources_of(const std::string& op, const judge::ExactBlessPlan& plan,

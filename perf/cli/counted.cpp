@@ -35,11 +35,10 @@ std::vector<std::string> without_costs(const Selection& selection, const ExactRo
     const judge::Registered& about = row.registered;
     if (!about.selected || about.kind != judge::Kind::ours) continue;
     if (!seen.emplace(about.key.case_id, about.key.variant).second) continue; // one mode says it
-    faults.push_back(
-        fmt::format("{} {}: its costs are in none of the files; again: {}", about.key.case_id,
-                    about.key.variant,
-                    judge::command(fmt::format("gate --cost --op {} --dtype {} --json FILE",
-                                               about.op, about.dtype))));
+    faults.push_back(fmt::format(
+        "{} {}: no file holds its costs; again: {}", about.key.case_id, about.key.variant,
+        judge::command(
+            fmt::format("gate --cost --op {} --dtype {} --json FILE", about.op, about.dtype))));
   }
   return faults;
 }
@@ -52,7 +51,7 @@ std::vector<std::string> without_resources(const std::set<std::string>& ops,
   for (const std::string& op : ops)
     if (!seen.contains(op))
       faults.push_back(
-          fmt::format("{}: its resources are in none of the files; again: {}", op,
+          fmt::format("{}: no file holds its resources; again: {}", op,
                       judge::command(fmt::format("resources --op {} --json FILE", op))));
   return faults;
 }

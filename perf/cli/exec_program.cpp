@@ -19,9 +19,10 @@ void need(const World& world, const std::filesystem::path& file, const std::stri
     throw Error(
         fmt::format("no {}{}{}{}", file.string(), words, otherwise.empty() ? "" : "\n", otherwise));
   };
-  if (std::filesystem::exists(file)) return;
-  if (!build::is_in_build_tree(world.executable, world.build))
-    complain("; install Kernelgrade again, with the target " + target + " built");
+  const bool there = std::filesystem::exists(file);
+  const bool here = build::is_in_build_tree(world.executable, world.build);
+  if (there && (!here || build::is_up_to_date(world.build, target))) return;
+  if (!here) complain("; install Kernelgrade again, with the target " + target + " built");
   try {
     build::make(world.build, target, world.err);
   } catch (const Error& error) {

@@ -9,8 +9,9 @@
 
 namespace kg::cli {
 
-// Builds a target of this build tree where `file` is not there yet. Throws Error where that fails,
-// and where this program is installed; the error ends with `otherwise`.
+// Builds a target of this build tree, which makes `file`, if it is missing or older than its
+// sources: what it says must be of the sources that the user sees. Throws Error where that fails,
+// and where the file is missing from an installation; the error ends with `otherwise`.
 void need(const World& world, const std::filesystem::path& file, const std::string& target,
           const std::string& otherwise = "");
 

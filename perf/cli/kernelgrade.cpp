@@ -11,6 +11,7 @@
 #include "perf/format/sinks.h"
 #include "perf/judge/gate.h"
 #include "perf/lab/study/record.h"
+#include "perf/measure/child_process.h"
 #include "runtime/atomic_file.h"
 #include "runtime/temporary_folder.h"
 #include "runtime/without_places.h"

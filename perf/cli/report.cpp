@@ -131,7 +131,7 @@ std::vector<std::string> without_correctness(const Selection& selection,
     const judge::Registered& about = row.registered;
     if (!about.selected || !seen.emplace(about.op, about.dtype).second) continue;
     faults.push_back(fmt::format(
-        "{}.{}: its correctness tests are in none of the files; they crashed or did not run; "
+        "{}.{}: no file holds results of its correctness tests, which crashed or did not run; "
         "again: {}",
         about.op, about.dtype, report::test_command(about.op, about.dtype)));
   }

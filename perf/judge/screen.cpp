@@ -84,7 +84,8 @@ class Screen {
     if (slow && normalised.slow)
       return {Verdict::inconclusive,
               "looks slower than " + border() +
-                  " with and without a canary that cannot be believed, but is not confirmed",
+                  " with and without its canary, which is unstable; a comparison of both builds is "
+                  "needed",
               true, normalised.sureness};
     if (!host_ && !slow && !normalised.slow) return within();
     // On a host the builds' processes take turns, which needs no canary; on a GPU they need the

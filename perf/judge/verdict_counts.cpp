@@ -32,7 +32,7 @@ std::string text(const VerdictCounts& counts) {
   std::string line = fmt::format("{}", fmt::join(parts, ", "));
   if (counts.informing > 0) {
     if (!line.empty()) line += "; ";
-    line += fmt::format("{} inform", counts.informing);
+    line += fmt::format("{} informational", counts.informing);
     if (counts.worse > 0) line += fmt::format(" ({} worse)", counts.worse);
   }
   return line.empty() ? "no rows" : line;

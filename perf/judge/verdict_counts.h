@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many rows have which verdict, for headlines. Rows that only inform are counted apart: a
-// library's loss of speed is no regression of ours.
+// How many rows have which verdict, for headlines. Rows that are only informational are counted
+// apart: a library's loss of speed is no regression of ours.
 #pragma once
 
 #include "perf/judge/gate.h"
@@ -23,7 +23,7 @@ struct VerdictCounts {
   void add(Verdict verdict, RowExit row);
 };
 
-// "1 regressed, 37 pass, 2 fail as expected; 4 inform (1 worse)", or "no rows".
+// "1 regressed, 37 pass, 2 fail as expected; 4 informational (1 worse)", or "no rows".
 std::string text(const VerdictCounts& counts);
 
 } // namespace kg::judge

@@ -171,10 +171,9 @@ std::string aggregates_markdown(const judge::Results& run, const GateResult& res
   add(speed, baselines);
   if (vendor.rows > 0) add(speed, vendor);
   return text + speed.markdown() +
-         "\nSpeed-up: the other's time / Kernelgrade's (over the baselines on a host: both in "
-         "units of a canary kernel's), above 1 where Kernelgrade is faster; the mean is geometric. "
-         "Rows that are "
-         "wrong, crashed or were not measured have none.\n\n";
+         "\nSpeed-up is the other's time divided by Kernelgrade's: above 1, Kernelgrade is faster. "
+         "The mean is geometric. Against baselines of a CPU, both times are in units of the "
+         "canary's. Rows that are wrong, crashed or were not measured have no speed-up.\n\n";
 }
 
 nlohmann::json to_json(const Success& success) {

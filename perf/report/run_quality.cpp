@@ -65,12 +65,10 @@ std::vector<std::pair<std::string, std::string>> trust_facts(const judge::Result
   facts.emplace_back("source", or_not_known(known(run, "source")));
   facts.emplace_back("measured", or_not_known(known(run, "date_utc")));
   facts.emplace_back("processes per row", processes(timed));
-  facts.emplace_back("rows whose median is known no better than ±5 %",
+  facts.emplace_back("rows whose median is uncertain by more than ±5 %",
                      fmt::format("{} of {}", wide, timed.size()));
-  facts.emplace_back("rows beside a canary that cannot be believed",
-                     fmt::format("{} of {}", doubtful, compared));
-  facts.emplace_back("rows that the machine, not the code, made unusable",
-                     std::to_string(unusable));
+  facts.emplace_back("rows with an unstable canary", fmt::format("{} of {}", doubtful, compared));
+  facts.emplace_back("rows spoiled by the machine", std::to_string(unusable));
   for (const std::string& note : result.notes) facts.emplace_back("note", note);
   return facts;
 }

@@ -150,6 +150,10 @@ Outstanding outstanding(const fs::path& folder, const std::string& target) {
   return result;
 }
 
+bool is_up_to_date(const fs::path& folder, const std::string& target) {
+  return fs::exists(folder / "build.ninja") && outstanding(folder, target).steps == 0;
+}
+
 void make(const fs::path& folder, const std::string& target, std::ostream& console) {
   constexpr std::size_t kShown = 30;
   const Lock lock(folder / kLock);

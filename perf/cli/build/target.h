@@ -25,6 +25,10 @@ void configure(const std::filesystem::path& folder, const std::string& name,
 // Error with the end of what the build said, and the command that repeats it.
 void make(const std::filesystem::path& folder, const std::string& target, std::ostream& console);
 
+// Whether make() would do nothing. It holds no lock and writes nothing. A tree that is not Ninja's
+// is never known to be up to date.
+bool is_up_to_date(const std::filesystem::path& folder, const std::string& target);
+
 // What make() would do now, by a build tree of Ninja.
 struct Outstanding {
   int steps = 0;      // of the build; 0: nothing

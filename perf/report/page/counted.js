@@ -81,5 +81,5 @@ function resourcesPage(report) {
   const one = sectionsOf(report, 'resource').length === 1; // whose name stands above the table
   const spec = {...kResources, columns: kResources.columns.filter(column => !one || column.id !== 'compiled_for')};
   return countedPage(report, 'resource', spec, resourceRows(report),
-    'What the compiler says of each kernel: bytes per thread, shared memory per block. Split loads and stores: 16 bytes that it moves by several narrower accesses. Registers and threads alone inform. Rows marked "not compiled" show what is blessed: their sources, nvcc and its flags have not changed since; how they are launched was counted.');
+    'What the compiler says of each kernel: bytes per thread, shared memory per block. Split loads and stores are 16 bytes that the kernel moves by several narrower accesses. Registers and threads are informational. Rows marked "not compiled" show the approved figures: their sources, nvcc and its flags have not changed since. How they are launched was counted.');
 }

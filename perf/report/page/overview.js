@@ -87,7 +87,7 @@ function speedUps(report) {
                   ...(vendor.rows ? [speed('the fastest vendor', vendor.rows, vendor.of, vendor)] : [])];
   const reached = vendor.rows ? [element('p', {}, `At least as fast as the fastest vendor: ${vendor.faster} of ${vendor.rows} rows.`)] : [];
   return speeds.length ? [plainTable(['speed-up over', 'mean', 'median', 'min', 'max', 'of our rows'], speeds, [1, 2, 3, 4, 5]),
-    ...reached, element('p', {class: 'none'}, 'Speed-up: the other’s time / Kernelgrade’s, above 1 where Kernelgrade is faster; the mean is geometric. Rows that are wrong, crashed or were not measured have none.')] : [];
+    ...reached, element('p', {class: 'none'}, 'Speed-up is the other’s time divided by Kernelgrade’s: above 1, Kernelgrade is faster. The mean is geometric. Rows that are wrong, crashed or were not measured have no speed-up.')] : [];
 }
 
 // Of what was judged, rounded down: 100 % is all of it; see aggregates.cpp.

@@ -112,8 +112,8 @@ TEST_F(CliGate, PassesWhatWasBlessed) {
   bless();
   const Outcome outcome = cli({"gate"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
-  EXPECT_THAT(outcome.out,
-              AllOf(HasSubstr("1.000"), HasSubstr("excellent"), HasSubstr("5 pass; 4 inform")));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("1.000"), HasSubstr("excellent"),
+                                 HasSubstr("5 pass; 4 informational")));
 }
 
 TEST_F(CliGate, BlessWritesRowsAndDevice) {

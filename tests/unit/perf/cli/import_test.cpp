@@ -76,7 +76,7 @@ TEST_F(CliImport, WithoutABaselineTheCommittedFilesAreAskedById) {
   cli.made();
   const Outcome outcome = cli({"gate", "--import", run});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
-  EXPECT_THAT(outcome.out, HasSubstr("4 pass; 4 inform"));
+  EXPECT_THAT(outcome.out, HasSubstr("4 pass; 4 informational"));
   EXPECT_THAT(cli.made(), IsEmpty()) << "an import measures nothing";
   EXPECT_EQ(cli({"gate", "--import", written("a", 10)}).exit_code,
             1); // no canary: host rows need one

@@ -238,7 +238,7 @@ TEST(ExactGate, TheTextNamesWhatIsNotAsBlessed) {
   never.gating = Gating::never;
   const std::string informs =
       plain_text(judge_costs({measured(cost(8)), never}, file_of({cost(8), cost(8, "b")})));
-  EXPECT_TRUE(holds(informs, "1 pass; 1 inform (1 worse) (exit 0)\n")) << informs;
+  EXPECT_TRUE(holds(informs, "1 pass; 1 informational (1 worse) (exit 0)\n")) << informs;
 }
 
 } // namespace

@@ -59,7 +59,7 @@ TEST(GpuGate, ASlowMachineIsNoRegression) {
   // Slow with and without the canary: suspicious, but no canary may fail it.
   expect(judged(beside_canary(200, 1021), blessed(100)), Verdict::inconclusive, 77, "takes 1.02x");
   expect(judged(beside_canary(200, 1000, 0.021), blessed(100)), Verdict::inconclusive, 77,
-         "a canary that cannot be believed");
+         "its canary, which is unstable");
   expect(judged(beside_canary(200, 979), blessed(100)), Verdict::inconclusive, 77, "takes 0.98x");
   EXPECT_FALSE(judged(beside_canary(200, 979), blessed(100)).grade);
   expect(judged(beside_canary(99, 1100), blessed(100)), Verdict::pass, 0, "not slower");

@@ -145,13 +145,14 @@ TEST(Summary, RowsThatInformAreCountedApart) {
     result.rows[i].exit_code = 0;
   }
   result.exit_code = 0;
-  EXPECT_EQ(exit_line(summarise(result), result), "passed: 1 pass; 2 inform (1 worse) (exit 0)");
+  EXPECT_EQ(exit_line(summarise(result), result),
+            "passed: 1 pass; 2 informational (1 worse) (exit 0)");
   result.rows[0].informs = true;
-  EXPECT_EQ(text(summarise(result).verdicts), "3 inform (1 worse)");
+  EXPECT_EQ(text(summarise(result).verdicts), "3 informational (1 worse)");
   // Wrong output of ours is no information.
   result.rows[0] = row_of("c", std::nullopt, Verdict::invalid);
   result.rows[0].informs = true;
-  EXPECT_EQ(text(summarise(result).verdicts), "1 invalid; 2 inform (1 worse)");
+  EXPECT_EQ(text(summarise(result).verdicts), "1 invalid; 2 informational (1 worse)");
 }
 
 TEST(Summary, Markdown) {

@@ -31,6 +31,7 @@ TEST(BuildTarget, OutstandingStepsTakeWhatTheLoggedOnesTook) {
   std::ofstream(folder.path() / "build.ninja") << "rule touch\n  command = touch $out\n"
                                                   "build all: phony\n";
   EXPECT_EQ(outstanding(folder.path(), "all").steps, 0);
+  EXPECT_TRUE(is_up_to_date(folder.path(), "all"));
   EXPECT_THROW(outstanding(folder.path(), "no_such_target"), Error);
 }
 

@@ -31,10 +31,9 @@ TEST(Trust, CountsWhatIsDoubtful) {
               ElementsAre(Pair("machine", "NVIDIA H200, EPYC"), Pair("driver", "CUDA 13.0"),
                           Pair("source", "1a2b3c4"), Pair("measured", "2026-01-02T03:04:05Z"),
                           Pair("processes per row", "2 to 3"),
-                          Pair("rows whose median is known no better than ±5 %", "1 of 4"),
-                          Pair("rows beside a canary that cannot be believed", "1 of 2"),
-                          Pair("rows that the machine, not the code, made unusable", "1"),
-                          Pair("note", "a note")));
+                          Pair("rows whose median is uncertain by more than ±5 %", "1 of 4"),
+                          Pair("rows with an unstable canary", "1 of 2"),
+                          Pair("rows spoiled by the machine", "1"), Pair("note", "a note")));
   EXPECT_THAT(trust_markdown(run.measured, run.judged),
               HasSubstr("| machine | NVIDIA H200, EPYC |\n"));
 }
@@ -43,9 +42,9 @@ TEST(Trust, SaysWhatIsNotKnown) {
   EXPECT_THAT(trust_facts({}, {}),
               ElementsAre(Pair("machine", "not known"), Pair("source", "not known"),
                           Pair("measured", "not known"), Pair("processes per row", "-"),
-                          Pair("rows whose median is known no better than ±5 %", "0 of 0"),
-                          Pair("rows beside a canary that cannot be believed", "0 of 0"),
-                          Pair("rows that the machine, not the code, made unusable", "0")));
+                          Pair("rows whose median is uncertain by more than ±5 %", "0 of 0"),
+                          Pair("rows with an unstable canary", "0 of 0"),
+                          Pair("rows spoiled by the machine", "0")));
 }
 
 } // namespace

@@ -109,7 +109,7 @@ TEST_F(CostCommands, TheReportMissesWhatNoFileHolds) {
   ASSERT_EQ((*this)({"gate", "--cost", "--dtype", "f32", "--json", json}).exit_code, 0);
   const Outcome outcome = (*this)({"report", json, "--out", folder_.path() / "report"}, false);
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.out, HasSubstr("copy.f16.n64 plain: its costs are in none of the files; "
+  EXPECT_THAT(outcome.out, HasSubstr("copy.f16.n64 plain: no file holds its costs; "
                                      "again: kernelgrade gate --cost --op copy --dtype f16"));
 }
 
