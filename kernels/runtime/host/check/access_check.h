@@ -106,11 +106,16 @@ template <Kind kind>
   host::Block* const block = host::current_block;
   BlockState& state = state_of(*block);
   if (pending_.bytes != 0) resolve_pending();
-  Page* page = shadow_.find(address);
-  if (!page) page = unknown_page(address, *block);
+  const auto page_of = [&] {
+    Page* const known = shadow_.find(address);
+    return known ? known : unknown_page(address, *block);
+  };
+  Page* page = page_of();
   if (page && page->space == Space::local) return;
-  if (state.until_preemption != 0 && --state.until_preemption == 0)
+  if (state.until_preemption != 0 && --state.until_preemption == 0) {
     preempt(state, *block, site_of(instruction));
+    page = page_of(); // blocks that began or ended meanwhile removed pages
+  }
   const Aside aside(aside_);
   BlockState& owner = owner_of(address, page, state);
   Passage passage{*block, state, owner, page, address, bytes, instruction, block->thread_rank()};

@@ -140,6 +140,7 @@ void Checker::launch_ended(const host::LaunchContext&, const std::exception_ptr&
 }
 
 void Checker::block_began(host::Block& block) {
+  const Aside aside(aside_);
   auto& state = blocks_[&block];
   if (!state) state = std::make_unique<BlockState>();
   block.observed = state.get();
@@ -170,6 +171,7 @@ void Checker::block_began(host::Block& block) {
 }
 
 void Checker::block_ended(host::Block& block) {
+  const Aside aside(aside_);
   resolve_guesses();
   if (pending_.bytes != 0) resolve_pending();
   resolve_guesses();
@@ -179,6 +181,7 @@ void Checker::block_ended(host::Block& block) {
 }
 
 void Checker::block_destroyed(host::Block& block) {
+  const Aside aside(aside_);
   shadow_.remove(address_of(block.shared_memory()), host::kSharedBytesOptIn + kPageBytes);
   if (const auto state = blocks_.find(&block); state != blocks_.end()) {
     remove_thread_local_storage(*state->second);
@@ -295,6 +298,7 @@ void Checker::judge_from_now_on(BlockState& state) {
 }
 
 void Checker::block_synchronised(host::Block& block, Location) {
+  const Aside aside(aside_);
   resolve_guesses();
   if (pending_.bytes != 0) resolve_pending();
   resolve_guesses();
@@ -304,6 +308,7 @@ void Checker::block_synchronised(host::Block& block, Location) {
 }
 
 void Checker::warp_synchronised(host::Block& block, unsigned warp, unsigned lanes) {
+  const Aside aside(aside_);
   if (pending_.bytes != 0) resolve_pending();
   const bool all = lanes == block.alive_lanes(warp);
   if (!all) judge_from_now_on(state_of(block));
@@ -311,6 +316,7 @@ void Checker::warp_synchronised(host::Block& block, unsigned warp, unsigned lane
 }
 
 void Checker::fence(host::Block& block, bool block_scope) {
+  const Aside aside(aside_);
   judge_from_now_on(state_of(block));
   state_of(block).order.fence(block.thread_rank(), block_scope, now_++);
 }
@@ -329,6 +335,7 @@ void Checker::ordered(int order, const void* instruction) {
 }
 
 void Checker::barrier_arrived(const void* object) {
+  const Aside aside(aside_);
   host::Block& block = *host::current_block;
   BlockState& state = state_of(block);
   judge_from_now_on(state);
@@ -338,6 +345,7 @@ void Checker::barrier_arrived(const void* object) {
 }
 
 void Checker::barrier_arrived_relaxed(const void* object) {
+  const Aside aside(aside_);
   host::Block& block = *host::current_block;
   BlockState& state = state_of(block);
   judge_from_now_on(state);
@@ -345,11 +353,13 @@ void Checker::barrier_arrived_relaxed(const void* object) {
 }
 
 void Checker::barrier_completed(const void* object) {
+  const Aside aside(aside_);
   SyncObject& sync = objects_of(object, state_of(*host::current_block))[address_of(object)];
   sync.completed = std::make_shared<Clock>(sync.gathered.clock);
 }
 
 void Checker::barrier_passed(const void* object) {
+  const Aside aside(aside_);
   host::Block& block = *host::current_block;
   BlockState& state = state_of(block);
   state.order.acquire(block.thread_rank(), objects_of(object, state)[address_of(object)].completed);

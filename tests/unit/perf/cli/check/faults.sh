@@ -80,4 +80,9 @@ for bad in float negative 'not a number'; do
 done
 expect 1 '\[arithmetic\] kernel shift' numbers shift
 
+compile together together.cu
+for order in forward reverse random:1 random:2 random:3; do
+  KERNELGRADE_THREAD_ORDER=$order expect 0 '^right\n$' together
+done
+
 exit $failed
