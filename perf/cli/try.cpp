@@ -219,7 +219,7 @@ std::vector<std::string> remarks(const Judged& judged, const Options& options) {
 }
 
 std::string verdict(const Judged& judged, const Options& options) {
-  return fmt::format("{}: {} for {}", judged.passed() ? "passed: right and safe" : "FAILED",
+  return fmt::format("{}: {} for {}", judged.passed() ? "passed: correct and safe" : "FAILED",
                      options.attempt.candidate.string(), options.attempt.op);
 }
 

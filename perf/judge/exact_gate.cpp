@@ -27,7 +27,7 @@ std::string acceptance(const ExactTable& table, const Key& key, Verdict verdict,
   if (verdict == Verdict::unblessed || verdict == Verdict::improved)
     return "; bless: " + command(options.bless, table, key);
   if (verdict == Verdict::regressed)
-    return "; if it must be: " + command(options.bless, table, key) + " --why \"...\"";
+    return "; if the change is intended: " + command(options.bless, table, key) + " --why \"...\"";
   return "";
 }
 

@@ -20,7 +20,7 @@ version: str = _version_of("kernelgrade")
 
 
 class Error(RuntimeError):
-    """The program gave no verdict: called wrongly, or the source does not compile. Its output is the message."""
+    """The program gave no verdict: usage error, or the source does not compile. Its output is the message."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 """Several checks as one step of a CI job: python -m kernelgrade.ci --check "race.cu" --try "softmax my_softmax.cu" --out report
 
 Writes kernelgrade.sarif, junit.xml and summary.md into the folder, and junit-<label>.xml for each label of CTest. On GitHub findings become annotations and
-the summary the job's page. Exit codes: 0 all passed, 1 something did not, 2 called wrongly.
+the summary the job's page. Exit codes: 0 all passed, 1 something did not, 2 usage error.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ constexpr std::string_view kHelp =
 
 Environment: KERNELGRADE_SEED (of random data), KERNELGRADE_STRICT=1 (fail where all is skipped),
 KERNELGRADE_REQUIRE_GPU=1 (fail where there is no GPU).
-Exit codes: 0 passed, 1 failed or nothing ran, 2 called wrongly, 77 all skipped.
+Exit codes: 0 passed, 1 failed or nothing ran, 2 usage error, 77 all skipped.
 
 GoogleTest's options:
 

@@ -33,8 +33,8 @@ std::string global_hint(const Site& site) {
                        what, per_request, per_request * used);
   return fmt::format(
       "uncoalesced {}: {:.3g} sectors per request, {:.3g} % of their bytes used; let "
-      "neighbouring lanes access neighbouring addresses, or turn the tile in shared "
-      "memory",
+      "neighbouring lanes access neighbouring addresses, or transpose the tile through "
+      "shared memory",
       what, per_request, 100 * used);
 }
 

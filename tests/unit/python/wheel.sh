@@ -36,7 +36,7 @@ awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { printf "from pip install to the
 seconds 'check of the repaired program' 0 'passed: no findings' kernelgrade check race.cu -D REPAIRED
 seconds 'check --costs' 0 'global 4 B store' kernelgrade check race.cu -D REPAIRED --costs
 seconds 'the list of operations' 0 'softmax_backward' kernelgrade list
-seconds 'try' 0 'passed: right and safe' kernelgrade try softmax softmax.cu
+seconds 'try' 0 'passed: correct and safe' kernelgrade try softmax softmax.cu
 seconds 'doctor names the compiler' 0 'compiler of check and try: g\+\+ 1[0-9]' sh -c 'kernelgrade doctor; true'
 mkdir empty
 for tool in bash sh basename dirname env mkdir rm cat; do ln -s "$(type -P $tool)" empty; done

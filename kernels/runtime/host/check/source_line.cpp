@@ -76,7 +76,9 @@ bool is_runtime(std::string_view file) {
 }
 
 bool is_library(std::string_view file) {
-  return is_runtime(file) || file.starts_with("/usr/include/") || file.starts_with("/usr/lib/");
+  const bool is_libc = file.starts_with("../sysdeps/") || file.starts_with("../csu/");
+  return is_libc || is_runtime(file) || file.starts_with("/usr/include/") ||
+         file.starts_with("/usr/lib/");
 }
 
 // CUDA's functions for foreign sources, and what the executor's own parts are compiled from.

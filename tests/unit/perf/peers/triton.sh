@@ -2,7 +2,7 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# triton.sh KERNELGRADE SOURCE [KERNEL...]: Triton's kernels (perf/peers) compiled to PTX, right and safe in all that our own variants pass, and
+# triton.sh KERNELGRADE SOURCE [KERNEL...]: Triton's kernels (perf/peers) compiled to PTX, correct and safe in all that our own variants pass, and
 # their costs beside ours. KERNELGRADE_PYTHON: the Python that has Triton; where it lacks it the test is skipped (77), and fails under
 # KERNELGRADE_STRICT=1.
 set -euo pipefail

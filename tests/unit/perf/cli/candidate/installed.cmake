@@ -32,7 +32,7 @@ kernelgrade_add_candidate(softmax my_softmax.cu)
 ")
 set(try ${CMAKE_COMMAND} -E chdir ${project} ${installed}/bin/kernelgrade try softmax)
 expect("the signature" 0 "extern .C. void softmax_f32" ${try} --signature)
-expect("a right kernel" 0 "sectors +[0-9]+.*passed: right and safe" ${try} my_softmax.cu)
+expect("a right kernel" 0 "sectors +[0-9]+.*passed: correct and safe" ${try} my_softmax.cu)
 expect("one with a race" 1 "\\[race\\].*FAILED" ${CMAKE_COMMAND} -E env CHEAT=race ${try} my_softmax.cu)
 
 expect(configure 0 "" ${CMAKE_COMMAND} -S ${project} -B ${FOLDER}/build -G ${GENERATOR} -DCMAKE_BUILD_TYPE=Release

@@ -32,11 +32,11 @@ shows() {
   failed=1
 }
 
-CUDA_HOME=$work expect 'a right kernel, without nvcc' 0 'passed: right and safe' softmax softmax.cu --max-cost 2 --json "$work/right.json" \
+CUDA_HOME=$work expect 'a right kernel, without nvcc' 0 'passed: correct and safe' softmax softmax.cu --max-cost 2 --json "$work/right.json" \
   --html "$work/right.html"
 shows 'that there is no nvcc' '^registers and spills: not known: nvcc not found'
 grep -q '"passed": true' "$work/right.json" || { echo 'FAILED: no verdict in the JSON'; failed=1; }
-grep -q '<h2>passed: right and safe' "$work/right.html" || { echo 'FAILED: no verdict in the page'; failed=1; }
+grep -q '<h2>passed: correct and safe' "$work/right.html" || { echo 'FAILED: no verdict in the page'; failed=1; }
 grep -q '"not_claimed": \[' "$work/right.json" || { echo 'FAILED: the JSON does not say what is not claimed'; failed=1; }
 CHEAT=race expect 'one with a race' 1 '[race] kernel ' softmax softmax.cu
 CHEAT='even rows' expect 'one that is right for even rows' 1 'never written' softmax softmax.cu --json "$work/wrong.json" \
@@ -44,7 +44,7 @@ CHEAT='even rows' expect 'one that is right for even rows' 1 'never written' sof
 grep -q '<h2>FAILED: ' "$work/wrong.html" || { echo 'FAILED: a wrong kernel passes on the page'; failed=1; }
 grep -q 'never written' "$work/wrong.html" || { echo 'FAILED: the page does not say what is wrong'; failed=1; }
 grep -q '"passed": false' "$work/wrong.json" || { echo 'FAILED: a wrong kernel passes in the JSON'; failed=1; }
-CHEAT='another length' expect 'one that is wrong for rows of 1,234, which nobody tries' 0 'passed: right and safe' softmax softmax.cu
+CHEAT='another length' expect 'one that is wrong for rows of 1,234, which nobody tries' 0 'passed: correct and safe' softmax softmax.cu
 CHEAT='another length' expect 'the same, tried with them' 1 'rows2_cols1234' softmax softmax.cu --shape rows2_cols1234
 expect 'a shape that is none' 2 "shape 'rows2_cols' lacks 'cols'; add cols<number>" softmax softmax.cu --shape rows2_cols
 expect 'a shape without a function' 2 'the source defines none of softmax_log_f32' softmax softmax.cu --shape log_rows2_cols9
@@ -80,7 +80,7 @@ fi
 if [[ -n $nvcc ]]; then
   "$nvcc" -ptx -std=c++17 -arch=compute_80 -lineinfo -o "$work/softmax.ptx" softmax.cu || failed=1
   launch=(softmax "$work/softmax.ptx" --grid rows --block 256)
-  expect 'the PTX of a right kernel' 0 'passed: right and safe' "${launch[@]}" --entry softmax_rows --arguments 'x, y, cols' --json "$work/ptx.json"
+  expect 'the PTX of a right kernel' 0 'passed: correct and safe' "${launch[@]}" --entry softmax_rows --arguments 'x, y, cols' --json "$work/ptx.json"
   shows 'what it costs, by lines of the source' 'softmax[.]cu:[0-9]'
   shows 'what it takes' '^softmax_rows +[1-9][0-9]* +0 +0 +1024 +0 +256 '
   grep -q '"passed": true' "$work/ptx.json" || { echo 'FAILED: no verdict in the JSON'; failed=1; }
@@ -110,7 +110,7 @@ none_left() {
 }
 export TMPDIR=$work
 with_constructor 'if (fork() == 0) { setsid(); execlp("sleep", "sleep", "'"94$$"'", nullptr); }' >"$work/forks.cu"
-expect 'one that leaves a child in a session of its own' 0 'passed: right and safe' softmax "$work/forks.cu" "${brief[@]}"
+expect 'one that leaves a child in a session of its own' 0 'passed: correct and safe' softmax "$work/forks.cu" "${brief[@]}"
 none_left 'one that leaves a child'
 with_constructor '_exit(0);' >"$work/exits.cu"
 expect 'one that exits when it is loaded' 1 'FAILED: the candidate ended the process, with exit code 0' softmax "$work/exits.cu"
