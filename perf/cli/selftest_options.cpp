@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/selftest_options.h"
 
+#include "perf/cli/common_options.h"
 #include "perf/cli/number_options.h"
 #include "perf/cli/row_options.h"
 
