@@ -156,7 +156,9 @@ int ab(const Options& options, World& world) {
   if (const auto exit = exit_without_device(options, world)) return *exit;
   const ab::ReferenceBuild reference = [&] {
     try {
-      return ab::reference_build(build_plan(options, world), options.ab.base);
+      ab::BuildPlan plan = build_plan(options, world);
+      if (!options.filters.ops.empty()) plan.ops.assign(selection.ops.begin(), selection.ops.end());
+      return ab::reference_build(plan, options.ab.base);
     } catch (const ab::UnknownRef& error) {
       throw UsageError(std::string("--base ") + error.what());
     }
