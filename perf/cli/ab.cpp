@@ -14,6 +14,7 @@
 #include "perf/measure/ab/reference_build.h"
 #include "runtime/atomic_file.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -157,7 +158,10 @@ int ab(const Options& options, World& world) {
   const ab::ReferenceBuild reference = [&] {
     try {
       ab::BuildPlan plan = build_plan(options, world);
-      if (!options.filters.ops.empty()) plan.ops.assign(selection.ops.begin(), selection.ops.end());
+      const auto& filters = options.filters;
+      if (!filters.empty() && std::none_of(filters.begin(), filters.end(),
+                                           [](const Filter& each) { return each.ops.empty(); }))
+        plan.ops.assign(selection.ops.begin(), selection.ops.end());
       return ab::reference_build(plan, options.ab.base);
     } catch (const ab::UnknownRef& error) {
       throw UsageError(std::string("--base ") + error.what());
