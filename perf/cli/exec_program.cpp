@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <ostream>
+#include <set>
 #include <unistd.h>
 
 namespace kg::cli {
@@ -19,9 +20,12 @@ void need(const World& world, const std::filesystem::path& file, const std::stri
     throw Error(
         fmt::format("no {}{}{}{}", file.string(), words, otherwise.empty() ? "" : "\n", otherwise));
   };
+  static std::set<std::string> looked_at; // by this process
   const bool there = std::filesystem::exists(file);
   const bool here = build::is_in_build_tree(world.executable, world.build);
-  if (there && (!here || build::is_up_to_date(world.build, target))) return;
+  if (there && (!here || !looked_at.insert(world.build.string() + target).second ||
+                build::is_up_to_date(world.build, target)))
+    return;
   if (!here) complain("; install Kernelgrade again, with the target " + target + " built");
   try {
     build::make(world.build, target, world.err);

@@ -24,6 +24,9 @@ std::string report();
 
 // Runs `work` on the stream: now, or, while it is captured, when its graph runs.
 cudaError_t on_stream(cudaStream_t stream, std::function<void()> work);
+// Managed memory that the program's host code does not look at: Thrust's algorithms, which do so
+// here, are work of the default stream on a GPU.
+cudaError_t allocate_for_thrust(void** pointer, std::size_t bytes);
 // Tells the checkers that the host has written it.
 void note_written(const void* data, std::size_t bytes);
 

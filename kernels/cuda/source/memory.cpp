@@ -134,7 +134,7 @@ void set(void* to, int value, std::size_t bytes, Stream& stream) {
   fill_bytes(to, static_cast<unsigned char>(value), bytes, stream);
 }
 
-void allocate(void** pointer, std::size_t bytes, cudaMemoryType type) {
+void allocate(void** pointer, std::size_t bytes, cudaMemoryType type, bool shared = true) {
   demand(pointer != nullptr, cudaErrorInvalidValue, "the pointer to the pointer is null");
   *pointer = nullptr;
   if (bytes == 0) return;
@@ -143,7 +143,7 @@ void allocate(void** pointer, std::size_t bytes, cudaMemoryType type) {
     // What the host writes there directly is not seen by the checkers: all of it counts as written.
     if (type != cudaMemoryTypeDevice) {
       fill_bytes(allocation.data(), 0, bytes, stream_of(nullptr));
-      if (host::observer) host::observer->shared_with_host(allocation.data(), bytes);
+      if (shared && host::observer) host::observer->shared_with_host(allocation.data(), bytes);
     }
     *pointer = allocation.data();
     std::lock_guard lock(memories().mutex);
@@ -218,6 +218,11 @@ void demand_managed(const void* pointer, std::size_t bytes) {
   demand(region.type == cudaMemoryTypeManaged, cudaErrorInvalidValue,
          words("the pointer", pointer) + " does not come from cudaMallocManaged");
   demand_inside(region, "the pointer", pointer, bytes);
+}
+
+cudaError_t allocate_for_thrust(void** pointer, std::size_t bytes) {
+  return call("Thrust's allocation",
+              [&] { allocate(pointer, bytes, cudaMemoryTypeManaged, false); });
 }
 
 } // namespace kg::foreign

@@ -7,8 +7,10 @@
 namespace kg::foreign {
 namespace {
 
-// A function that a stream calls in its turn, and that may look at all that came before.
-void call_on_host(const std::function<void()>& function) {
+// A function that a stream calls in its turn, and that may look at all that came before. It may
+// tell any thread of the host, too, that what came before is done.
+void call_on_host(cudaStream_t stream, const std::function<void()>& function) {
+  note_wait(stream);
   if (host::observer) host::observer->host_function(true);
   function();
   if (host::observer) host::observer->host_function(false);
@@ -101,7 +103,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
                                   unsigned) {
   return call("cudaStreamAddCallback", [&] {
     host::queue_of(stream_of(stream)).run([=] {
-      call_on_host([=] { callback(stream, cudaSuccess, data); });
+      call_on_host(stream, [=] { callback(stream, cudaSuccess, data); });
     });
   });
 }
@@ -130,7 +132,7 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribu
 cudaError_t cudaCtxResetPersistingL2Cache() { return fault(); }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   return call("cudaLaunchHostFunc", [&] {
-    host::queue_of(stream_of(stream)).run([=] { call_on_host([=] { function(data); }); });
+    host::queue_of(stream_of(stream)).run([=] { call_on_host(stream, [=] { function(data); }); });
   });
 }
 

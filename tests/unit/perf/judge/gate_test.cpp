@@ -108,7 +108,7 @@ TEST(HostGate, AnUnhealthyCanaryIsTheMachine) {
 TEST(HostGate, BesideAnUnhealthyCanaryARowIsSuspiciousOnlyIfSlowEitherWay) {
   Measured row = measured(300);
   row.canary->half_width = 0.21;
-  expect(judged(row, blessed(100)), Verdict::inconclusive, 77, "with and without a canary");
+  expect(judged(row, blessed(100)), Verdict::inconclusive, 77, "with and without its canary");
   EXPECT_TRUE(judged(row, blessed(100)).suspicious);
   EXPECT_FALSE(judged(row, blessed(100)).grade);
   row.canary = MeasuredCanary{CanaryKind::memory, 2001, 0.01};
