@@ -82,11 +82,12 @@ TEST(ExactGate, TheMessageOfARegressionSaysAll) {
   ExactMeasured now = measured(cost(16));
   now.site = "kernels/ops/gemm/gemm_tiled.cu:160";
   now.hint = "one barrier per slice is enough with two buffers";
-  EXPECT_EQ(judge_costs({now}, file_of({cost(8)})).rows[0].message,
-            "gemm.f32.m64 tiled sectors: regressed: value 8 -> 16 (minimum 4); most of it at "
-            "kernels/ops/gemm/gemm_tiled.cu:160; one barrier per slice is enough with two buffers; "
-            "again: kernelgrade cost --case gemm.f32.m64 --variant tiled; if the change is intended: "
-            "kernelgrade cost --bless --case gemm.f32.m64 --variant tiled --why \"...\"");
+  EXPECT_EQ(
+      judge_costs({now}, file_of({cost(8)})).rows[0].message,
+      "gemm.f32.m64 tiled sectors: regressed: value 8 -> 16 (minimum 4); most of it at "
+      "kernels/ops/gemm/gemm_tiled.cu:160; one barrier per slice is enough with two buffers; "
+      "again: kernelgrade cost --case gemm.f32.m64 --variant tiled; if the change is intended: "
+      "kernelgrade cost --bless --case gemm.f32.m64 --variant tiled --why \"...\"");
   EXPECT_TRUE(holds(verdict(8, 7).message,
                     "; bless: kernelgrade cost --bless --case gemm.f32.m64 --variant tiled"));
 }
