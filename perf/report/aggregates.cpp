@@ -173,7 +173,7 @@ std::string aggregates_markdown(const judge::Results& run, const GateResult& res
   return text + speed.markdown() +
          "\nSpeed-up is the other's time divided by Kernelgrade's: above 1, Kernelgrade is faster. "
          "The mean is geometric. Against baselines of a CPU, both times are in units of the "
-         "canary's. Rows that are wrong, crashed or were not measured have no speed-up.\n\n";
+         "canary's time. Rows that are wrong, crashed or were not measured have no speed-up.\n\n";
 }
 
 nlohmann::json to_json(const Success& success) {

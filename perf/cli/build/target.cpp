@@ -133,8 +133,9 @@ Outstanding outstanding(const fs::path& folder, const std::string& target) {
   const TemporaryFolder own;
   const fs::path file = own.path() / "build.ninja";
   std::ofstream(file) << "include build.ninja\n";
-  const std::vector<std::string> command = {"ninja", "-n",          "-C",  folder.string(),
-                                            "-f",    file.string(), target};
+  const std::string ninja = cached(folder, "CMAKE_MAKE_PROGRAM");
+  const std::vector<std::string> command = {
+      ninja.empty() ? "ninja" : ninja, "-n", "-C", folder.string(), "-f", file.string(), target};
   Outstanding result;
   std::string said;
   const perf::Finished finished = perf::run_lines(command, [&](const std::string& line) {

@@ -365,38 +365,4 @@ void Checker::barrier_passed(const void* object) {
   state.order.acquire(block.thread_rank(), objects_of(object, state)[address_of(object)].completed);
 }
 
-// The copy reads and writes as if its thread did, but nobody may look at the destination before it
-// has arrived.
-void Checker::async_copy_issued(void* to, const void* from, std::size_t bytes,
-                                std::size_t source_bytes, Location where) {
-  const Location* const site = &remembered(where);
-  access<Kind::read>(address_of(from), source_bytes, 1, site);
-  access<Kind::write>(address_of(to), bytes, 1, site);
-  pending_.bytes = 0; // nothing is written yet
-  copies_[address_of(to)] = {bytes, now_};
-  set_write_time(address_of(to), bytes, kInFlight);
-}
-
-void Checker::async_copy_arrived(void* to, std::size_t bytes, bool handed_over) {
-  const auto copy = copies_.find(address_of(to));
-  // Its thread released to the mbarrier what it had issued before.
-  const Time time = handed_over && copy != copies_.end() ? copy->second.issued : now_;
-  if (copy != copies_.end()) copies_.erase(copy);
-  set_write_time(address_of(to), bytes, time);
-}
-
-void Checker::forget_copies() {
-  for (const auto& [to, copy] : copies_) set_write_time(to, copy.bytes, now_);
-  copies_.clear();
-}
-
-void Checker::set_write_time(std::uintptr_t address, std::size_t bytes, Time time) {
-  for (std::uintptr_t at = address; at < address + bytes;) {
-    Page* const page = shadow_.find(at);
-    if (!page || !page->has_cells()) return;
-    page->cells[page->cell_of(at % kPageBytes)].written = time;
-    at += std::size_t{1} << page->shift;
-  }
-}
-
 } // namespace kg::check

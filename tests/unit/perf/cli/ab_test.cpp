@@ -101,6 +101,17 @@ TEST_F(CliAb, FailsWhatIsSlowerAndSaysHowToSeeItAgain) {
   EXPECT_EQ(row.at("b_ns"), std::vector<double>(6, 1e5));
 }
 
+TEST_F(CliAb, BuildsOnlyTheOperationsThatItCompares) {
+  write_file(file("CMakeLists.txt"), std::string(kProject) + R"cmake(
+if(NOT KERNELGRADE_OPS STREQUAL "fill")
+  message(FATAL_ERROR "operations: '${KERNELGRADE_OPS}'")
+endif()
+)cmake");
+  commit(1e5);
+  const Outcome outcome = ab();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
 TEST_F(CliAb, ToleratesWhatItIsTold) {
   commit(0.9e5);
   EXPECT_EQ(ab({"--tol-pct", "15"}).exit_code, 0);

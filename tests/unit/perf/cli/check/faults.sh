@@ -43,7 +43,7 @@ expect 1 'takes 8 of its 4000 bytes' host 'of a copy'
 expect 0 '\[leak\] 1 allocation was never freed' host leak
 
 compile streams streams.cu
-for right in 'stream waits' 'event waits' 'copy waits' 'device waits' 'query waits' 'other memory' function; do
+for right in 'stream waits' 'event waits' 'copy waits' 'device waits' 'query waits' 'other memory' function 'function tells'; do
   expect 0 '^\d+\n$' streams "$right"
 done
 for early in 'reads what a kernel writes' 'writes what a kernel writes' 'reads what a copy writes' 'reuses what a copy reads' \
@@ -79,6 +79,14 @@ for bad in float negative 'not a number'; do
   expect 1 '\[arithmetic\] kernel convert.*numbers\.cu:\d+: conversion: .* does not fit into' numbers "$bad"
 done
 expect 1 '\[arithmetic\] kernel shift' numbers shift
+
+compile thrust thrust.cu
+./thrust >thrust.txt 2>&1
+if (($? == 77)); then
+  echo 'skipped: thrust (there is no Thrust)'
+else
+  expect 0 '^136\n$' thrust
+fi
 
 compile together together.cu
 for order in forward reverse random:1 random:2 random:3; do

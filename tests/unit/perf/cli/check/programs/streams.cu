@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The host and the device share memory: too early by some first arguments, in time by the others.
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <cuda_runtime.h>
@@ -9,6 +10,7 @@
 __global__ void fill(int* out, int value) { out[threadIdx.x] = value; }
 
 static void add(void* data) { static_cast<int*>(data)[1] += 1; }
+static void tell(void* done) { *static_cast<std::atomic<bool>*>(done) = true; }
 
 int main(int argc, char** argv) {
   const char* const how = argc > 1 ? argv[1] : "";
@@ -42,6 +44,13 @@ int main(int argc, char** argv) {
   }
   if (is("other memory")) sum = other[3];
   if (is("function")) cudaLaunchHostFunc(stream, add, pinned);
+  if (is("function tells")) {
+    std::atomic<bool> done = false;
+    cudaLaunchHostFunc(stream, tell, &done);
+    while (!done) {
+    }
+    sum = pinned[3];
+  }
   if (is("event waits")) {
     cudaEventSynchronize(event);
   } else if (is("copy waits")) {
