@@ -6,12 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "ops/conv2d/geometry.h"
-#include "tests/contract/shape.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/ops/windows.h"
 #include "tests/oracle/image_layout.h"
 #include "tests/oracle/oracle_conv.h"
@@ -29,7 +30,7 @@ inline Convolution oracle_problem(const conv2d::Geometry& g) {
           g.out_channels, axis(g.vertical), axis(g.horizontal), g.groups};
 }
 
-// As it stands in a case id: nhwc_n2_c3_h5_w7_o4_k2.3_s1.1_p0.1.1.1_d1.1_g1 (windows.h).
+// As it stands in a case id: nhwc_n2_c3_h5_w7_o4_k2.3_s1_p0.1.1.1_g1 (windows.h).
 inline std::string text(const conv2d::Geometry& g) {
   const std::pair<const char*, std::int64_t> extents[] = {{"_n", g.batch},
                                                           {"_c", g.in_channels},
@@ -46,22 +47,22 @@ inline std::vector<std::string> texts(const std::vector<conv2d::Geometry>& geome
   return result;
 }
 
-// The convolution of such a text, without outputs and groups, which not every shape gives.
-inline conv2d::Geometry windows_of(const Shape& shape) {
-  const bool last = shape.word({"nchw", "nhwc"}) == 1;
-  conv2d::Geometry g{.batch = shape.number("n"),
-                     .in_channels = shape.number("c"),
-                     .height = shape.number("h"),
-                     .width = shape.number("w"),
-                     .layout = last ? conv2d::Layout::nhwc : conv2d::Layout::nchw};
-  card::read_windows(shape, g.vertical, g.horizontal);
-  return g;
-}
-inline conv2d::Geometry geometry_of(const Shape& shape) {
-  conv2d::Geometry g = windows_of(shape);
-  g.out_channels = shape.number("o");
-  g.groups = shape.number("g");
-  return g;
+// The part of a grammar that every operation on convolutions has; the accessor is its Geometry's.
+// Separable ones have no groups to name: as many as channels.
+template <class P, class At>
+void add_geometry(card::ShapeGrammar<P>& grammar, At geometry, bool groups = true) {
+  const auto member = [geometry](auto conv2d::Geometry::*which) {
+    return [=](P & p) -> auto& { return std::invoke(geometry, p).*which; };
+  };
+  using conv2d::Geometry, conv2d::Layout;
+  grammar.one_of(member(&Geometry::layout), {{"nchw", Layout::nchw}, {"nhwc", Layout::nhwc}})
+      .number("n", member(&Geometry::batch))
+      .number("c", member(&Geometry::in_channels))
+      .number("h", member(&Geometry::height))
+      .number("w", member(&Geometry::width))
+      .number("o", member(&Geometry::out_channels));
+  card::add_windows(grammar, member(&Geometry::vertical), member(&Geometry::horizontal));
+  if (groups) grammar.number("g", member(&Geometry::groups));
 }
 
 // Of a kernel from elsewhere; `form` stands before the layout in its function's name.

@@ -22,14 +22,20 @@ using conv2d_backward::Gradient;
 using test::in_both_layouts;
 using test::kThree;
 
-inline Gradient gradient_of(std::string_view shape) {
-  for (const Gradient gradient : {Gradient::input, Gradient::weights})
-    if (shape.starts_with(name(gradient))) return gradient;
-  return Gradient::bias;
-}
-inline Geometry geometry_of(std::string_view shape) {
-  const Shape parsed = Shape::parse(shape);
-  return test::geometry_of(parsed);
+struct Convolution {
+  Gradient gradient;
+  Geometry geometry;
+};
+inline const ShapeGrammar<Convolution>& grammar() {
+  static const ShapeGrammar<Convolution> result = [] {
+    ShapeGrammar<Convolution> g;
+    g.one_of(
+        &Convolution::gradient,
+        {{"input", Gradient::input}, {"weights", Gradient::weights}, {"bias", Gradient::bias}});
+    test::add_geometry(g, &Convolution::geometry);
+    return g;
+  }();
+  return result;
 }
 inline std::string shape_of(Gradient gradient, const Geometry& g) {
   return std::string(name(gradient)) + "_" + test::text(g);

@@ -102,6 +102,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   Problem result{dtype, shape.text(), work,
                  2 * static_cast<double>(p.batch) * static_cast<double>(p.m * p.n) *
                      static_cast<double>(p.k)};
+  result.parameters = p;
   result.inputs = {tensor("a", dtype, p, p.a()), tensor("b", dtype, p, p.b())};
   result.outputs = {tensor("c", dtype, p, p.c())};
   if (p.accumulates) {

@@ -132,7 +132,7 @@ inline Product product_of(std::string_view shape) {
 
 // With the extents that the matrices of a single product have.
 inline Product product_of(const Problem& problem) {
-  Product p = product_of(problem.shape);
+  Product p = problem.parameters.as<Product>();
   if (p.batch != 1) return p;
   const std::vector<std::int64_t>& a = problem.tensor("a").extents;
   const std::vector<std::int64_t>& b = problem.tensor("b").extents;

@@ -15,6 +15,7 @@
 
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_optimizer.h"
 #include "tests/oracle/tolerance.h"
@@ -34,12 +35,25 @@ struct Model {
   }
 };
 
-Model model_of(const Shape& shape) {
-  const Kind kind =
-      optimizer::kKinds[shape.word({"sgd", "momentum", "nesterov", "adam", "adamw", "lion"})];
-  return {kind, shape.numbers("p"), has_second(kind) ? shape.number("t") : 1};
+const ShapeGrammar<Model>& grammar() {
+  static const ShapeGrammar<Model> result = [] {
+    ShapeGrammar<Model> g;
+    std::vector<std::pair<std::string, Kind>> kinds;
+    for (const Kind kind : optimizer::kKinds) kinds.emplace_back(name(kind), kind);
+    g.one_of(&Model::kind, kinds).numbers("p", &Model::sizes);
+    g.part(
+        "[t<number>]",
+        [](const Shape& shape, Model& model) {
+          model.step = has_second(model.kind) ? shape.number("t") : 1;
+        },
+        [](Model& model) {
+          return has_second(model.kind) ? "t" + std::to_string(model.step) : std::string();
+        });
+    return g;
+  }();
+  return result;
 }
-Model model_of(const Problem& problem) { return model_of(Shape::parse(problem.shape)); }
+const Model& model_of(const Problem& problem) { return problem.parameters.as<Model>(); }
 
 bool has_master(Dtype dtype) { return dtype != Dtype::f32; }
 
@@ -83,8 +97,9 @@ optimizer::Step step_of(const Problem& problem) {
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const Model model = model_of(shape);
+  const Model model = grammar().parse(shape);
   Problem result{dtype, shape.text(), {}, 0};
+  result.parameters = model;
   for (std::size_t i = 0; i < model.sizes.size(); ++i) {
     const auto add = [&](std::string_view array, Dtype type, bool updated) {
       Tensor tensor{.name = numbered(array, i), .dtype = type, .extents = {model.sizes[i]}};
@@ -150,7 +165,7 @@ optimizer::Table<T> table_of(const Call& call, Kind kind, std::size_t tensors, S
 }
 
 constexpr auto kRun = []<class T>(const Call& call, optimizer::Variant variant, Stream& stream) {
-  const Model model = model_of(call.problem());
+  const Model& model = model_of(call.problem());
   const auto& table =
       call.once([&] { return table_of<T>(call, model.kind, model.sizes.size(), stream); });
   optimizer::Step step = step_of(call.problem());
@@ -200,7 +215,7 @@ References references(const Problem& problem, const Inputs& inputs) {
     return given == inputs.end() ? otherwise : given->second.values[0];
   };
   References result;
-  const std::vector<std::int64_t> sizes = model_of(problem).sizes;
+  const std::vector<std::int64_t>& sizes = model_of(problem).sizes;
   for (std::size_t t = 0; t < sizes.size(); ++t) {
     References of_tensor =
         stepped(problem, number("scale", 1), number("found_inf", 0) != 0, 0, sizes[t],
@@ -342,6 +357,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
 Card optimizer_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   card.forms.clear();
   for (const Kind kind : optimizer::kKinds) card.forms.emplace_back(name(kind));
   run_by(card, optimizer::kVariants, kRun);
