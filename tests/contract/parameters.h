@@ -27,7 +27,7 @@ class Parameters {
   template <class P>
   const P& as() const {
     const P* const found = value_ ? std::any_cast<P>(value_.get()) : nullptr;
-    require(found, "the problem has no parameters of this type; its card must keep them");
+    require(found, "the problem has no parameters of this type; its operation must set them");
     return *found;
   }
 

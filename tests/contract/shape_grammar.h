@@ -26,7 +26,7 @@ template <class P>
 class ShapeGrammar {
  public:
   // key<number>, "m128". With `otherwise`, a number or an accessor of a parameter before it, the
-  // shape may lack it.
+  // shape may lack it; with `needed`, it has it where needed(P) is true, and nowhere else.
   template <class At>
   ShapeGrammar& number(std::string key, At at) {
     return add({key + "<number>",
@@ -35,19 +35,24 @@ class ShapeGrammar {
   }
   template <class At, class Otherwise>
   ShapeGrammar& number(std::string key, At at, Otherwise otherwise) {
-    const auto usual = [=](P& p) -> std::int64_t {
-      if constexpr (std::is_integral_v<Otherwise>)
-        return otherwise;
-      else
-        return std::invoke(otherwise, p);
-    };
+    return add(
+        {"[" + key + "<number>]",
+         [=](const Shape& shape, P& p) {
+           std::invoke(at, p) = shape.has_number(key) ? shape.number(key) : value(otherwise, p);
+         },
+         [=](P& p) {
+           const std::int64_t number = std::invoke(at, p);
+           return number == value(otherwise, p) ? std::string() : key + std::to_string(number);
+         }});
+  }
+  template <class At, class Otherwise, class Needed>
+  ShapeGrammar& number(std::string key, At at, Otherwise otherwise, Needed needed) {
     return add({"[" + key + "<number>]",
                 [=](const Shape& shape, P& p) {
-                  std::invoke(at, p) = shape.has_number(key) ? shape.number(key) : usual(p);
+                  std::invoke(at, p) = needed(p) ? shape.number(key) : value(otherwise, p);
                 },
                 [=](P& p) {
-                  const std::int64_t value = std::invoke(at, p);
-                  return value == usual(p) ? std::string() : key + std::to_string(value);
+                  return needed(p) ? key + std::to_string(std::invoke(at, p)) : std::string();
                 }});
   }
 
@@ -89,10 +94,28 @@ class ShapeGrammar {
                 }});
   }
 
+  // The same of enumerators, each by its name.
+  template <class At, class Enumerators>
+  ShapeGrammar& enumerator(At at, const Enumerators& enumerators) {
+    std::vector<std::pair<std::string, ValueAt<At>>> words;
+    for (const auto each : enumerators) words.emplace_back(name(each), each);
+    return one_of(at, std::move(words));
+  }
+
   // A word that may be there.
   template <class At>
   ShapeGrammar& flag(std::string word, At at) {
     return one_of(at, {{"", false}, {word, true}});
+  }
+
+  // All that the struct at `at` of P has, the same struct where there is none.
+  template <class Q, class At = std::identity>
+  ShapeGrammar& nested(const ShapeGrammar<Q>& grammar, At at = {}) {
+    for (const auto& field : grammar.fields_)
+      add({field.text,
+           [=, read = field.read](const Shape& shape, P& p) { read(shape, std::invoke(at, p)); },
+           [=, print = field.print](P& p) { return print(std::invoke(at, p)); }});
+    return *this;
   }
 
   // Several parameters that are read and printed together.
@@ -132,11 +155,20 @@ class ShapeGrammar {
   }
 
  private:
+  template <class>
+  friend class ShapeGrammar;
   struct Field {
     std::string text;
     std::function<void(const Shape&, P&)> read;
     std::function<std::string(P&)> print;
   };
+  template <class Otherwise>
+  static std::int64_t value(const Otherwise& otherwise, P& p) {
+    if constexpr (std::is_integral_v<Otherwise>)
+      return otherwise;
+    else
+      return std::invoke(otherwise, p);
+  }
   ShapeGrammar& add(Field field) {
     fields_.push_back(std::move(field));
     return *this;

@@ -51,17 +51,13 @@ std::string windows_text(const Axis& vertical, const Axis& horizontal) {
          (v.dilation == 1 && h.dilation == 1 ? "" : numbers("_d", {v.dilation, h.dilation}));
 }
 
-// Their part of a grammar; the accessors are those of the axes.
-template <class P, class V, class H>
-void add_windows(ShapeGrammar<P>& grammar, V vertical, H horizontal) {
-  grammar.part(
+// Of a struct that has the axes `vertical` and `horizontal`.
+template <class P>
+ShapeGrammar<P> windows_grammar() {
+  return ShapeGrammar<P>().part(
       "k<numbers> s<numbers> p<numbers> [d<numbers>]",
-      [=](const Shape& shape, P& p) {
-        read_windows(shape, std::invoke(vertical, p), std::invoke(horizontal, p));
-      },
-      [=](P& p) {
-        return windows_text(std::invoke(vertical, p), std::invoke(horizontal, p)).substr(1);
-      });
+      [](const Shape& shape, P& p) { read_windows(shape, p.vertical, p.horizontal); },
+      [](P& p) { return windows_text(p.vertical, p.horizontal).substr(1); });
 }
 
 // What a kernel from elsewhere gets of them, behind `extents`.

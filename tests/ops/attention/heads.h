@@ -88,34 +88,26 @@ struct Heads {
   std::int64_t heads_of(Of of) const { return of == Of::queries ? heads : kv_heads; }
 };
 
-// The part of a grammar that attention_decode has, too, whose struct has Heads at `heads`.
-template <class P, class At>
-void add_tokens(ShapeGrammar<P>& grammar, At heads) {
-  const auto member = [heads](auto Heads::*which) {
-    return [=](P & p) -> auto& { return std::invoke(heads, p).*which; };
-  };
-  grammar.number("b", member(&Heads::batch))
-      .number("h", member(&Heads::heads))
-      .number("kv", member(&Heads::kv_heads), member(&Heads::heads))
-      .number("q", member(&Heads::queries))
-      .number("k", member(&Heads::keys))
-      .number("d", member(&Heads::depth))
-      .number("v", member(&Heads::value_depth), member(&Heads::depth));
+// The part of a grammar that attention_decode has, too.
+inline ShapeGrammar<Heads> extents_grammar() {
+  return ShapeGrammar<Heads>()
+      .number("b", &Heads::batch)
+      .number("h", &Heads::heads)
+      .number("kv", &Heads::kv_heads, &Heads::heads)
+      .number("q", &Heads::queries)
+      .number("k", &Heads::keys)
+      .number("d", &Heads::depth)
+      .number("v", &Heads::value_depth, &Heads::depth);
 }
-inline const ShapeGrammar<Heads>& heads_grammar() {
-  static const ShapeGrammar<Heads> grammar = [] {
-    ShapeGrammar<Heads> g;
-    add_tokens(g, [](Heads& heads) -> Heads& { return heads; });
-    using Layout = Heads::Layout;
-    g.one_of(&Heads::layout,
-             {{"", Layout::bhsd}, {"bshd", Layout::bshd}, {"ragged", Layout::ragged}})
-        .flag("causal", &Heads::causal)
-        .number("window", &Heads::window, 0)
-        .flag("lengths", &Heads::lengths)
-        .flag("bias", &Heads::bias);
-    return g;
-  }();
-  return grammar;
+inline ShapeGrammar<Heads> heads_grammar() {
+  using Layout = Heads::Layout;
+  return extents_grammar()
+      .one_of(&Heads::layout,
+              {{"", Layout::bhsd}, {"bshd", Layout::bshd}, {"ragged", Layout::ragged}})
+      .flag("causal", &Heads::causal)
+      .number("window", &Heads::window, 0)
+      .flag("lengths", &Heads::lengths)
+      .flag("bias", &Heads::bias);
 }
 
 inline Heads heads_of(const Shape& shape) { return heads_grammar().parse(shape); }

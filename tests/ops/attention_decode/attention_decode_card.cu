@@ -52,18 +52,14 @@ struct Cache {
   }
 };
 
-const ShapeGrammar<Cache>& cache_grammar() {
-  static const ShapeGrammar<Cache> grammar = [] {
-    ShapeGrammar<Cache> g;
-    add_tokens(g, &Cache::heads);
-    const auto layout = [](Cache& cache) -> Heads::Layout& { return cache.heads.layout; };
-    const auto lengths = [](Cache& cache) -> bool& { return cache.heads.lengths; };
-    g.one_of(layout, {{"", Heads::Layout::bhsd}, {"bshd", Heads::Layout::bshd}})
-        .number("page", &Cache::page, 0)
-        .flag("lengths", lengths);
-    return g;
-  }();
-  return grammar;
+ShapeGrammar<Cache> cache_grammar() {
+  using Layout = Heads::Layout;
+  return ShapeGrammar<Cache>()
+      .nested(
+          extents_grammar().one_of(&Heads::layout, {{"", Layout::bhsd}, {"bshd", Layout::bshd}}),
+          &Cache::heads)
+      .number("page", &Cache::page, 0)
+      .nested(ShapeGrammar<Heads>().flag("lengths", &Heads::lengths), &Cache::heads);
 }
 
 // All causal, though no word says so.

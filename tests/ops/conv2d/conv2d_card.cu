@@ -27,20 +27,16 @@ struct Convolution {
   conv2d::MmaTiles tiles;
   bool biased;
 };
-ShapeGrammar<Convolution> made_grammar(bool separable) {
+ShapeGrammar<Convolution> grammar(bool separable) {
   using conv2d::MmaTiles;
   ShapeGrammar<Convolution> g;
   if (separable) g.one_of(&Convolution::separable, {{"separable", true}});
-  test::add_geometry(g, &Convolution::geometry, !separable);
+  g.nested(test::geometry_grammar(!separable), &Convolution::geometry);
   if (separable) return g;
-  g.one_of(&Convolution::tiles,
-           {{"", MmaTiles::automatic}, {"narrow", MmaTiles::narrow}, {"wide", MmaTiles::wide}})
+  return g
+      .one_of(&Convolution::tiles,
+              {{"", MmaTiles::automatic}, {"narrow", MmaTiles::narrow}, {"wide", MmaTiles::wide}})
       .one_of(&Convolution::biased, {{"", true}, {"nobias", false}});
-  return g;
-}
-const ShapeGrammar<Convolution>& grammar(bool separable) {
-  static const ShapeGrammar<Convolution> one = made_grammar(false), two = made_grammar(true);
-  return separable ? two : one;
 }
 
 bool is_separable(const Problem& problem) { return problem.parameters.as<Convolution>().separable; }

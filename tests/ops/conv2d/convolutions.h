@@ -30,39 +30,27 @@ inline Convolution oracle_problem(const conv2d::Geometry& g) {
           g.out_channels, axis(g.vertical), axis(g.horizontal), g.groups};
 }
 
-// As it stands in a case id: nhwc_n2_c3_h5_w7_o4_k2.3_s1_p0.1.1.1_g1 (windows.h).
-inline std::string text(const conv2d::Geometry& g) {
-  const std::pair<const char*, std::int64_t> extents[] = {{"_n", g.batch},
-                                                          {"_c", g.in_channels},
-                                                          {"_h", g.height},
-                                                          {"_w", g.width},
-                                                          {"_o", g.out_channels}};
-  std::string result(name(g.layout));
-  for (const auto& [key, extent] : extents) result += key + std::to_string(extent);
-  return result + card::windows_text(g.vertical, g.horizontal) + "_g" + std::to_string(g.groups);
+// The part of a grammar that every operation on convolutions has. Separable ones have no groups to
+// name: as many as channels.
+inline card::ShapeGrammar<conv2d::Geometry> geometry_grammar(bool groups = true) {
+  using conv2d::Geometry, conv2d::Layout;
+  auto grammar = card::ShapeGrammar<Geometry>()
+                     .one_of(&Geometry::layout, {{"nchw", Layout::nchw}, {"nhwc", Layout::nhwc}})
+                     .number("n", &Geometry::batch)
+                     .number("c", &Geometry::in_channels)
+                     .number("h", &Geometry::height)
+                     .number("w", &Geometry::width)
+                     .number("o", &Geometry::out_channels)
+                     .nested(card::windows_grammar<Geometry>());
+  return groups ? grammar.number("g", &Geometry::groups) : grammar;
 }
+
+// As it stands in a case id: nhwc_n2_c3_h5_w7_o4_k2.3_s1_p0.1.1.1_g1 (windows.h).
+inline std::string text(const conv2d::Geometry& g) { return geometry_grammar().print(g); }
 inline std::vector<std::string> texts(const std::vector<conv2d::Geometry>& geometries) {
   std::vector<std::string> result;
   for (const conv2d::Geometry& g : geometries) result.push_back(text(g));
   return result;
-}
-
-// The part of a grammar that every operation on convolutions has; the accessor is its Geometry's.
-// Separable ones have no groups to name: as many as channels.
-template <class P, class At>
-void add_geometry(card::ShapeGrammar<P>& grammar, At geometry, bool groups = true) {
-  const auto member = [geometry](auto conv2d::Geometry::*which) {
-    return [=](P & p) -> auto& { return std::invoke(geometry, p).*which; };
-  };
-  using conv2d::Geometry, conv2d::Layout;
-  grammar.one_of(member(&Geometry::layout), {{"nchw", Layout::nchw}, {"nhwc", Layout::nhwc}})
-      .number("n", member(&Geometry::batch))
-      .number("c", member(&Geometry::in_channels))
-      .number("h", member(&Geometry::height))
-      .number("w", member(&Geometry::width))
-      .number("o", member(&Geometry::out_channels));
-  card::add_windows(grammar, member(&Geometry::vertical), member(&Geometry::horizontal));
-  if (groups) grammar.number("g", member(&Geometry::groups));
 }
 
 // Of a kernel from elsewhere; `form` stands before the layout in its function's name.

@@ -4,6 +4,7 @@
 // The data that conv2d_backward is tested on, which are made in nchw, and its sizes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -26,19 +27,14 @@ struct Convolution {
   Gradient gradient;
   Geometry geometry;
 };
-inline const ShapeGrammar<Convolution>& grammar() {
-  static const ShapeGrammar<Convolution> result = [] {
-    ShapeGrammar<Convolution> g;
-    g.one_of(
-        &Convolution::gradient,
-        {{"input", Gradient::input}, {"weights", Gradient::weights}, {"bias", Gradient::bias}});
-    test::add_geometry(g, &Convolution::geometry);
-    return g;
-  }();
-  return result;
+inline ShapeGrammar<Convolution> grammar() {
+  return ShapeGrammar<Convolution>()
+      .enumerator(&Convolution::gradient,
+                  std::array{Gradient::input, Gradient::weights, Gradient::bias})
+      .nested(test::geometry_grammar(), &Convolution::geometry);
 }
 inline std::string shape_of(Gradient gradient, const Geometry& g) {
-  return std::string(name(gradient)) + "_" + test::text(g);
+  return grammar().print({gradient, g});
 }
 inline std::vector<std::string> of_each(const std::vector<Geometry>& geometries) {
   return in_each_form({"input", "weights", "bias"}, test::texts(geometries));

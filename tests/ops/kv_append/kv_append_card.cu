@@ -36,19 +36,15 @@ struct Extents {
   // Pages are handed out from the last one on.
   std::int64_t page_of(std::int64_t entry) const { return batch * pages() - 1 - entry; }
 };
-const ShapeGrammar<Extents>& grammar() {
-  static const ShapeGrammar<Extents> result = [] {
-    ShapeGrammar<Extents> g;
-    g.number("b", &Extents::batch)
-        .number("t", &Extents::tokens)
-        .number("h", &Extents::heads)
-        .number("d", &Extents::depth)
-        .number("v", &Extents::value_depth, &Extents::depth)
-        .number("k", &Extents::keys)
-        .number("page", &Extents::page, 0);
-    return g;
-  }();
-  return result;
+ShapeGrammar<Extents> grammar() {
+  return ShapeGrammar<Extents>()
+      .number("b", &Extents::batch)
+      .number("t", &Extents::tokens)
+      .number("h", &Extents::heads)
+      .number("d", &Extents::depth)
+      .number("v", &Extents::value_depth, &Extents::depth)
+      .number("k", &Extents::keys)
+      .number("page", &Extents::page, 0);
 }
 const Extents& extents_of(const Problem& problem) { return problem.parameters.as<Extents>(); }
 

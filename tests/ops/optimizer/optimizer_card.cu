@@ -35,23 +35,11 @@ struct Model {
   }
 };
 
-const ShapeGrammar<Model>& grammar() {
-  static const ShapeGrammar<Model> result = [] {
-    ShapeGrammar<Model> g;
-    std::vector<std::pair<std::string, Kind>> kinds;
-    for (const Kind kind : optimizer::kKinds) kinds.emplace_back(name(kind), kind);
-    g.one_of(&Model::kind, kinds).numbers("p", &Model::sizes);
-    g.part(
-        "[t<number>]",
-        [](const Shape& shape, Model& model) {
-          model.step = has_second(model.kind) ? shape.number("t") : 1;
-        },
-        [](Model& model) {
-          return has_second(model.kind) ? "t" + std::to_string(model.step) : std::string();
-        });
-    return g;
-  }();
-  return result;
+ShapeGrammar<Model> grammar() {
+  return ShapeGrammar<Model>()
+      .enumerator(&Model::kind, optimizer::kKinds)
+      .numbers("p", &Model::sizes)
+      .number("t", &Model::step, 1, [](const Model& m) { return has_second(m.kind); });
 }
 const Model& model_of(const Problem& problem) { return problem.parameters.as<Model>(); }
 

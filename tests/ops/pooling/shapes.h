@@ -21,26 +21,21 @@ struct Pools {
   pooling::Kind kind;
   pooling::Problem images;
 };
-inline const ShapeGrammar<Pools>& pools_grammar() {
-  static const ShapeGrammar<Pools> grammar = [] {
-    ShapeGrammar<Pools> g;
-    const auto member = [](auto pooling::Problem::*which) {
-      return [=](Pools & pools) -> auto& { return pools.images.*which; };
-    };
-    using pooling::Kind, pooling::Layout, pooling::Problem;
-    g.one_of(&Pools::kind, {{"max", Kind::max},
-                            {"avg", Kind::average_exclude_padding},
-                            {"avgpad", Kind::average_include_padding}})
-        .one_of(member(&Problem::layout), {{"nchw", Layout::nchw}, {"nhwc", Layout::nhwc}})
-        .number("n", member(&Problem::batch))
-        .number("c", member(&Problem::channels))
-        .number("h", member(&Problem::height))
-        .number("w", member(&Problem::width));
-    add_windows(g, member(&Problem::vertical), member(&Problem::horizontal));
-    g.flag("ceil", member(&Problem::ceil_mode));
-    return g;
-  }();
-  return grammar;
+inline ShapeGrammar<Pools> pools_grammar() {
+  using pooling::Kind, pooling::Layout, pooling::Problem;
+  return ShapeGrammar<Pools>()
+      .one_of(&Pools::kind, {{"max", Kind::max},
+                             {"avg", Kind::average_exclude_padding},
+                             {"avgpad", Kind::average_include_padding}})
+      .nested(ShapeGrammar<Problem>()
+                  .one_of(&Problem::layout, {{"nchw", Layout::nchw}, {"nhwc", Layout::nhwc}})
+                  .number("n", &Problem::batch)
+                  .number("c", &Problem::channels)
+                  .number("h", &Problem::height)
+                  .number("w", &Problem::width)
+                  .nested(windows_grammar<Problem>())
+                  .flag("ceil", &Problem::ceil_mode),
+              &Pools::images);
 }
 
 inline pooling::Kind kind_of(const Problem& problem) { return problem.parameters.as<Pools>().kind; }

@@ -3,6 +3,7 @@
 #include "tests/contract/parameters.h"
 #include "tests/contract/shape_grammar.h"
 
+#include <array>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -81,15 +82,48 @@ TEST(ShapeGrammar, RefusesWhatItDoesNotPrint) {
 }
 
 TEST(ShapeGrammar, RefusesUnknownRepeatedContradictoryAndMissingWords) {
-  EXPECT_THAT(refusal("nn_h8_p1_zzz"), HasSubstr("'zzz' is no parameter"));
-  EXPECT_THAT(refusal("nn_h8_p1_q4"), HasSubstr("'q4' is no parameter"));
-  EXPECT_THAT(refusal("nn_h8_p1_tanh"), HasSubstr("'tanh' is no parameter"));
+  EXPECT_THAT(refusal("nn_h8_p1_zzz"), HasSubstr("'zzz' is not a parameter"));
+  EXPECT_THAT(refusal("nn_h8_p1_q4"), HasSubstr("'q4' is not a parameter"));
+  EXPECT_THAT(refusal("nn_h8_p1_tanh"), HasSubstr("'tanh' is not a parameter"));
   EXPECT_THAT(refusal("nn_h8_h9_p1"), HasSubstr("gives 'h' twice"));
   EXPECT_NE(refusal("nn_h8_p1_causal_causal"), "no error");
   EXPECT_THAT(refusal("nn_nt_h8_p1"), HasSubstr("several of: nn, nt"));
   EXPECT_THAT(refusal("nn_h8_p1_relu_gelu"), HasSubstr("several of: relu, gelu"));
   EXPECT_THAT(refusal("h8_p1"), HasSubstr("none of: nn, nt"));
   EXPECT_THAT(refusal("nn_p1"), HasSubstr("lacks 'h'"));
+}
+
+enum class Rule { sgd, adam };
+std::string_view name(Rule rule) { return rule == Rule::sgd ? "sgd" : "adam"; }
+struct Training {
+  Rule rule;
+  Layer layer;
+  std::int64_t step;
+};
+
+ShapeGrammar<Training> training() {
+  return ShapeGrammar<Training>()
+      .enumerator(&Training::rule, std::array{Rule::sgd, Rule::adam})
+      .nested(ShapeGrammar<Layer>().number("h", &Layer::heads).flag("causal", &Layer::causal),
+              &Training::layer)
+      .number("t", &Training::step, 1, [](const Training& t) { return t.rule == Rule::adam; });
+}
+
+TEST(ShapeGrammar, NestsAnotherAndNamesEnumerators) {
+  const Training adam = training().parse("adam_h8_causal_t5");
+  EXPECT_EQ(adam.rule, Rule::adam);
+  EXPECT_EQ(adam.layer.heads, 8);
+  EXPECT_TRUE(adam.layer.causal);
+  EXPECT_EQ(adam.step, 5);
+  EXPECT_EQ(training().print(adam), "adam_h8_causal_t5");
+  EXPECT_EQ(training().text(), "(sgd|adam) h<number> [causal] [t<number>]");
+}
+
+TEST(ShapeGrammar, NeedsANumberOrRefusesIt) {
+  EXPECT_EQ(training().parse("sgd_h8").step, 1);
+  EXPECT_EQ(training().print(training().parse("adam_h8_t1")), "adam_h8_t1");
+  EXPECT_THROW(training().parse("adam_h8"), Error);
+  EXPECT_THROW(training().parse("sgd_h8_t1"), Error);
 }
 
 TEST(Parameters, AreSharedByCopiesAndKnowTheirType) {
