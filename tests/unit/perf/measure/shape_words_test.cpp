@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
-#include <set>
 
 namespace kg::perf {
 namespace {
@@ -128,24 +127,8 @@ TEST_P(ShapeWords, ZerosAreRefusedOrRun) {
   });
 }
 
-// Operations whose cards still parse the shape in what is timed: each moves to a ShapeGrammar
-// (tests/contract/shape_grammar.h), and then its name goes from here.
-const std::set<std::string> kParseWhenTimed = {"cast",
-                                               "cross_entropy",
-                                               "cross_entropy_backward",
-                                               "dropout",
-                                               "embedding_backward",
-                                               "grad_norm",
-                                               "pointwise_loss",
-                                               "quantised_matmul",
-                                               "random_fill",
-                                               "reduce_by_key",
-                                               "rope",
-                                               "scan"};
-
 // One small shape stands for all: what a card does with the text does not depend on the numbers.
 TEST_P(ShapeWords, TimedExecutionsParseNoShape) {
-  if (kParseWhenTimed.contains(GetParam().name)) GTEST_SKIP() << "parses its shape when timed";
   const Case made = make(words_of(GetParam().shapes.front().text));
   ASSERT_FALSE(made.variants.empty());
   Stream stream;
