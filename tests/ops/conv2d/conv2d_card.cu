@@ -13,6 +13,7 @@
 #include "tests/contract/card.h"
 #include "tests/ops/conv2d/samples.h"
 #include "tests/ops/conv2d/separable.h"
+#include "tests/ops/conv2d/shapes.h"
 
 namespace kg::card {
 namespace {
@@ -20,24 +21,6 @@ namespace {
 using conv2d::Geometry;
 using test::in_both_layouts;
 using test::kThree;
-
-struct Convolution {
-  bool separable;
-  Geometry geometry; // of a separable one, whose out_channels are the second one's, the first
-  conv2d::MmaTiles tiles;
-  bool biased;
-};
-ShapeGrammar<Convolution> grammar(bool separable) {
-  using conv2d::MmaTiles;
-  ShapeGrammar<Convolution> g;
-  if (separable) g.one_of(&Convolution::separable, {{"separable", true}});
-  g.nested(test::geometry_grammar(!separable), &Convolution::geometry);
-  if (separable) return g;
-  return g
-      .one_of(&Convolution::tiles,
-              {{"", MmaTiles::automatic}, {"narrow", MmaTiles::narrow}, {"wide", MmaTiles::wide}})
-      .one_of(&Convolution::biased, {{"", true}, {"nobias", false}});
-}
 
 bool is_separable(const Problem& problem) { return problem.parameters.as<Convolution>().separable; }
 bool is_biased(const Problem& problem) {
@@ -78,7 +61,7 @@ double bytes_of(Dtype dtype, std::int64_t elements) {
 
 // What lies between the two need not be moved.
 Problem separable_problem(Dtype dtype, const Shape& shape) {
-  const Convolution c = grammar(true).parse(shape);
+  const Convolution c = conv2d_grammar(true).parse(shape);
   Geometry depthwise = c.geometry;
   depthwise.out_channels = depthwise.groups = depthwise.in_channels;
   const Separable s = separable(depthwise, c.geometry.out_channels);
@@ -103,7 +86,7 @@ Problem separable_problem(Dtype dtype, const Shape& shape) {
 
 Problem problem(Dtype dtype, const Shape& shape) {
   if (shape.has("separable")) return separable_problem(dtype, shape);
-  const Convolution c = grammar(false).parse(shape);
+  const Convolution c = conv2d_grammar(false).parse(shape);
   const Geometry& g = c.geometry;
   Problem result{dtype, shape.text(), conv2d::work(dtype, g),
                  2 * static_cast<double>(g.outputs() * g.depth())};
@@ -373,7 +356,7 @@ Kernels kernels(std::string_view variant, const Problem& problem, const Layout& 
 Card conv2d_card() {
   Card card;
   card.problem = problem;
-  card.grammar = grammar(false).text() + ", or " + grammar(true).text();
+  card.grammar = conv2d_grammar(false).text() + ", or " + conv2d_grammar(true).text();
   card.variants = variants();
   card.resolved = resolved;
   card.run_automatic = run_automatic;
