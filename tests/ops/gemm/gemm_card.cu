@@ -88,7 +88,7 @@ Calling calling_of(const Product& p, const std::string& shape) {
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const Product p = product_of(shape);
+  const Product p = product_grammar().parse(shape);
   const bool reads_z = gemm::differentiates(p.epilogue);
   const Work work = dispatch(dtype, [&]<class T>() {
     gemm::BasicProblem<T> g = described<T>(p, [](const char*) { return std::int64_t{0}; });
@@ -269,6 +269,7 @@ std::vector<std::string_view> vendors_of(const Problem& problem) {
 Card gemm_card() {
   Card card;
   card.problem = problem;
+  card.grammar = product_grammar().text();
   card.variants = variants();
   card.resolved = [](const Problem&) { return std::string_view(); };
   card.run_automatic = automatic_of(gemm::Variant::automatic, kRun);
