@@ -23,6 +23,7 @@
 #include "runtime/stream.h"
 #include "runtime/view.h"
 #include "runtime/work.h"
+#include "tests/contract/parameters.h"
 #include "tests/oracle/device_numbers.h"
 #include "tests/oracle/strided.h"
 
@@ -108,6 +109,7 @@ struct Problem {
   std::function<void(const Call&, Stream&)> make = {};
   std::vector<std::string> left_out = {}; // optional tensors that this problem does without
   std::optional<Calling> calling = {};    // none: by the words and numbers of its shape
+  Parameters parameters = {};             // of its shape, where the card declares a ShapeGrammar
 
   const Tensor& tensor(std::string_view name) const;
   Problem without(std::string_view optional_tensor) const;

@@ -122,8 +122,9 @@ void require_well_formed(const Card& card, Dtype dtype, const std::string& text)
       if (!output.extra && output.size() == 0)
         refuse(text, output.name + " has no elements: there is nothing to compute");
   } catch (const std::exception& error) {
-    throw Error(fmt::format("{}; {} takes: {}", error.what(), card.name,
-                            fmt::join(grammar.accepted, ", ")));
+    const std::string takes =
+        card.grammar.empty() ? fmt::format("{}", fmt::join(grammar.accepted, ", ")) : card.grammar;
+    throw Error(fmt::format("{}; {} takes: {}", error.what(), card.name, takes));
   }
 }
 

@@ -5,7 +5,9 @@
 #include "runtime/error.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
+#include <cstddef>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <system_error>
@@ -16,10 +18,29 @@ namespace {
 // Whatever an operation multiplies of its extents, elements, bytes or flops, then fits 64 bits.
 constexpr std::int64_t kMostVolume = std::int64_t{1} << 58;
 
+std::atomic<std::int64_t> parsed = 0;
+
 // Not std::isalnum: what an id may hold must not depend on the locale.
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool belongs_in_id(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '.';
+}
+
+// What stands before the digits of "m128"; empty where there are none.
+std::string_view key_of(std::string_view text) {
+  const auto digit = std::find_if(text.begin(), text.end(), is_digit);
+  return digit == text.end() ? std::string_view()
+                             : text.substr(0, static_cast<std::size_t>(digit - text.begin()));
+}
+
+std::vector<std::string_view> words_of(std::string_view phrase) {
+  std::vector<std::string_view> words;
+  for (std::size_t begin = 0; begin < phrase.size();) {
+    const std::size_t end = std::min(phrase.find('_', begin), phrase.size());
+    words.push_back(phrase.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
 }
 
 // Without a location: the text comes from a command line, and the message goes back there.
@@ -30,6 +51,7 @@ void demand(bool condition, const std::string& message) {
 } // namespace
 
 Shape Shape::parse(std::string_view text) {
+  ++parsed;
   const auto wrong = std::find_if_not(text.begin(), text.end(), belongs_in_id);
   demand(wrong == text.end(),
          fmt::format("shape '{}' holds '{}'; write words and numbers of letters, digits and '.', "
@@ -110,13 +132,45 @@ std::size_t Shape::word(std::initializer_list<std::string_view> allowed) const {
   return index;
 }
 
-bool Shape::has(std::string_view word) const {
+const Shape::Token* Shape::find(std::string_view word) const {
   const auto token = std::find_if(tokens_.begin(), tokens_.end(),
                                   [word](const Token& each) { return each.text == word; });
-  if (token == tokens_.end()) return false;
-  token->used = true;
-  return true;
+  return token == tokens_.end() ? nullptr : &*token;
 }
+
+bool Shape::has(std::string_view word) const {
+  const Token* const token = find(word);
+  if (token) token->used = true;
+  return token != nullptr;
+}
+
+bool Shape::has_number(std::string_view key) const {
+  return std::any_of(tokens_.begin(), tokens_.end(),
+                     [key](const Token& each) { return key_of(each.text) == key; });
+}
+
+std::size_t Shape::phrase(const std::vector<std::string>& allowed) const {
+  std::size_t found = allowed.size(), most = 0;
+  bool several = false;
+  for (std::size_t i = 0; i < allowed.size(); ++i) {
+    const std::vector<std::string_view> words = words_of(allowed[i]);
+    const bool there = std::all_of(words.begin(), words.end(),
+                                   [this](std::string_view word) { return find(word); });
+    if (!there || (found < allowed.size() && words.size() < most)) continue;
+    several = found < allowed.size() && words.size() == most;
+    found = i;
+    most = words.size();
+  }
+  const std::size_t skipped = !allowed.empty() && allowed[0].empty() ? 1 : 0; // no word to keep
+  const std::string listed = fmt::format(
+      "{}", fmt::join(allowed.begin() + static_cast<std::ptrdiff_t>(skipped), allowed.end(), ", "));
+  demand(!several, fmt::format("shape '{}' has several of: {}; keep one", text_, listed));
+  demand(found < allowed.size(), fmt::format("shape '{}' has none of: {}; add one", text_, listed));
+  for (const std::string_view word : words_of(allowed[found])) has(word);
+  return found;
+}
+
+std::int64_t Shape::parses() { return parsed; }
 
 void Shape::require_all_used() const {
   for (const Token& token : tokens_)

@@ -33,6 +33,16 @@ class Shape {
   // Whether the token `word`, which a shape may lack, is there.
   bool has(std::string_view word) const;
 
+  // Whether a shape that may lack it has a number behind `key`.
+  bool has_number(std::string_view key) const;
+
+  // Which of `allowed` is there, words or phrases of several ("bias_gelu"): the one of most words.
+  // "" is there where no other is. Throws Error listing them when none or several are there.
+  std::size_t phrase(const std::vector<std::string>& allowed) const;
+
+  // How often this process has parsed a text. What is timed parses none.
+  static std::int64_t parses();
+
   // Throws Error when a token was asked for by none of the above: a misspelt parameter must not be
   // ignored.
   void require_all_used() const;
@@ -43,6 +53,7 @@ class Shape {
     std::string text;
     mutable bool used = false;
   };
+  const Token* find(std::string_view word) const;
   std::vector<Token> tokens_;
   mutable std::int64_t volume_ = 1; // of the numbers that were asked for
 };

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 
 #include "ops/activation/activation.h"
 
@@ -25,12 +26,17 @@ inline std::string word_of(Function function) {
   return word;
 }
 
-// That which the shape begins with.
-inline Function function_of(std::string_view shape) {
-  for (const Function function : kFunctions)
-    if (shape.starts_with(word_of(function) + "_")) return function;
-  fail("shape '" + std::string(shape) +
-       "' has none of: relu, sigmoid, tanh, gelu, gelutanh, silu; begin it with one");
+struct Activated {
+  Function function;
+  std::int64_t n;
+};
+inline ShapeGrammar<Activated> activated_grammar() {
+  std::vector<std::pair<std::string, Function>> words;
+  for (const Function function : kFunctions) words.emplace_back(word_of(function), function);
+  return ShapeGrammar<Activated>().one_of(&Activated::function, words).number("n", &Activated::n);
+}
+inline Function function_of(const Problem& problem) {
+  return problem.parameters.as<Activated>().function;
 }
 
 inline std::vector<std::string> with_each_function(const std::vector<std::string>& shapes) {
@@ -42,6 +48,7 @@ inline std::vector<std::string> with_each_function(const std::vector<std::string
 // `packs_of_tile` of a type: a block's.
 inline Card activation_family(std::int64_t (*packs_of_tile)(Dtype)) {
   Card card;
+  card.grammar = activated_grammar().text();
   card.usual = [](Dtype) { return with_each_function({"n" + std::to_string(kOdd)}); };
   card.sizes = [=](Dtype dtype) {
     return in_each_form({"silu"}, lengths_around_tiles(dtype, packs_of_tile(dtype)));

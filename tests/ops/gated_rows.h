@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/ops/activation_functions.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_gated_activation.h"
@@ -21,10 +22,17 @@ namespace kg::card {
 using gated_activation::Form;
 using gated_activation::kForms;
 
-// That which the shape begins with.
-inline Form gated_form_of(const Problem& problem) {
-  return enumerator_of(kForms, problem.shape.substr(0, problem.shape.find('_')));
+struct Gated {
+  Form form;
+  std::int64_t rows, cols;
+};
+inline ShapeGrammar<Gated> gated_grammar() {
+  return ShapeGrammar<Gated>()
+      .enumerator(&Gated::form, kForms)
+      .number("rows", &Gated::rows)
+      .number("cols", &Gated::cols);
 }
+inline Form gated_form_of(const Problem& problem) { return problem.parameters.as<Gated>().form; }
 inline activation::Function gate_of(const Problem& problem) {
   return function_of(gated_form_of(problem));
 }

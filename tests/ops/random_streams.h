@@ -12,20 +12,36 @@
 
 #include "primitives/philox.h"
 #include "tests/contract/call.h"
-#include "tests/contract/shape.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/random.h"
 
 namespace kg::card {
 
-inline RandomStream stream_of(const Shape& shape) {
-  std::uint64_t offset = 0;
-  if (shape.has("late"))
-    offset = ~std::uint64_t{0} - 5;
-  else if (shape.text().find("_o") != std::string::npos)
-    offset = static_cast<std::uint64_t>(shape.number("o"));
-  return {.seed = 0x9D2C5680A3F1E647,
-          .subsequence = shape.has("sub") ? std::uint64_t{0x0000000700000003} : 0,
-          .offset = offset};
+struct Draws {
+  std::int64_t n;
+  RandomStream stream{.seed = 0x9D2C5680A3F1E647};
+};
+
+inline ShapeGrammar<Draws> draws_grammar() {
+  constexpr std::uint64_t kLate = ~std::uint64_t{0} - 5;
+  return ShapeGrammar<Draws>()
+      .number("n", &Draws::n)
+      .nested(ShapeGrammar<RandomStream>()
+                  .one_of(&RandomStream::subsequence, {{"", 0}, {"sub", 0x0000000700000003}})
+                  .part(
+                      "[o<number>|late]",
+                      [](const Shape& shape, RandomStream& stream) {
+                        if (shape.has_number("o"))
+                          stream.offset = static_cast<std::uint64_t>(shape.number("o"));
+                        else if (shape.has("late"))
+                          stream.offset = kLate;
+                      },
+                      [](RandomStream& stream) {
+                        if (stream.offset == kLate) return std::string("late");
+                        return stream.offset == 0 ? std::string()
+                                                  : "o" + std::to_string(stream.offset);
+                      }),
+              &Draws::stream);
 }
 
 // Word `index` behind the offset, by the tests' own Philox.
@@ -40,7 +56,8 @@ inline std::uint32_t word_of(const RandomStream& stream, std::int64_t index) {
 }
 
 // How a kernel from elsewhere gets it.
-inline std::vector<Integers> integers_of(std::int64_t n, const RandomStream& stream) {
+inline std::vector<Integers> integers_of(const Draws& draws) {
+  const auto& [n, stream] = draws;
   return {{"n", {n}},
           {"seed", {static_cast<std::int64_t>(stream.seed)}},
           {"subsequence", {static_cast<std::int64_t>(stream.subsequence)}},

@@ -6,18 +6,21 @@
 // d they are not dilated. An axis has kernel, stride, pad_before, pad_after and dilation.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "tests/contract/call.h"
 #include "tests/contract/shape.h"
+#include "tests/contract/shape_grammar.h"
 
 namespace kg::card {
 
 template <class Axis>
 void read_windows(const Shape& shape, Axis& vertical, Axis& horizontal) {
-  const bool dilated = shape.text().find("_d") != std::string::npos;
+  const bool dilated = shape.has_number("d");
   const auto kernel = shape.numbers("k"), stride = shape.numbers("s"), pad = shape.numbers("p");
   const auto dilation = dilated ? shape.numbers("d") : std::vector<std::int64_t>{1};
   const auto of = [](const std::vector<std::int64_t>& numbers, std::size_t i) {
@@ -32,16 +35,29 @@ void read_windows(const Shape& shape, Axis& vertical, Axis& horizontal) {
                 .dilation = of(dilation, i)};
 }
 
-// "_k2.3_s1.2_p0.1.2.2_d1.4"
+// "_k2.3_s1.2_p0.1.2.2_d1.4", and what is alike once: "_k3_s1_p1".
 template <class Axis>
 std::string windows_text(const Axis& vertical, const Axis& horizontal) {
-  const auto both = [](const char* key, std::int64_t v, std::int64_t h) {
-    return key + std::to_string(v) + "." + std::to_string(h);
+  const auto numbers = [](const char* key, const std::vector<std::int64_t>& values) {
+    std::string text = key + std::to_string(values[0]);
+    if (std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end())
+      return text;
+    for (std::size_t i = 1; i < values.size(); ++i) text += "." + std::to_string(values[i]);
+    return text;
   };
   const Axis &v = vertical, &h = horizontal;
-  return both("_k", v.kernel, h.kernel) + both("_s", v.stride, h.stride) +
-         both("_p", v.pad_before, v.pad_after) + both(".", h.pad_before, h.pad_after) +
-         both("_d", v.dilation, h.dilation);
+  return numbers("_k", {v.kernel, h.kernel}) + numbers("_s", {v.stride, h.stride}) +
+         numbers("_p", {v.pad_before, v.pad_after, h.pad_before, h.pad_after}) +
+         (v.dilation == 1 && h.dilation == 1 ? "" : numbers("_d", {v.dilation, h.dilation}));
+}
+
+// Of a struct that has the axes `vertical` and `horizontal`.
+template <class P>
+ShapeGrammar<P> windows_grammar() {
+  return ShapeGrammar<P>().part(
+      "k<numbers> s<numbers> p<numbers> [d<numbers>]",
+      [](const Shape& shape, P& p) { read_windows(shape, p.vertical, p.horizontal); },
+      [](P& p) { return windows_text(p.vertical, p.horizontal).substr(1); });
 }
 
 // What a kernel from elsewhere gets of them, behind `extents`.

@@ -194,13 +194,14 @@ std::vector<Problem> layer_of(const Model& m, const Load& load, std::string_view
   constexpr int kPage = 16; // tokens of a page of the cache
   const std::int64_t tokens = std::min(load.tokens, m.context);
   const std::int64_t keys = std::min(load.keys, m.context);
+  const std::string heads = m.kv_heads == m.heads ? fmt::format("h{}", m.heads)
+                                                  : fmt::format("h{}_kv{}", m.heads, m.kv_heads);
 
   Layer prompt(m, dtype, tokens);
   prompt.project();
   prompt.add("kv_append",
              fmt::format("b1_t{}_h{}_d{}_k{}_page{}", tokens, m.kv_heads, m.depth, tokens, kPage));
-  prompt.add("attention", fmt::format("b1_h{}_kv{}_q{}_k{}_d{}_causal", m.heads, m.kv_heads, tokens,
-                                      tokens, m.depth));
+  prompt.add("attention", fmt::format("b1_{}_q{}_k{}_d{}_causal", heads, tokens, tokens, m.depth));
   prompt.finish();
 
   Layer step(m, dtype, load.sequences);
@@ -208,8 +209,8 @@ std::vector<Problem> layer_of(const Model& m, const Load& load, std::string_view
   step.project();
   step.add("kv_append", fmt::format("b{}_t1_h{}_d{}_k{}_page{}", load.sequences, m.kv_heads,
                                     m.depth, keys, kPage));
-  step.add("attention_decode", fmt::format("b{}_h{}_kv{}_q1_k{}_d{}_page{}", load.sequences,
-                                           m.heads, m.kv_heads, keys, m.depth, kPage));
+  step.add("attention_decode",
+           fmt::format("b{}_{}_q1_k{}_d{}_page{}", load.sequences, heads, keys, m.depth, kPage));
   step.finish();
   return step.problems;
 }

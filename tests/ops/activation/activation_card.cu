@@ -19,26 +19,27 @@ namespace kg::card {
 namespace {
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  shape.has(word_of(function_of(shape.text())));
-  const std::int64_t n = shape.number("n");
+  const Activated parameters = activated_grammar().parse(shape);
+  const std::int64_t n = parameters.n;
   Problem result{dtype, shape.text(), activation::work(dtype, n), static_cast<double>(n)};
+  result.parameters = parameters;
   result.inputs = {{"x", dtype, {n}}};
   result.outputs = {{"y", dtype, {n}, true, {"x"}}};
   return result;
 }
 
 constexpr auto kRun = []<class T>(const Call& call, activation::Variant variant, Stream& stream) {
-  return activation::run<T>(function_of(call.problem().shape), call.in<T>("x"), call.out<T>("y"),
+  return activation::run<T>(function_of(call.problem()), call.in<T>("x"), call.out<T>("y"),
                             call.extent("x", 0), variant, stream);
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
-  vendor::activation(vendor, function_of(call.problem().shape), call.problem().dtype,
-                     call.address("x"), call.address("y"), call.extent("x", 0), stream);
+  vendor::activation(vendor, function_of(call.problem()), call.problem().dtype, call.address("x"),
+                     call.address("y"), call.extent("x", 0), stream);
 }
 
 References references(const Problem& problem, const Inputs& inputs) {
-  const activation::Function op = function_of(problem.shape);
+  const activation::Function op = function_of(problem);
   const Dtype dtype = problem.dtype;
   const std::vector<double>& x = inputs.at("x").values;
   const std::vector<double> y = test::unary_oracle(op, x);
@@ -128,10 +129,9 @@ Card activation_card() {
   card.problem = problem;
   run_by(card, activation::kVariants, kRun);
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
-  card.vendors = {[](const Problem& p) {
-                    return names(vendor::activation_table, function_of(p.shape), p.dtype);
-                  },
-                  run_vendor, 64};
+  card.vendors = {
+      [](const Problem& p) { return names(vendor::activation_table, function_of(p), p.dtype); },
+      run_vendor, 64};
   card.vendors.on_host = always({"onednn"});
   card.references = references;
   card.exact_samples = exact_samples;

@@ -19,9 +19,10 @@ namespace kg::card {
 namespace {
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  shape.has(word_of(function_of(shape.text())));
-  const std::int64_t n = shape.number("n");
+  const Activated parameters = activated_grammar().parse(shape);
+  const std::int64_t n = parameters.n;
   Problem result{dtype, shape.text(), activation_backward::work(dtype, n), static_cast<double>(n)};
+  result.parameters = parameters;
   result.inputs = {{"x", dtype, {n}}, {"dy", dtype, {n}}};
   result.outputs = {{"dx", dtype, {n}, true, {"x", "dy"}}};
   result.kept = {{"y", dtype, {n}}};
@@ -30,25 +31,24 @@ Problem problem(Dtype dtype, const Shape& shape) {
 
 constexpr auto kRun = []<class T>(const Call& call, activation_backward::Variant variant,
                                   Stream& stream) {
-  return activation_backward::run<T>(function_of(call.problem().shape), call.in<T>("x"),
-                                     call.in<T>("dy"), call.out<T>("dx"), call.extent("x", 0),
-                                     variant, stream);
+  return activation_backward::run<T>(function_of(call.problem()), call.in<T>("x"), call.in<T>("dy"),
+                                     call.out<T>("dx"), call.extent("x", 0), variant, stream);
 };
 
 // y of the library's own forward pass.
 void prepare(std::string_view vendor, const Call& call, Stream& stream) {
-  vendor::activation(vendor, function_of(call.problem().shape), call.problem().dtype,
-                     call.address("x"), call.address("y"), call.extent("x", 0), stream);
+  vendor::activation(vendor, function_of(call.problem()), call.problem().dtype, call.address("x"),
+                     call.address("y"), call.extent("x", 0), stream);
 }
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
-  vendor::activation_backward(vendor, function_of(call.problem().shape), call.problem().dtype,
+  vendor::activation_backward(vendor, function_of(call.problem()), call.problem().dtype,
                               call.address("x"), call.address("y"), call.address("dy"),
                               call.address("dx"), call.extent("x", 0), stream);
 }
 
 References references(const Problem& problem, const Inputs& inputs) {
-  const activation::Function op = function_of(problem.shape);
+  const activation::Function op = function_of(problem);
   const Dtype dtype = problem.dtype;
   const std::vector<double>&x = inputs.at("x").values, &dy = inputs.at("dy").values;
   const std::vector<double> dx = test::unary_backward_oracle(op, x, dy);
@@ -147,7 +147,7 @@ Card activation_backward_card() {
   card.problem = problem;
   run_by(card, activation_backward::kVariants, kRun);
   card.vendors.names = [](const Problem& p) {
-    return names(vendor::activation_backward_table, function_of(p.shape), p.dtype);
+    return names(vendor::activation_backward_table, function_of(p), p.dtype);
   };
   card.vendors.run = run_vendor;
   card.vendors.on_host = always({"onednn"});

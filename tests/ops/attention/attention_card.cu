@@ -33,6 +33,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   });
   Problem result{dtype, shape.text(), work,
                  pairs(h) * static_cast<double>(2 * (h.depth + h.value_depth))};
+  result.parameters = h;
   result.outputs = {rows_tensor("out", dtype, h.extents(Heads::Of::queries, h.value_depth))};
   add_inputs(h, result);
   result.outputs.push_back(log_sum_tensor(h));
@@ -58,7 +59,7 @@ std::vector<Variant> variants() {
   for (std::size_t i = 0; i < result.size(); ++i) {
     const attention::Variant variant = attention::kVariants[i];
     result[i].supports = [variant](const Problem& problem) {
-      const Heads h = heads_of(problem);
+      const Heads& h = heads_of(problem);
       return dispatch(problem.dtype, [&]<class T>() {
         return attention::supports<T>(variant, h.depth, h.value_depth);
       });
@@ -67,7 +68,7 @@ std::vector<Variant> variants() {
     if (variant == attention::Variant::flash) result[i].dtypes = {Dtype::f16, Dtype::bf16};
     if (variant != attention::Variant::naive) continue;
     result[i].sequence = [](const Problem& problem) {
-      const Heads h = heads_of(problem);
+      const Heads& h = heads_of(problem);
       return h.keys * (h.depth + h.value_depth);
     };
     result[i].accurate = false; // one sum over all keys
@@ -79,8 +80,8 @@ bool is_masked(const Heads& h) { return h.causal || h.window != 0 || h.bias; }
 
 // Of tensors with heads before tokens whose queries all see a key.
 std::vector<std::string_view> vendors_of(const Problem& problem) {
-  const Heads h = heads_of(problem);
-  if (h.tokens_first || !h.all_see()) return {};
+  const Heads& h = heads_of(problem);
+  if (h.tokens_first() || !h.all_see()) return {};
   return names(vendor::attention_table, problem.dtype, is_masked(h));
 }
 
@@ -100,7 +101,7 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
 
 std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
                                      const Layout&) {
-  const Heads h = heads_of(problem);
+  const Heads& h = heads_of(problem);
   if (variant == "naive") return {"attention::naive<"};
   if (variant == "tiled")
     return {"attention::tiled<" + std::string(h.value_depth <= 64 ? "1" : "2") + ", "};
@@ -112,9 +113,10 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 Card attention_card() {
   Card card = attention_family();
   card.problem = problem;
+  card.grammar = heads_grammar().text();
   card.variants = variants();
   card.resolved = [](const Problem& problem) {
-    const Heads h = heads_of(problem);
+    const Heads& h = heads_of(problem);
     return dispatch(problem.dtype, [&]<class T>() {
       return name(attention::resolved<T>(attention::Variant::automatic, h.depth, h.value_depth));
     });

@@ -13,10 +13,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "tests/contract/card.h"
+#include "tests/contract/shape_grammar.h"
 
 namespace kg::card {
 
@@ -28,16 +30,21 @@ inline std::int64_t usual_length(std::int64_t sequence, std::int64_t most) {
 
 struct Heads {
   std::int64_t batch, heads, kv_heads, queries, keys, depth, value_depth;
-  bool tokens_first, ragged, causal;
+  enum class Layout { bhsd, bshd, ragged };
+  Layout layout;
+  bool causal;
   std::int64_t window;
   bool lengths, bias;
+
+  bool ragged() const { return layout == Layout::ragged; }
+  bool tokens_first() const { return layout != Layout::bhsd; }
 
   // Whose heads and tokens a tensor has.
   enum class Of { queries, keys };
 
   // Of a sequence.
   std::int64_t tokens(Of of, std::int64_t sequence) const {
-    if (!ragged) return of == Of::queries ? queries : keys;
+    if (!ragged()) return of == Of::queries ? queries : keys;
     return of == Of::queries ? usual_length(sequence, queries) : usual_length(sequence + 3, keys);
   }
   // Where the tokens of each begin, and where those of the last one end.
@@ -49,64 +56,62 @@ struct Heads {
 
   std::vector<std::int64_t> extents(Of of, std::int64_t length) const {
     const std::int64_t count = heads_of(of), each = tokens(of, 0);
-    if (ragged) return {offsets(of).back(), count, length};
-    if (tokens_first) return {batch, each, count, length};
+    if (ragged()) return {offsets(of).back(), count, length};
+    if (tokens_first()) return {batch, each, count, length};
     return {batch, count, each, length};
   }
   // Where a row begins.
   std::int64_t at(Of of, std::int64_t length, std::int64_t sequence, std::int64_t head,
                   std::int64_t token) const {
     const std::int64_t count = heads_of(of), each = tokens(of, 0);
-    if (ragged)
+    if (ragged())
       token += offsets(of)[static_cast<std::size_t>(sequence)];
-    else if (tokens_first)
+    else if (tokens_first())
       token += sequence * each;
-    return (tokens_first ? token * count + head : (sequence * count + head) * each + token) *
+    return (tokens_first() ? token * count + head : (sequence * count + head) * each + token) *
            length;
   }
   std::int64_t log_sum_at(std::int64_t sequence, std::int64_t head, std::int64_t query) const {
-    if (!ragged) return (sequence * heads + head) * queries + query;
+    if (!ragged()) return (sequence * heads + head) * queries + query;
     const std::vector<std::int64_t> begin = offsets(Of::queries);
     return head * begin.back() + begin[static_cast<std::size_t>(sequence)] + query;
   }
   std::int64_t log_sums() const {
-    return heads * (ragged ? offsets(Of::queries).back() : batch * queries);
+    return heads * (ragged() ? offsets(Of::queries).back() : batch * queries);
   }
   std::int64_t kv_head(std::int64_t head) const { return head / (heads / kv_heads); }
 
   // Whether each query sees a key, in every sequence.
-  bool all_see() const { return !lengths && !ragged && keys > 0 && (!causal || keys >= queries); }
+  bool all_see() const { return !lengths && !ragged() && keys > 0 && (!causal || keys >= queries); }
 
  private:
   std::int64_t heads_of(Of of) const { return of == Of::queries ? heads : kv_heads; }
 };
 
-inline Heads heads_of(const Shape& shape) {
-  const auto optional = [&](const char* key, std::int64_t otherwise) {
-    const std::string text = shape.text();
-    const std::string start = std::string("_") + key;
-    const std::size_t found = text.find(start);
-    const bool there = found != std::string::npos && found + start.size() < text.size() &&
-                       text[found + start.size()] >= '0' && text[found + start.size()] <= '9';
-    return there ? shape.number(key) : otherwise;
-  };
-  const std::int64_t heads = shape.number("h"), depth = shape.number("d");
-  const bool ragged = shape.has("ragged");
-  return {.batch = shape.number("b"),
-          .heads = heads,
-          .kv_heads = optional("kv", heads),
-          .queries = shape.number("q"),
-          .keys = shape.number("k"),
-          .depth = depth,
-          .value_depth = optional("v", depth),
-          .tokens_first = shape.has("bshd") || ragged,
-          .ragged = ragged,
-          .causal = shape.has("causal"),
-          .window = optional("window", 0),
-          .lengths = shape.has("lengths"),
-          .bias = shape.has("bias")};
+// The part of a grammar that attention_decode has, too.
+inline ShapeGrammar<Heads> extents_grammar() {
+  return ShapeGrammar<Heads>()
+      .number("b", &Heads::batch)
+      .number("h", &Heads::heads)
+      .number("kv", &Heads::kv_heads, &Heads::heads)
+      .number("q", &Heads::queries)
+      .number("k", &Heads::keys)
+      .number("d", &Heads::depth)
+      .number("v", &Heads::value_depth, &Heads::depth);
 }
-inline Heads heads_of(const std::string& shape) { return heads_of(Shape::parse(shape)); }
-inline Heads heads_of(const Problem& problem) { return heads_of(problem.shape); }
+inline ShapeGrammar<Heads> heads_grammar() {
+  using Layout = Heads::Layout;
+  return extents_grammar()
+      .one_of(&Heads::layout,
+              {{"", Layout::bhsd}, {"bshd", Layout::bshd}, {"ragged", Layout::ragged}})
+      .flag("causal", &Heads::causal)
+      .number("window", &Heads::window, 0)
+      .flag("lengths", &Heads::lengths)
+      .flag("bias", &Heads::bias);
+}
+
+inline Heads heads_of(const Shape& shape) { return heads_grammar().parse(shape); }
+inline Heads heads_of(const std::string& shape) { return heads_grammar().parse(shape); }
+inline const Heads& heads_of(const Problem& problem) { return problem.parameters.as<Heads>(); }
 
 } // namespace kg::card

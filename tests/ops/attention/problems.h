@@ -104,7 +104,7 @@ inline void add_inputs(const Heads& h, Problem& to) {
                          .element = [keys = h.keys](std::int64_t b) {
                            return static_cast<std::uint64_t>(usual_length(b, keys));
                          }});
-  if (h.ragged)
+  if (h.ragged())
     for (const auto& [name, of] : {std::pair{"query_offsets", Heads::Of::queries},
                                    std::pair{"key_offsets", Heads::Of::keys}})
       to.inputs.push_back({.name = name,
@@ -123,8 +123,8 @@ inline void add_inputs(const Heads& h, Problem& to) {
   to.draw = draw_numbers;
   // What a mask says is part of the function's name; the rest are numbers.
   std::string words;
-  const std::pair<bool, const char*> flags[] = {{h.ragged, "ragged"},
-                                                {h.tokens_first && !h.ragged, "bshd"},
+  const std::pair<bool, const char*> flags[] = {{h.ragged(), "ragged"},
+                                                {h.tokens_first() && !h.ragged(), "bshd"},
                                                 {h.causal, "causal"},
                                                 {h.lengths, "lengths"},
                                                 {h.bias, "bias"}};
@@ -144,15 +144,15 @@ inline void add_inputs(const Heads& h, Problem& to) {
 // As an input or output of a problem.
 inline Tensor log_sum_tensor(const Heads& h) {
   std::vector<std::int64_t> extents = {h.batch, h.heads, h.queries};
-  if (h.ragged) extents = {h.heads, h.offsets(Heads::Of::queries).back()};
+  if (h.ragged()) extents = {h.heads, h.offsets(Heads::Of::queries).back()};
   return {.name = "log_sum", .dtype = Dtype::f32, .extents = extents, .by_row = false};
 }
 
 inline attention::Strides strides(const Heads& h, const Call& call, std::string_view tensor) {
   const auto axis = [&](std::size_t number) { return call.stride(tensor, number); };
-  if (h.ragged) return {0, axis(1), axis(0)};
-  return h.tokens_first ? attention::Strides{axis(0), axis(2), axis(1)}
-                        : attention::Strides{axis(0), axis(1), axis(2)};
+  if (h.ragged()) return {0, axis(1), axis(0)};
+  return h.tokens_first() ? attention::Strides{axis(0), axis(2), axis(1)}
+                          : attention::Strides{axis(0), axis(1), axis(2)};
 }
 inline attention::Strides strides(const Call& call, std::string_view tensor) {
   return strides(heads_of(call.problem()), call, tensor);
@@ -161,15 +161,15 @@ inline attention::Strides strides(const Call& call, std::string_view tensor) {
 // A call's inputs; no results.
 template <class T>
 attention::Problem<T> bound(const Call& call) {
-  const Heads h = heads_of(call.problem());
+  const Heads& h = heads_of(call.problem());
   attention::Problem<T> p = described<T>(h);
-  const std::size_t axes = h.ragged ? 3 : 4;
-  const std::size_t heads = h.ragged || !h.tokens_first ? 1 : 2, tokens = 3 - heads;
+  const std::size_t axes = h.ragged() ? 3 : 4;
+  const std::size_t heads = h.ragged() || !h.tokens_first() ? 1 : 2, tokens = 3 - heads;
   p.heads = call.extent("q", heads);
   p.kv_heads = call.extent("k", heads);
   p.depth = call.extent("q", axes - 1);
   p.value_depth = call.extent("v", axes - 1);
-  if (h.ragged) {
+  if (h.ragged()) {
     p.query_offsets = call.in<std::int32_t>("query_offsets");
     p.key_offsets = call.in<std::int32_t>("key_offsets");
   } else {
@@ -200,7 +200,7 @@ attention::Problem<T> bound(const Call& call) {
 // With the addend of each score that the libraries' chains take: the bias where the key is seen,
 // else -inf.
 inline Problem with_addend(const Problem& ours) {
-  const Heads h = heads_of(ours);
+  const Heads& h = heads_of(ours);
   Problem result = ours;
   const auto addend = [h](std::int64_t i, const auto& bias) {
     if (!sees(h, i / h.keys % h.queries, i % h.keys))

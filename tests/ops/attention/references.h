@@ -152,7 +152,7 @@ inline Values values_of(const Inputs& inputs) {
 }
 
 inline References references(const Problem& problem, const Inputs& inputs) {
-  const Heads h = heads_of(problem);
+  const Heads& h = heads_of(problem);
   const auto all =
       std::make_shared<Results>(results_of(h, problem.scalars.at("scale"), values_of(inputs)));
   References result;
@@ -175,7 +175,7 @@ inline References references(const Problem& problem, const Inputs& inputs) {
 
 inline Reference elements(const Problem& problem, std::string_view output, std::int64_t first,
                           std::int64_t count, const Values& values) {
-  const Heads h = heads_of(problem);
+  const Heads& h = heads_of(problem);
   const bool is_out = output == "out";
   const std::int64_t length = is_out ? h.value_depth : 1;
   Results all;
@@ -183,7 +183,7 @@ inline Reference elements(const Problem& problem, std::string_view output, std::
   for (std::int64_t i = first; i < first + count; ++i) {
     if (i == first || i % length == 0)
       row = row_oracle(h, problem.scalars.at("scale"),
-                       row_at(h.heads, h.queries, is_out && h.tokens_first, i / length), values);
+                       row_at(h.heads, h.queries, is_out && h.tokens_first(), i / length), values);
     const auto at = static_cast<std::size_t>(i % length);
     all.value.push_back(is_out ? row.value[at] : row.log_sum[0]);
     all.weighted_abs.push_back(is_out ? row.weighted_abs[at] : 0);

@@ -35,8 +35,7 @@ std::vector<double> outputs(const Heads& h, Value value) {
 }
 
 // Queries of zeros weigh all keys alike: the mean of 2^n integers, whose sum is exact in each type.
-inline Sample equal_scores(Dtype dtype, const std::string& shape) {
-  const Heads h = heads_of(shape);
+inline Sample equal_scores(Dtype dtype, const std::string& shape, const Heads& h) {
   const std::int64_t most = dtype == Dtype::bf16 ? 1 : 15;
   const std::vector<double> v =
       test::integers(dtype, h.batch * h.kv_heads * h.keys * h.value_depth, most, test::Tensor::c)
@@ -59,8 +58,7 @@ inline Sample equal_scores(Dtype dtype, const std::string& shape) {
 // Keys are the rows of a Hadamard matrix (Sylvester's: the sign is the parity of i & j), so that a
 // query which is 32 times one of them scores 32 depth there and 0 elsewhere: the weights are 1 and,
 // beyond the range of f32, 0. keys <= depth, a power of two.
-inline Sample one_key_each(Dtype dtype, const std::string& shape) {
-  const Heads h = heads_of(shape);
+inline Sample one_key_each(Dtype dtype, const std::string& shape, const Heads& h) {
   const auto sign = [](std::int64_t i, std::int64_t d) {
     return std::popcount(static_cast<std::uint64_t>(i & d)) % 2 == 0 ? 1.0 : -1.0;
   };
@@ -97,10 +95,10 @@ inline std::vector<Sample> exact_samples(Dtype dtype) {
   for (const char* const shape :
        {"b1_h2_q70_k64_d64", "b2_h4_kv2_q18_k128_d80_v40", "b1_h3_kv1_q33_k256_d128_bshd",
         "b1_h1_q20_k128_d192_v128", "b1_h1_q20_k64_d256"})
-    samples.push_back(equal_scores(dtype, shape));
+    samples.push_back(equal_scores(dtype, shape, heads_of(shape)));
   for (const char* const shape : {"b2_h2_kv1_q70_k64_d64", "b1_h4_kv2_q40_k128_d128_bshd",
                                   "b1_h1_q20_k256_d256", "b1_h1_q20_k64_d64_v24"})
-    samples.push_back(one_key_each(dtype, shape));
+    samples.push_back(one_key_each(dtype, shape, heads_of(shape)));
   for (Sample& sample : samples) sample.vacuous_outputs = {"log_sum"}; // all queries have the same
   return samples;
 }
@@ -133,7 +131,7 @@ inline std::vector<Sample> random_samples(Dtype dtype) {
   for (Sample& sample : samples) {
     const Heads h = heads_of(sample.shape);
     const bool fewer_keys =
-        h.queries >= h.keys + 16 || h.ragged || (h.lengths && h.queries == h.keys);
+        h.queries >= h.keys + 16 || h.ragged() || (h.lengths && h.queries == h.keys);
     if (!h.causal || !fewer_keys) continue;
     sample.degenerate = test::Degenerate::sparse;
     sample.vacuous_outputs = {"log_sum"}; // where the claim does not hold

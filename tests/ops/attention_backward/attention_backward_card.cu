@@ -55,6 +55,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   });
   Problem result{dtype, shape.text(), work,
                  pairs(h) * static_cast<double>(2 * (3 * h.depth + 2 * h.value_depth))};
+  result.parameters = h;
   add_inputs(h, result);
   const auto of_queries = [&](std::int64_t length) {
     return h.extents(Heads::Of::queries, length);
@@ -97,7 +98,7 @@ std::vector<Variant> variants() {
   for (std::size_t i = 0; i < result.size(); ++i) {
     const attention_backward::Variant variant = attention_backward::kVariants[i];
     result[i].supports = [variant](const Problem& problem) {
-      const Heads h = heads_of(problem);
+      const Heads& h = heads_of(problem);
       return dispatch(problem.dtype, [&]<class T>() {
         return attention_backward::supports<T>(variant, h.depth, h.value_depth);
       });
@@ -105,7 +106,7 @@ std::vector<Variant> variants() {
     if (variant == attention_backward::Variant::flash) result[i].dtypes = {Dtype::f16, Dtype::bf16};
     if (variant != attention_backward::Variant::naive) continue;
     result[i].sequence = [](const Problem& problem) {
-      const Heads h = heads_of(problem);
+      const Heads& h = heads_of(problem);
       return std::max(h.keys, h.heads / h.kv_heads * h.queries) * (h.depth + h.value_depth);
     };
     result[i].accurate = false; // one sum over all keys or queries
@@ -115,8 +116,8 @@ std::vector<Variant> variants() {
 
 // Of tensors with heads before tokens whose queries all see a key.
 std::vector<std::string_view> vendors_of(const Problem& problem) {
-  const Heads h = heads_of(problem);
-  if (h.tokens_first || !h.all_see()) return {};
+  const Heads& h = heads_of(problem);
+  if (h.tokens_first() || !h.all_see()) return {};
   return names(vendor::attention_backward_table, problem.dtype);
 }
 
@@ -148,7 +149,7 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
 // In the order of their launches, of what is not empty.
 std::vector<std::vector<std::string>> kernels(std::string_view variant, const Problem& problem,
                                               const Layout&) {
-  const Heads h = heads_of(problem);
+  const Heads& h = heads_of(problem);
   const bool queries = h.batch * h.queries > 0, keys = h.batch * h.keys > 0;
   std::vector<std::vector<std::string>> result;
   if (variant == "naive") {
@@ -167,9 +168,10 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
 Card attention_backward_card() {
   Card card = attention_family();
   card.problem = problem;
+  card.grammar = heads_grammar().text();
   card.variants = variants();
   card.resolved = [](const Problem& problem) {
-    const Heads h = heads_of(problem);
+    const Heads& h = heads_of(problem);
     return dispatch(problem.dtype, [&]<class T>() {
       return name(attention_backward::resolved<T>(attention_backward::Variant::automatic, h.depth,
                                                   h.value_depth));

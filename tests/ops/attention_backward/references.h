@@ -70,7 +70,7 @@ inline test::AttentionBackwardOracle row_oracle(const Heads& h, double scale, co
 }
 
 inline References references(const Problem& problem, const Inputs& inputs) {
-  const Heads h = heads_of(problem);
+  const Heads& h = heads_of(problem);
   const double scale = problem.scalars.at("scale");
   const Values values = attention_references::values_of(inputs);
   const auto all = std::make_shared<std::map<std::string, AttentionGradient, std::less<>>>();
@@ -108,10 +108,10 @@ inline AttentionGradient row_of(const Heads& h, double scale, std::string_view o
                                 std::int64_t n, const Values& values) {
   using attention_references::row_at;
   if (output == "dq") {
-    const Row row = row_at(h.heads, h.queries, h.tokens_first, n);
+    const Row row = row_at(h.heads, h.queries, h.tokens_first(), n);
     return row_oracle(h, scale, row, attention_references::keys_of(h, row, values), values).dq;
   }
-  const Row key = row_at(h.kv_heads, h.keys, h.tokens_first, n);
+  const Row key = row_at(h.kv_heads, h.keys, h.tokens_first(), n);
   const std::int64_t group = h.heads / h.kv_heads;
   AttentionGradient sum(output == "dk" ? h.depth : h.value_depth);
   for (std::int64_t head = key.head * group; head < (key.head + 1) * group; ++head)
@@ -128,7 +128,7 @@ inline AttentionGradient row_of(const Heads& h, double scale, std::string_view o
 
 inline Reference elements(const Problem& problem, std::string_view output, std::int64_t first,
                           std::int64_t count, const Values& values) {
-  const Heads h = heads_of(problem);
+  const Heads& h = heads_of(problem);
   const std::int64_t length = output == "dv" ? h.value_depth : h.depth;
   AttentionGradient row, all;
   for (std::int64_t i = first; i < first + count; ++i) {

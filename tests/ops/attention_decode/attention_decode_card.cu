@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Attention of a few queries to a cache, by attention's shapes (heads.h), all causal:
-// b2_h8_kv2_q1_k300_d128, then bshd, lengths, or page16 where the cache has pages of 16 tokens.
+// b2_h8_kv2_q1_k300_d128, then bshd, page16 where the cache has pages of 16 tokens, lengths.
 // Libraries have it for continuous tensors alone, as `attention`.
 #include "ops/attention_decode/attention_decode.h"
 
@@ -52,13 +52,24 @@ struct Cache {
   }
 };
 
-Cache cache_of(const Shape& shape) {
-  Cache cache{heads_of(shape), 0};
+ShapeGrammar<Cache> cache_grammar() {
+  using Layout = Heads::Layout;
+  return ShapeGrammar<Cache>()
+      .nested(
+          extents_grammar().one_of(&Heads::layout, {{"", Layout::bhsd}, {"bshd", Layout::bshd}}),
+          &Cache::heads)
+      .number("page", &Cache::page, 0)
+      .nested(ShapeGrammar<Heads>().flag("lengths", &Heads::lengths), &Cache::heads);
+}
+
+// All causal, though no word says so.
+template <class Text>
+Cache cache_of(const Text& shape) {
+  Cache cache = cache_grammar().parse(shape);
   cache.heads.causal = true;
-  if (shape.text().find("_page") != std::string::npos) cache.page = shape.number("page");
   return cache;
 }
-Cache cache_of(const Problem& problem) { return cache_of(Shape::parse(problem.shape)); }
+const Cache& cache_of(const Problem& problem) { return problem.parameters.as<Cache>(); }
 
 template <class T>
 attention_decode::Problem<T> described(const Cache& cache) {
@@ -83,6 +94,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
       dtype, shape.text(),
       dispatch(dtype, [&]<class T>() { return attention_decode::work(described<T>(cache)); }),
       attention_problems::pairs(h) * static_cast<double>(2 * (h.depth + h.value_depth))};
+  result.parameters = cache;
   using attention_problems::rows_tensor;
   result.inputs = {rows_tensor("q", dtype, h.extents(Of::queries, h.depth)),
                    rows_tensor("k", dtype, cache.extents(h.depth)),
@@ -110,7 +122,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   result.gaps = true;
   result.pitched = true;
   result.draw = attention_problems::draw_numbers;
-  result.calling = {std::string(h.tokens_first ? "bshd" : "") + (cache.page > 0 ? "paged" : "") +
+  result.calling = {std::string(h.tokens_first() ? "bshd" : "") + (cache.page > 0 ? "paged" : "") +
                         (h.lengths ? "lengths" : ""),
                     {{"batch", {h.batch}},
                      {"heads", {h.heads}},
@@ -125,8 +137,8 @@ Problem problem(Dtype dtype, const Shape& shape) {
 
 constexpr auto kRun = []<class T>(const Call& call, attention_decode::Variant variant,
                                   Stream& stream) {
-  const Cache cache = cache_of(call.problem());
-  const bool first = cache.heads.tokens_first;
+  const Cache& cache = cache_of(call.problem());
+  const bool first = cache.heads.tokens_first();
   attention_decode::Problem<T> p = described<T>(cache);
   p.batch = call.extent("q", 0);
   p.heads = call.extent("q", first ? 2 : 1);
@@ -169,7 +181,7 @@ constexpr auto kRun = []<class T>(const Call& call, attention_decode::Variant va
 // Elements [first, first + count) of out.
 Reference attended(const Problem& problem, std::int64_t first, std::int64_t count,
                    const Values& values) {
-  const Cache cache = cache_of(problem);
+  const Cache& cache = cache_of(problem);
   const Heads& h = cache.heads;
   const Elements table = cache.page > 0 ? values("table") : nullptr;
   const auto entry = [&](std::int64_t i) { return static_cast<std::int64_t>(table(i)); };
@@ -188,7 +200,7 @@ Reference attended(const Problem& problem, std::int64_t first, std::int64_t coun
     if (i == first || i % h.value_depth == 0)
       row = attention_references::row_oracle(
           h, problem.scalars.at("scale"),
-          attention_references::row_at(h.heads, h.queries, h.tokens_first, i / h.value_depth),
+          attention_references::row_at(h.heads, h.queries, h.tokens_first(), i / h.value_depth),
           contiguous);
     const auto at = static_cast<std::size_t>(i % h.value_depth);
     result.value.push_back(row.value[at]);
@@ -223,7 +235,7 @@ Reference elements(const Problem& problem, std::string_view, std::int64_t first,
 
 // A sample of attention's whose keys and values are put into pages, of which nothing else is known.
 Sample in_pages(Dtype dtype, Sample sample) {
-  const Cache cache = cache_of(Shape::parse(sample.shape));
+  const Cache cache = cache_of(sample.shape);
   if (cache.page == 0) return sample;
   for (const auto& [name, length] :
        {std::pair{"k", cache.heads.depth}, std::pair{"v", cache.heads.value_depth}}) {
@@ -245,10 +257,12 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const char* const shape :
        {"b1_h4_kv2_q1_k512_d64", "b1_h3_q1_k64_d80_v40_bshd", "b2_h5_kv1_q1_k128_d128_page16"})
-    samples.push_back(in_pages(dtype, attention_samples::equal_scores(dtype, shape)));
+    samples.push_back(in_pages(
+        dtype, attention_samples::equal_scores(dtype, shape, cache_of(std::string(shape)).heads)));
   for (const char* const shape :
        {"b2_h4_kv2_q1_k64_d64", "b1_h6_kv1_q1_k256_d256_bshd", "b3_h2_q1_k128_d128_page32"})
-    samples.push_back(in_pages(dtype, attention_samples::one_key_each(dtype, shape)));
+    samples.push_back(in_pages(
+        dtype, attention_samples::one_key_each(dtype, shape, cache_of(std::string(shape)).heads)));
   return samples;
 }
 
@@ -309,11 +323,11 @@ std::vector<Variant> variants() {
   std::vector<Variant> result = variants_of(attention_decode::kVariants, kRun);
   for (std::size_t i = 0; i < result.size(); ++i)
     result[i].supports = [variant = attention_decode::kVariants[i]](const Problem& problem) {
-      const Heads h = cache_of(problem).heads;
+      const Heads& h = cache_of(problem).heads;
       return attention_decode::supports(variant, h.depth, h.value_depth);
     };
   result[0].sequence = [](const Problem& problem) {
-    const Heads h = cache_of(problem).heads;
+    const Heads& h = cache_of(problem).heads;
     return h.keys * (h.depth + h.value_depth);
   };
   return result;
@@ -324,9 +338,10 @@ std::vector<Variant> variants() {
 Card attention_decode_card() {
   Card card;
   card.problem = problem;
+  card.grammar = cache_grammar().text();
   card.variants = variants();
   card.resolved = [](const Problem& problem) {
-    const Heads h = cache_of(problem).heads;
+    const Heads& h = cache_of(problem).heads;
     return name(
         attention_decode::resolved(attention_decode::Variant::automatic, h.depth, h.value_depth));
   };

@@ -20,10 +20,11 @@ std::string shape_of(std::int64_t rows, std::int64_t cols) {
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  shape.word({"erf", "tanh"});
-  const std::int64_t rows = shape.number("rows"), cols = shape.number("cols");
+  const GeluRows parameters = gelu_grammar().parse(shape);
+  const std::int64_t rows = parameters.rows, cols = parameters.cols;
   Problem result{dtype, shape.text(), bias_gelu::work(dtype, rows, cols),
                  2.0 * static_cast<double>(rows * cols)};
+  result.parameters = parameters;
   result.inputs = {{"x", dtype, {rows, cols}}, {"bias", dtype, {cols}, false}};
   result.outputs = {{"y", dtype, {rows, cols}, true, {"x"}}};
   return result;
@@ -129,6 +130,7 @@ std::vector<std::string> sizes(Dtype dtype) {
 Card bias_gelu_card() {
   Card card;
   card.problem = problem;
+  card.grammar = gelu_grammar().text();
   run_by(card, bias_gelu::kVariants, kRun);
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
   card.vendors = {

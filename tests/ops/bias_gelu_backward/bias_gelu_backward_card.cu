@@ -21,8 +21,8 @@ namespace kg::card {
 namespace {
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  shape.word({"erf", "tanh"});
-  const std::int64_t rows = shape.number("rows"), cols = shape.number("cols");
+  const GeluRows parameters = gelu_grammar().parse(shape);
+  const std::int64_t rows = parameters.rows, cols = parameters.cols;
   Problem result{dtype, shape.text(), bias_gelu_backward::work(dtype, rows, cols),
                  4.0 * static_cast<double>(rows * cols)};
   const auto matrix = [&](const std::string& name) {
@@ -31,6 +31,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   const auto columns = [&](const std::string& name) {
     return Tensor{.name = name, .dtype = dtype, .extents = {cols}, .by_row = false, .col_axis = 0};
   };
+  result.parameters = parameters;
   result.inputs = {matrix("x"), columns("bias"), matrix("dy")};
   result.outputs = {matrix("dx"), columns("dbias")};
   result.outputs[0].may_be = {"x", "dy"};
@@ -210,6 +211,7 @@ Card bias_gelu_backward_card() {
   using bias_gelu_backward::Variant;
   Card card;
   card.problem = problem;
+  card.grammar = gelu_grammar().text();
   run_by(card, bias_gelu_backward::kVariants, kRun);
   card.variants[0].sequence = rows_of; // naive: a thread per column
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.

@@ -12,6 +12,7 @@
 
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/numbers.h"
 
@@ -21,13 +22,16 @@ namespace {
 struct Form {
   bool narrow, saturated;
   Dtype small;
+  std::int64_t n;
 };
-Form form_of(const Shape& shape) {
-  const bool narrow = shape.word({"narrow", "widen"}) == 0;
-  return {narrow, narrow && shape.has("saturated"),
-          shape.word({"e4m3", "e5m2"}) == 0 ? Dtype::e4m3 : Dtype::e5m2};
+ShapeGrammar<Form> grammar() {
+  return ShapeGrammar<Form>()
+      .one_of(&Form::narrow, {{"narrow", true}, {"widen", false}})
+      .one_of(&Form::small, {{"e4m3", Dtype::e4m3}, {"e5m2", Dtype::e5m2}})
+      .flag("saturated", &Form::saturated)
+      .number("n", &Form::n);
 }
-Form form_of(const Problem& problem) { return form_of(Shape::parse(problem.shape)); }
+const Form& form_of(const Problem& problem) { return problem.parameters.as<Form>(); }
 
 const std::vector<std::string> kForms = {"narrow_e4m3_saturated",
                                          "narrow_e5m2_saturated",
@@ -37,13 +41,14 @@ const std::vector<std::string> kForms = {"narrow_e4m3_saturated",
                                          "widen_e5m2"};
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const Form f = form_of(shape);
-  const std::int64_t n = shape.number("n");
+  const Form f = grammar().parse(shape);
+  if (f.saturated && !f.narrow) throw Error("nothing saturates in widen; remove 'saturated'");
   const Dtype from = f.narrow ? dtype : f.small, to = f.narrow ? f.small : dtype;
-  Problem result{dtype, shape.text(), cast::work(from, to, n), 0};
-  result.inputs = {{"x", from, {n}}};
-  result.outputs = {{"y", to, {n}}};
-  result.calling = {shape.text().substr(0, shape.text().rfind("_n")), {{"n", {n}}}};
+  Problem result{dtype, shape.text(), cast::work(from, to, f.n), 0};
+  result.parameters = f;
+  result.inputs = {{"x", from, {f.n}}};
+  result.outputs = {{"y", to, {f.n}}};
+  result.calling = {shape.text().substr(0, shape.text().rfind("_n")), {{"n", {f.n}}}};
   return result;
 }
 
@@ -59,7 +64,7 @@ cast::Variant run_with(const Form& f, const Call& call, cast::Variant variant, S
 }
 
 constexpr auto kRun = []<class T>(const Call& call, cast::Variant variant, Stream& stream) {
-  const Form f = form_of(call.problem());
+  const Form& f = form_of(call.problem());
   return f.small == Dtype::e4m3 ? run_with<T, e4m3>(f, call, variant, stream)
                                 : run_with<T, e5m2>(f, call, variant, stream);
 };
@@ -77,7 +82,7 @@ std::uint64_t narrowed_bits(const Form& f, double x) {
 
 Reference reference(const Problem& problem, std::int64_t first, std::int64_t count,
                     const Elements& x) {
-  const Form f = form_of(problem);
+  const Form& f = form_of(problem);
   Reference result;
   for (std::int64_t i = first; i < first + count; ++i) {
     if (f.narrow) result.bits.push_back(narrowed_bits(f, x(i)));
@@ -109,7 +114,7 @@ Sample sample_of(const std::string& form, const std::string& fill, test::Observe
 std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const std::string& form : kForms) {
-    const Form f = form_of(Shape::parse(form));
+    const Form f = grammar().parse(form + "_n0");
     std::vector<std::uint64_t> all;
     for (std::uint64_t i = 0; i < 3 * 256 + 5; ++i) all.push_back(i & 0xFF);
     if (f.narrow)
@@ -125,7 +130,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const std::string& form : kForms) {
-    const Form f = form_of(Shape::parse(form));
+    const Form f = grammar().parse(form + "_n0");
     std::vector<double> x;
     for (std::uint64_t code = 0; code < 0x7F && f.narrow; ++code) {
       const double low = test::decode(f.small, code);
@@ -162,6 +167,7 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 Card cast_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   card.forms = {"narrow_e4m3", "narrow_e5m2", "widen_e4m3", "widen_e5m2"};
   run_by(card, cast::kVariants, kRun);
   card.references = references;

@@ -13,6 +13,7 @@
 #include "tests/contract/card.h"
 #include "tests/ops/conv2d/samples.h"
 #include "tests/ops/conv2d/separable.h"
+#include "tests/ops/conv2d/shapes.h"
 
 namespace kg::card {
 namespace {
@@ -21,18 +22,14 @@ using conv2d::Geometry;
 using test::in_both_layouts;
 using test::kThree;
 
-bool is_separable(const Problem& problem) { return problem.shape.starts_with("separable_"); }
+bool is_separable(const Problem& problem) { return problem.parameters.as<Convolution>().separable; }
 bool is_biased(const Problem& problem) {
   return !is_separable(problem) && std::find(problem.left_out.begin(), problem.left_out.end(),
                                              "bias") == problem.left_out.end();
 }
-
-conv2d::MmaTiles tiles_of(const Shape& shape) {
-  return shape.has("wide")     ? conv2d::MmaTiles::wide
-         : shape.has("narrow") ? conv2d::MmaTiles::narrow
-                               : conv2d::MmaTiles::automatic;
+conv2d::MmaTiles tiles_of(const Problem& problem) {
+  return problem.parameters.as<Convolution>().tiles;
 }
-conv2d::MmaTiles tiles_of(const Problem& problem) { return tiles_of(Shape::parse(problem.shape)); }
 
 // With the extents that x and the weights have.
 Geometry with_extents(Geometry g, const Problem& problem) {
@@ -50,12 +47,12 @@ Geometry with_extents(Geometry g, const Problem& problem) {
   return g;
 }
 Separable separable_of(const Problem& problem) {
-  const Geometry windows = test::windows_of(Shape::parse(problem.shape));
+  const Geometry& windows = problem.parameters.as<Convolution>().geometry;
   return separable(with_extents(windows, problem), problem.tensor("mixing").extents[0]);
 }
 Geometry geometry_of(const Problem& problem) {
   if (is_separable(problem)) return separable_of(problem).depthwise;
-  return with_extents(test::windows_of(Shape::parse(problem.shape)), problem);
+  return with_extents(problem.parameters.as<Convolution>().geometry, problem);
 }
 
 double bytes_of(Dtype dtype, std::int64_t elements) {
@@ -64,7 +61,10 @@ double bytes_of(Dtype dtype, std::int64_t elements) {
 
 // What lies between the two need not be moved.
 Problem separable_problem(Dtype dtype, const Shape& shape) {
-  const Separable s = card::separable_of(shape);
+  const Convolution c = conv2d_grammar(true).parse(shape);
+  Geometry depthwise = c.geometry;
+  depthwise.out_channels = depthwise.groups = depthwise.in_channels;
+  const Separable s = separable(depthwise, c.geometry.out_channels);
   const Work first = conv2d::work(dtype, s.depthwise), second = conv2d::work(dtype, s.pointwise);
   const Geometry &d = s.depthwise, &p = s.pointwise;
   Problem result{dtype,
@@ -80,12 +80,14 @@ Problem separable_problem(Dtype dtype, const Shape& shape) {
   result.calling->integers.push_back({"mixed", {p.out_channels}});
   result.outputs = {{"y", dtype, test::y_shape(p)}};
   result.outputs[0].derived = true;
+  result.parameters = c;
   return result;
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
   if (shape.has("separable")) return separable_problem(dtype, shape);
-  const Geometry g = test::geometry_of(shape);
+  const Convolution c = conv2d_grammar(false).parse(shape);
+  const Geometry& g = c.geometry;
   Problem result{dtype, shape.text(), conv2d::work(dtype, g),
                  2 * static_cast<double>(g.outputs() * g.depth())};
   result.inputs = {{"x", dtype, test::x_shape(g)},
@@ -94,10 +96,9 @@ Problem problem(Dtype dtype, const Shape& shape) {
   result.inputs[2].optional = true;
   result.outputs = {{"y", dtype, test::y_shape(g)}};
   result.outputs[0].derived = true;
-  tiles_of(shape); // reads the words
-  const bool biased = !shape.has("nobias");
-  result.calling = test::calling_of(g, biased ? "" : "nobias_");
-  if (!biased) return result.without("bias");
+  result.parameters = c;
+  result.calling = test::calling_of(g, c.biased ? "" : "nobias_");
+  if (!c.biased) return result.without("bias");
   result.unread = bytes_of(dtype, g.out_channels); // of the bias, which the work leaves out
   return result;
 }
@@ -355,6 +356,7 @@ Kernels kernels(std::string_view variant, const Problem& problem, const Layout& 
 Card conv2d_card() {
   Card card;
   card.problem = problem;
+  card.grammar = conv2d_grammar(false).text() + ", or " + conv2d_grammar(true).text();
   card.variants = variants();
   card.resolved = resolved;
   card.run_automatic = run_automatic;

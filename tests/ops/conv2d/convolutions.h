@@ -6,12 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "ops/conv2d/geometry.h"
-#include "tests/contract/shape.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/ops/windows.h"
 #include "tests/oracle/image_layout.h"
 #include "tests/oracle/oracle_conv.h"
@@ -29,39 +30,27 @@ inline Convolution oracle_problem(const conv2d::Geometry& g) {
           g.out_channels, axis(g.vertical), axis(g.horizontal), g.groups};
 }
 
-// As it stands in a case id: nhwc_n2_c3_h5_w7_o4_k2.3_s1.1_p0.1.1.1_d1.1_g1 (windows.h).
-inline std::string text(const conv2d::Geometry& g) {
-  const std::pair<const char*, std::int64_t> extents[] = {{"_n", g.batch},
-                                                          {"_c", g.in_channels},
-                                                          {"_h", g.height},
-                                                          {"_w", g.width},
-                                                          {"_o", g.out_channels}};
-  std::string result(name(g.layout));
-  for (const auto& [key, extent] : extents) result += key + std::to_string(extent);
-  return result + card::windows_text(g.vertical, g.horizontal) + "_g" + std::to_string(g.groups);
+// The part of a grammar that every operation on convolutions has. Separable ones have no groups to
+// name: as many as channels.
+inline card::ShapeGrammar<conv2d::Geometry> geometry_grammar(bool groups = true) {
+  using conv2d::Geometry, conv2d::Layout;
+  auto grammar = card::ShapeGrammar<Geometry>()
+                     .one_of(&Geometry::layout, {{"nchw", Layout::nchw}, {"nhwc", Layout::nhwc}})
+                     .number("n", &Geometry::batch)
+                     .number("c", &Geometry::in_channels)
+                     .number("h", &Geometry::height)
+                     .number("w", &Geometry::width)
+                     .number("o", &Geometry::out_channels)
+                     .nested(card::windows_grammar<Geometry>());
+  return groups ? grammar.number("g", &Geometry::groups) : grammar;
 }
+
+// As it stands in a case id: nhwc_n2_c3_h5_w7_o4_k2.3_s1_p0.1.1.1_g1 (windows.h).
+inline std::string text(const conv2d::Geometry& g) { return geometry_grammar().print(g); }
 inline std::vector<std::string> texts(const std::vector<conv2d::Geometry>& geometries) {
   std::vector<std::string> result;
   for (const conv2d::Geometry& g : geometries) result.push_back(text(g));
   return result;
-}
-
-// The convolution of such a text, without outputs and groups, which not every shape gives.
-inline conv2d::Geometry windows_of(const Shape& shape) {
-  const bool last = shape.word({"nchw", "nhwc"}) == 1;
-  conv2d::Geometry g{.batch = shape.number("n"),
-                     .in_channels = shape.number("c"),
-                     .height = shape.number("h"),
-                     .width = shape.number("w"),
-                     .layout = last ? conv2d::Layout::nhwc : conv2d::Layout::nchw};
-  card::read_windows(shape, g.vertical, g.horizontal);
-  return g;
-}
-inline conv2d::Geometry geometry_of(const Shape& shape) {
-  conv2d::Geometry g = windows_of(shape);
-  g.out_channels = shape.number("o");
-  g.groups = shape.number("g");
-  return g;
 }
 
 // Of a kernel from elsewhere; `form` stands before the layout in its function's name.

@@ -29,11 +29,6 @@ inline Separable separable(const conv2d::Geometry& depthwise, std::int64_t out_c
            .out_channels = out_channels,
            .layout = depthwise.layout}};
 }
-inline Separable separable_of(const Shape& shape) {
-  conv2d::Geometry depthwise = test::windows_of(shape);
-  depthwise.out_channels = depthwise.groups = depthwise.in_channels;
-  return separable(depthwise, shape.number("o"));
-}
 
 // Of y in exact arithmetic, and how far off it may be: an error of the first convolution, at most
 // its bound, goes through the second one's weights, and the second one errs by its own bound, of

@@ -16,16 +16,20 @@ namespace {
 
 using conv2d::Geometry;
 using conv2d_backward::Gradient;
-using conv2d_backward_samples::gradient_of;
+using conv2d_backward_samples::grammar;
 using conv2d_backward_samples::of_each;
 using conv2d_backward_samples::products_of;
 using test::in_both_layouts;
 using test::kThree;
 
+const conv2d_backward_samples::Convolution& parameters_of(const Problem& problem) {
+  return problem.parameters.as<conv2d_backward_samples::Convolution>();
+}
+Gradient gradient_of(const Problem& problem) { return parameters_of(problem).gradient; }
+
 // With the extents that the tensors have.
 Geometry geometry_of(const Problem& problem) {
-  Geometry g = conv2d_backward_samples::geometry_of(problem.shape);
-  const Gradient gradient = gradient_of(problem.shape);
+  auto [gradient, g] = parameters_of(problem);
   const std::size_t channel = g.layout == conv2d::Layout::nhwc ? 3 : 1;
   const std::size_t row = g.layout == conv2d::Layout::nhwc ? 1 : 2;
   const auto& extents = [&](const char* tensor) { return problem.tensor(tensor).extents; };
@@ -52,11 +56,12 @@ Geometry geometry_of(const Problem& problem) {
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const Gradient gradient = conv2d_backward::kGradients[shape.word({"input", "weights", "bias"})];
-  const Geometry g = test::geometry_of(shape);
+  const conv2d_backward_samples::Convolution parameters = grammar().parse(shape);
+  const auto& [gradient, g] = parameters;
   Problem result{dtype, shape.text(), conv2d_backward::work(gradient, dtype, g),
                  static_cast<double>(g.outputs()) *
                      (gradient == Gradient::bias ? 1 : 2 * static_cast<double>(g.depth()))};
+  result.parameters = parameters;
   Tensor dy{"dy", dtype, test::y_shape(g)};
   dy.derived = gradient != Gradient::bias;
   result.inputs = {dy};
@@ -73,7 +78,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
 
 constexpr auto kRun = []<class T>(const Call& call, conv2d_backward::Variant variant,
                                   Stream& stream) {
-  const Gradient gradient = gradient_of(call.problem().shape);
+  const Gradient gradient = gradient_of(call.problem());
   const Geometry g = geometry_of(call.problem());
   return conv2d_backward::run<T>(
       gradient,
@@ -90,7 +95,7 @@ std::vector<Variant> variants() {
     const bool product = variant == conv2d_backward::Variant::implicit_gemm;
     result[i].supports = [variant](const Problem& p) {
       return dispatch(p.dtype, [&]<class T>() {
-        return conv2d_backward::supports<T>(gradient_of(p.shape), variant, geometry_of(p));
+        return conv2d_backward::supports<T>(gradient_of(p), variant, geometry_of(p));
       });
     };
     // Groups of one channel leave the tiles of a matrix product empty.
@@ -104,7 +109,7 @@ std::vector<Variant> variants() {
     };
     if (variant == conv2d_backward::Variant::direct) // a thread's sum over all images
       result[i].sequence = [](const Problem& p) -> std::int64_t {
-        const Gradient gradient = gradient_of(p.shape);
+        const Gradient gradient = gradient_of(p);
         return gradient == Gradient::input ? 1 : products_of(gradient, geometry_of(p));
       };
   }
@@ -113,7 +118,7 @@ std::vector<Variant> variants() {
 
 template <vendor::Math math>
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
-  const Gradient gradient = gradient_of(call.problem().shape);
+  const Gradient gradient = gradient_of(call.problem());
   vendor::conv2d_backward(
       vendor,
       {gradient, call.problem().dtype, geometry_of(call.problem()), call.address("dy"),
@@ -133,7 +138,7 @@ Reference bounded(std::vector<double> value, std::vector<double> tolerance,
 }
 
 References references(const Problem& problem, const Inputs& inputs) {
-  const Gradient gradient = gradient_of(problem.shape);
+  const Gradient gradient = gradient_of(problem);
   const Geometry g = geometry_of(problem);
   const auto values = [&](const char* name, std::int64_t size) {
     const auto found = inputs.find(name);
@@ -197,7 +202,7 @@ Sum products_of_places(const Geometry& g, const Images::Element& e, const Elemen
 
 Reference elements(const Problem& problem, std::string_view, std::int64_t first, std::int64_t count,
                    const Values& values) {
-  const Gradient gradient = gradient_of(problem.shape);
+  const Gradient gradient = gradient_of(problem);
   const Geometry g = geometry_of(problem);
   const Elements dy = values("dy");
   const Elements factor = gradient == Gradient::input     ? values("weights")
@@ -221,15 +226,16 @@ Reference elements(const Problem& problem, std::string_view, std::int64_t first,
 Card conv2d_backward_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   card.variants = variants();
   card.resolved = [](const Problem& p) {
     return dispatch(p.dtype, [&]<class T>() {
-      return name(conv2d_backward::resolve<T>(gradient_of(p.shape), geometry_of(p)));
+      return name(conv2d_backward::resolve<T>(gradient_of(p), geometry_of(p)));
     });
   };
   card.run_automatic = automatic_of(conv2d_backward::Variant::automatic, kRun);
   card.vendors = {[](const Problem& p) {
-                    return names(vendor::conv2d_backward_table, gradient_of(p.shape), p.dtype,
+                    return names(vendor::conv2d_backward_table, gradient_of(p), p.dtype,
                                  geometry_of(p));
                   },
                   run_vendor<vendor::Math::pedantic>};
@@ -258,7 +264,7 @@ Card conv2d_backward_card() {
   card.empty = of_each(in_both_layouts({{0, 5, 4, 4, 5, {.kernel = 2}, {.kernel = 2}, 5}}));
   card.launches = {};
   card.kind = [](const Problem& p) {
-    return gradient_of(p.shape) == Gradient::bias ? kg::Kind::memory : kg::Kind::compute;
+    return gradient_of(p) == Gradient::bias ? kg::Kind::memory : kg::Kind::compute;
   };
   card.in_turns = true;
   // Convolutions of 3x3 as networks have them, dense and depthwise, and first layers.

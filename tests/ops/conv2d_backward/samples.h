@@ -4,6 +4,7 @@
 // The data that conv2d_backward is tested on, which are made in nchw, and its sizes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -22,17 +23,18 @@ using conv2d_backward::Gradient;
 using test::in_both_layouts;
 using test::kThree;
 
-inline Gradient gradient_of(std::string_view shape) {
-  for (const Gradient gradient : {Gradient::input, Gradient::weights})
-    if (shape.starts_with(name(gradient))) return gradient;
-  return Gradient::bias;
-}
-inline Geometry geometry_of(std::string_view shape) {
-  const Shape parsed = Shape::parse(shape);
-  return test::geometry_of(parsed);
+struct Convolution {
+  Gradient gradient;
+  Geometry geometry;
+};
+inline ShapeGrammar<Convolution> grammar() {
+  return ShapeGrammar<Convolution>()
+      .enumerator(&Convolution::gradient,
+                  std::array{Gradient::input, Gradient::weights, Gradient::bias})
+      .nested(test::geometry_grammar(), &Convolution::geometry);
 }
 inline std::string shape_of(Gradient gradient, const Geometry& g) {
-  return std::string(name(gradient)) + "_" + test::text(g);
+  return grammar().print({gradient, g});
 }
 inline std::vector<std::string> of_each(const std::vector<Geometry>& geometries) {
   return in_each_form({"input", "weights", "bias"}, test::texts(geometries));

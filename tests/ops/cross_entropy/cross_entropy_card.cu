@@ -22,7 +22,7 @@ using namespace cross_entropy_cases;
 std::int64_t classes_of(const Problem& problem) { return problem.tensor("x").extents[1]; }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const Form form = form_of(shape);
+  const Form form = grammar().parse(shape);
   const Work work = dispatch(dtype, [&]<class T>() {
     float log_sum;
     cross_entropy::Problem<T> p{.rows = form.rows, .classes = form.classes, .log_sum = &log_sum};
@@ -100,7 +100,7 @@ Sample differences(Dtype dtype, const std::string& words, std::int64_t rows, std
   constexpr double kHalf = 0.5;
   Sample sample{.fill = "differences", .shape = rows_cols(rows, classes) + words};
   const Problem p = problem(dtype, Shape::parse(sample.shape));
-  const Form form = form_of(p);
+  const Form& form = form_of(p);
   const double smoothing = form.smooth ? kHalf : 0, z = form.z ? kHalf : 0;
   sample.scalars = {{"label_smoothing", smoothing}, {"z_loss", z}};
   const test::Random random(test::seed(), 29);
@@ -141,7 +141,7 @@ std::vector<Sample> random_samples(Dtype dtype) {
   std::vector<Sample> samples;
   // Logits far apart, and far from 0.
   for (const char* const shape : {"rows30_cols300_smooth_z", "rows6_cols2100_smooth_z_i64"}) {
-    const Form form = form_of(Shape::parse(shape));
+    const Form form = grammar().parse(shape);
     samples.push_back({"outliers",
                        shape,
                        {{"x", values(dtype, test::outliers(dtype, form.rows * form.classes, 7, 32,
@@ -197,7 +197,7 @@ Sample special_rows(Dtype dtype, const std::string& words, std::int64_t classes)
   const auto rows = std::ssize(target);
   Sample sample{.fill = "special", .shape = rows_cols(rows, classes) + words};
   sample.inputs = {{"x", values(dtype, std::move(x))},
-                   {"target", targets(form_of(Shape::parse(sample.shape)), target)}};
+                   {"target", targets(grammar().parse(sample.shape), target)}};
   return sample;
 }
 

@@ -28,7 +28,7 @@ KG_OWN_TEST(RowsAreIndependent) {
 // of differences.
 KG_OWN_TEST(LossIgnoresShifts) {
   for (const char* const shape : {"rows9_cols256_smooth", "rows5_cols2051"}) {
-    const Form form = form_of(Shape::parse(shape));
+    const Form form = grammar().parse(shape);
     std::vector<double> x =
         test::integers(judge.dtype(), form.rows * form.classes, 20, test::Tensor::a).values;
     const Sample sample{"integers", shape, {{"x", values(judge.dtype(), x)}}};
@@ -65,7 +65,7 @@ KG_OWN_TEST(AllRowsIgnored) {
         {"x", values(judge.dtype(), std::vector<double>(static_cast<std::size_t>(kRows * classes),
                                                         std::numeric_limits<double>::quiet_NaN()))},
         {"target",
-         targets(form_of(Shape::parse(sample.shape)), std::vector<std::int64_t>(kRows, kIgnored))}};
+         targets(grammar().parse(sample.shape), std::vector<std::int64_t>(kRows, kIgnored))}};
     judge.each_variant(sample, [&](const Variant& variant) {
       const Outcome outcome = judge.run(variant.name, sample);
       for (const char* const output : {"loss", "log_sum"})

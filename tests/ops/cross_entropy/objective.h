@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the problems of cross entropy and of its gradient have in common. A shape is rows9_cols500:
-// rows and classes; smooth and z where there is label smoothing and a z-loss; i64 where targets
-// have 64 bits; ignored where every fifth row is.
+// rows and classes; smooth and z where there is label smoothing and a z-loss; ignored where every
+// fifth row is; i64 where targets have 64 bits.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include "tests/contract/card.h"
 #include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/oracle_cross_entropy.h"
 #include "tests/oracle/random.h"
 
@@ -26,15 +27,16 @@ struct Form {
   std::int64_t rows, classes;
   bool smooth, z, wide, ignored;
 };
-inline Form form_of(const Shape& shape) {
-  return {.rows = shape.number("rows"),
-          .classes = shape.number("cols"),
-          .smooth = shape.has("smooth"),
-          .z = shape.has("z"),
-          .wide = shape.has("i64"),
-          .ignored = shape.has("ignored")};
+inline ShapeGrammar<Form> grammar() {
+  return ShapeGrammar<Form>()
+      .number("rows", &Form::rows)
+      .number("cols", &Form::classes)
+      .flag("smooth", &Form::smooth)
+      .flag("z", &Form::z)
+      .flag("ignored", &Form::ignored)
+      .flag("i64", &Form::wide);
 }
-inline Form form_of(const Problem& problem) { return form_of(Shape::parse(problem.shape)); }
+inline const Form& form_of(const Problem& problem) { return problem.parameters.as<Form>(); }
 
 // Random classes; those of the first rows are the last class and the first one.
 inline std::int64_t usual_target(const Form& form, std::int64_t row) {
@@ -80,6 +82,7 @@ inline std::vector<std::int64_t> targets_in(const test::Observed& target) {
 
 // What has to do with the objective.
 inline void complete(Problem& problem, const Form& form) {
+  problem.parameters = form;
   problem.scalars = {{"label_smoothing", form.smooth ? kSmoothing : 0},
                      {"z_loss", form.z ? kZLoss : 0}};
   problem.gaps = true;
@@ -89,10 +92,10 @@ inline void complete(Problem& problem, const Form& form) {
 }
 
 inline cross_entropy::Objective objective_of(const Call& call) {
-  const Form form = form_of(call.problem());
+  const bool wide = form_of(call.problem()).wide;
   const void* const target = call.address("target");
-  return {.target = form.wide ? gather::Indices(static_cast<const std::int64_t*>(target))
-                              : gather::Indices(static_cast<const std::int32_t*>(target)),
+  return {.target = wide ? gather::Indices(static_cast<const std::int64_t*>(target))
+                         : gather::Indices(static_cast<const std::int32_t*>(target)),
           .ignored = kIgnored,
           .label_smoothing = call.scalar("label_smoothing"),
           .z_loss = call.scalar("z_loss")};
@@ -112,6 +115,7 @@ inline test::CrossEntropyProblem oracle_problem(const Problem& problem, std::int
 // What the cards say alike.
 inline Card card() {
   Card card;
+  card.grammar = grammar().text();
   card.usual = these({"rows65_cols96", "rows33_cols1000_smooth_z", "rows9_cols1536_i64",
                       "rows8_cols3001_ignored", "rows3_cols20011_smooth_i64"});
   card.sizes = [](Dtype) {

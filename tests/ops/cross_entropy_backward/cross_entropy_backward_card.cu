@@ -22,7 +22,7 @@ using namespace cross_entropy_cases;
 // What a forward run leaves of these logits, as it is stored.
 void draw(const Problem& problem, Inputs& inputs) {
   if (inputs.contains("log_sum")) return;
-  const Form form = form_of(problem);
+  const Form& form = form_of(problem);
   if (!inputs.contains("x"))
     inputs["x"] =
         values(problem.dtype,
@@ -37,7 +37,7 @@ void draw(const Problem& problem, Inputs& inputs) {
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const Form form = form_of(shape);
+  const Form form = grammar().parse(shape);
   const Work work = dispatch(dtype, [&]<class T>() {
     cross_entropy_backward::Problem<T> p{.rows = form.rows, .classes = form.classes};
     if (form.wide) p.objective.target = static_cast<const std::int64_t*>(nullptr);
@@ -95,7 +95,7 @@ Sample ones_and_zeros(Dtype dtype, const std::string& words, std::int64_t rows,
                       std::int64_t classes) {
   constexpr double kHalf = 0.5;
   Sample sample{.fill = "ones and zeros", .shape = rows_cols(rows, classes) + words};
-  const Form form = form_of(Shape::parse(sample.shape));
+  const Form form = grammar().parse(sample.shape);
   const double smoothing = form.smooth ? kHalf : 0, z = form.z ? kHalf : 0;
   sample.scalars = {{"label_smoothing", smoothing}, {"z_loss", z}};
   const test::Random random(test::seed(), 31);
@@ -135,7 +135,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
 std::vector<Sample> random_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const char* const shape : {"rows30_cols300_smooth_z", "rows6_cols2100_i64"}) {
-    const Form form = form_of(Shape::parse(shape));
+    const Form form = grammar().parse(shape);
     auto x = test::outliers(dtype, form.rows * form.classes, 7, 4, test::Tensor::a).values;
     std::vector<double> dloss; // large, so that few results are subnormal in f16
     for (std::int64_t i = 0; i < form.rows; ++i) dloss.push_back(16 + static_cast<double>(i) / 8);

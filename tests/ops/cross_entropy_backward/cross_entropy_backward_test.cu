@@ -103,7 +103,7 @@ KG_OWN_TEST(AllRowsIgnored) {
     constexpr std::size_t kRows = 7;
     Sample sample{"NaN", rows_cols(kRows, static_cast<std::int64_t>(classes)) + "_smooth_z_i64"};
     sample.inputs = {{"x", values(judge.dtype(), std::vector<double>(kRows * classes, nan))},
-                     {"target", targets(form_of(Shape::parse(sample.shape)),
+                     {"target", targets(grammar().parse(sample.shape),
                                         std::vector<std::int64_t>(kRows, kIgnored))},
                      {"log_sum", values(Dtype::f32, std::vector<double>(kRows, nan))},
                      {"dloss", values(Dtype::f32, std::vector<double>(kRows, nan))}};

@@ -13,6 +13,7 @@
 
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/ops/random_streams.h"
 #include "tests/oracle/fills.h"
 
@@ -24,26 +25,29 @@ constexpr double kDropped = 0.3; // where a sample does not say
 bool is_kept(const RandomStream& stream, std::int64_t i, double p) {
   return word_of(stream, i) >= std::round(p * 0x1p32);
 }
-bool drops_all(const std::string& text, double p) {
-  const Shape shape = Shape::parse(text);
-  const RandomStream stream = stream_of(shape);
-  const std::int64_t n = shape.number("n");
+const RandomStream& stream_of(const Problem& problem) {
+  return problem.parameters.as<Draws>().stream;
+}
+
+bool drops_all(const std::string& shape, double p) {
+  const auto [n, stream] = draws_grammar().parse(shape);
   for (std::int64_t i = 0; i < n; ++i)
     if (is_kept(stream, i, p)) return false;
   return true;
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const std::int64_t n = shape.number("n");
-  const RandomStream stream = stream_of(shape);
+  const Draws draws = draws_grammar().parse(shape);
+  const std::int64_t n = draws.n;
   Problem result{
       dtype, shape.text(),
       dispatch(dtype, [&]<class T>() { return dropout::work(dropout::Problem<T>{.n = n}); }),
       static_cast<double>(n)};
+  result.parameters = draws;
   result.inputs = {{"x", dtype, {n}}};
   result.outputs = {{"y", dtype, {n}, true, {"x"}}};
   result.scalars = {{"p", kDropped}};
-  result.calling = {"", integers_of(n, stream)};
+  result.calling = {"", integers_of(draws)};
   return result;
 }
 
@@ -52,12 +56,12 @@ constexpr auto kRun = []<class T>(const Call& call, dropout::Variant variant, St
                                           .x = call.in<T>("x"),
                                           .y = call.out<T>("y"),
                                           .p = call.scalar("p"),
-                                          .stream = stream_of(Shape::parse(call.problem().shape))},
+                                          .stream = stream_of(call.problem())},
                       variant, stream);
 };
 
 References references(const Problem& problem, const Inputs& inputs) {
-  const RandomStream stream = stream_of(Shape::parse(problem.shape));
+  const RandomStream& stream = stream_of(problem);
   const double p = static_cast<float>(problem.scalars.at("p"));
   const double scale = test::round_to(Dtype::f32, 1 / (1 - p));
   Reference result;
@@ -73,7 +77,7 @@ References references(const Problem& problem, const Inputs& inputs) {
 }
 
 Sample integers(Dtype dtype, const std::string& shape, double p) {
-  const std::int64_t n = Shape::parse(shape).number("n");
+  const std::int64_t n = draws_grammar().parse(shape).n;
   return {.fill = "integers",
           .shape = shape,
           .inputs = {{"x", values(dtype, test::integers(dtype, n, 100, test::Tensor::a).values)}},
@@ -86,6 +90,7 @@ Sample integers(Dtype dtype, const std::string& shape, double p) {
 Card dropout_card() {
   Card card;
   card.problem = problem;
+  card.grammar = draws_grammar().text();
   run_by(card, dropout::kVariants, kRun);
   card.references = references;
   card.exact = true;
@@ -134,7 +139,7 @@ Card dropout_card() {
     const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(problem.dtype));
     const bool packs = variant == "vectorized" && place_of(layout, "x").offset % pack == 0 &&
                        place_of(layout, "y").offset % pack == 0 &&
-                       stream_of(Shape::parse(problem.shape)).offset % 4 == 0;
+                       stream_of(problem).offset % 4 == 0;
     return std::vector<std::string>{packs ? "dropout::vectorized" : "dropout::naive"};
   };
   card.timed_on_host = {{"n65536", true}, {"n262144"}};

@@ -11,6 +11,7 @@
 #include "libraries/elementwise.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle.h"
 
@@ -19,9 +20,14 @@ namespace {
 
 using elementwise::Op;
 
-Op op_of(const Problem& problem) {
-  return enumerator_of(elementwise::kOps, problem.shape.substr(0, problem.shape.find('_')));
+struct Arrays {
+  Op op;
+  std::int64_t n;
+};
+ShapeGrammar<Arrays> grammar() {
+  return ShapeGrammar<Arrays>().enumerator(&Arrays::op, elementwise::kOps).number("n", &Arrays::n);
 }
+Op op_of(const Problem& problem) { return problem.parameters.as<Arrays>().op; }
 
 // Those that the type has.
 std::vector<Op> ops(Dtype dtype) {
@@ -41,9 +47,10 @@ std::vector<std::string> with_one_op(Dtype dtype, const std::vector<std::string>
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  shape.word({"add", "sub", "mul", "div"});
-  const std::int64_t n = shape.number("n");
+  const Arrays arrays = grammar().parse(shape);
+  const std::int64_t n = arrays.n;
   Problem result{dtype, shape.text(), elementwise::work(dtype, n), static_cast<double>(n)};
+  result.parameters = arrays;
   result.inputs = {{"a", dtype, {n}}, {"b", dtype, {n}}};
   result.outputs = {{"out", dtype, {n}, true, {"a", "b"}}};
   return result;
@@ -118,6 +125,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
 Card elementwise_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   run_by(card, elementwise::kVariants, kRun);
   for (Variant& each : card.variants)
     each.supports = [](const Problem& p) { return elementwise::supports(op_of(p), p.dtype); };

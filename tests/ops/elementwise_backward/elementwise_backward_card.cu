@@ -10,6 +10,7 @@
 
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_elementwise.h"
 
@@ -18,17 +19,27 @@ namespace {
 
 using elementwise_backward::Op;
 
-Op op_of(const Problem& problem) { return problem.shape.starts_with("mul_") ? Op::mul : Op::div; }
+struct Arrays {
+  Op op;
+  std::int64_t n;
+};
+ShapeGrammar<Arrays> grammar() {
+  return ShapeGrammar<Arrays>()
+      .enumerator(&Arrays::op, elementwise_backward::kOps)
+      .number("n", &Arrays::n);
+}
+Op op_of(const Problem& problem) { return problem.parameters.as<Arrays>().op; }
 
 std::vector<std::string> with_each_op(const std::vector<std::string>& shapes) {
   return in_each_form({"mul", "div"}, shapes);
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const Op op = elementwise_backward::kOps[shape.word({"mul", "div"})];
-  const std::int64_t n = shape.number("n");
+  const Arrays arrays = grammar().parse(shape);
+  const auto [op, n] = arrays;
   Problem result{dtype, shape.text(), elementwise_backward::work(op, dtype, n),
                  (op == Op::mul ? 2.0 : 3.0) * static_cast<double>(n)};
+  result.parameters = arrays;
   result.inputs = {{"dy", dtype, {n}}, {"a", dtype, {n}}, {"b", dtype, {n}}};
   result.outputs = {{"da", dtype, {n}, true, {"dy", "a", "b"}},
                     {"db", dtype, {n}, true, {"dy", "a", "b"}}};
@@ -87,6 +98,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
 Card elementwise_backward_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   run_by(card, elementwise_backward::kVariants, kRun);
   card.references = references;
   card.exact = true;

@@ -14,6 +14,7 @@
 
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/tolerance.h"
 
@@ -23,10 +24,13 @@ namespace {
 struct Extents {
   std::int64_t rows, count, inner;
 };
-Extents extents_of(const Shape& shape) {
-  return {shape.number("rows"), shape.number("count"), shape.number("inner")};
+ShapeGrammar<Extents> grammar() {
+  return ShapeGrammar<Extents>()
+      .number("rows", &Extents::rows)
+      .number("count", &Extents::count)
+      .number("inner", &Extents::inner);
 }
-Extents extents_of(const Problem& problem) { return extents_of(Shape::parse(problem.shape)); }
+const Extents& extents_of(const Problem& problem) { return problem.parameters.as<Extents>(); }
 
 // The row of each lookup: the last one, the first one, then at random, with a density like
 // u^(-2/3).
@@ -58,7 +62,7 @@ std::shared_ptr<const Lists> lists_of(const Extents& e) {
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const Extents e = extents_of(shape);
+  const Extents e = grammar().parse(shape);
   Problem result{dtype, shape.text(),
                  dispatch(dtype,
                           [&]<class T>() {
@@ -66,6 +70,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
                                 embedding_backward::Problem<T>{e.count, e.rows, e.inner});
                           }),
                  static_cast<double>(e.count) * static_cast<double>(e.inner)};
+  result.parameters = e;
   result.inputs = {{"x", dtype, {e.count, e.inner}, false}};
   result.outputs = {{"y", dtype, {e.rows, e.inner}}};
   const auto list = [&](const char* name, std::int64_t size, auto member) {
@@ -141,8 +146,7 @@ Reference elements(const Problem& problem, std::string_view, std::int64_t first,
 }
 
 std::string shape_of(std::int64_t rows, std::int64_t count, std::int64_t inner) {
-  return "rows" + std::to_string(rows) + "_count" + std::to_string(count) + "_inner" +
-         std::to_string(inner);
+  return grammar().print({rows, count, inner});
 }
 
 // Integers whose sums every type holds: a row has at most some forty of them.
@@ -187,6 +191,7 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 Card embedding_backward_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   run_by(card, embedding_backward::kVariants, kRun);
   card.references = references;
   card.elements = elements;

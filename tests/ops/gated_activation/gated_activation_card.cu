@@ -15,10 +15,11 @@ namespace kg::card {
 namespace {
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  shape.word({"swiglu", "geglu", "reglu"});
-  const std::int64_t rows = shape.number("rows"), cols = shape.number("cols");
+  const Gated gated = gated_grammar().parse(shape);
+  const auto [form, rows, cols] = gated;
   Problem result{dtype, shape.text(), gated_activation::work(dtype, rows, cols),
                  2.0 * static_cast<double>(rows * cols)};
+  result.parameters = gated;
   result.inputs = {{"x", dtype, {rows, 2 * cols}}};
   result.inputs[0].derived = true;
   result.outputs = {{"y", dtype, {rows, cols}}};
@@ -105,6 +106,7 @@ std::vector<std::string> sizes(Dtype dtype) {
 Card gated_activation_card() {
   Card card;
   card.problem = problem;
+  card.grammar = gated_grammar().text();
   run_by(card, gated_activation::kVariants, kRun);
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
   card.vendors = {

@@ -15,10 +15,11 @@ namespace kg::card {
 namespace {
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  shape.word({"swiglu", "geglu", "reglu"});
-  const std::int64_t rows = shape.number("rows"), cols = shape.number("cols");
+  const Gated gated = gated_grammar().parse(shape);
+  const auto [form, rows, cols] = gated;
   Problem result{dtype, shape.text(), gated_activation_backward::work(dtype, rows, cols),
                  5.0 * static_cast<double>(rows * cols)};
+  result.parameters = gated;
   result.inputs = {{"x", dtype, {rows, 2 * cols}}, {"dy", dtype, {rows, cols}}};
   result.outputs = {{"dx", dtype, {rows, 2 * cols}, true, {"x"}}};
   result.inputs[0].derived = result.outputs[0].derived = true;
@@ -134,6 +135,7 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 Card gated_activation_backward_card() {
   Card card;
   card.problem = problem;
+  card.grammar = gated_grammar().text();
   run_by(card, gated_activation_backward::kVariants, kRun);
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
   card.vendors = {[](const Problem& p) {

@@ -11,6 +11,7 @@
 #include "primitives/row_move.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/random.h"
 
 namespace kg::card {
@@ -36,18 +37,30 @@ std::int64_t picked(std::int64_t i, std::int64_t rows) {
   return test::Random(test::seed(), kStream).integer(static_cast<std::uint64_t>(i), 0, rows - 1);
 }
 
+struct Lookups {
+  Dtype index; // elements have no type of 64-bit integers: they are the bits of f64
+  std::int64_t outer, rows, inner, count; // -1: each row once
+};
+ShapeGrammar<Lookups> grammar() {
+  return ShapeGrammar<Lookups>()
+      .one_of(&Lookups::index, {{"i32", Dtype::i32}, {"i64", Dtype::f64}})
+      .number("outer", &Lookups::outer)
+      .number("rows", &Lookups::rows)
+      .number("inner", &Lookups::inner)
+      .number("count", &Lookups::count, -1);
+}
+
 bool is_wide(const Problem& problem) { return size_of(problem.inputs[1].dtype) == 8; }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  // Elements have no type of 64-bit integers: they are the bits of f64.
-  const Dtype index = shape.word({"i32", "i64"}) == 1 ? Dtype::f64 : Dtype::i32;
-  const std::int64_t rows = shape.number("rows");
-  const bool all = shape.text().find("_count") == std::string::npos;
+  const auto lookups = grammar().parse(shape);
+  const Dtype index = lookups.index;
+  const std::int64_t rows = lookups.rows;
+  const bool all = lookups.count < 0;
   require(!all || (rows >= 4 && std::has_single_bit(static_cast<std::uint64_t>(rows))),
           "gather: rows is " + std::to_string(rows) +
               "; without count<number> it must be a power of two from 4");
-  const gather::Problem p{shape.number("outer"), rows, shape.number("inner"),
-                          all ? rows : shape.number("count")};
+  const gather::Problem p{lookups.outer, rows, lookups.inner, all ? rows : lookups.count};
   Problem result{dtype, shape.text(), gather::work(dtype, p, size_of(index)), 0};
   result.inputs = {{"table", dtype, {p.outer, rows, p.inner}}, {"index", index, {p.count}}};
   result.unread = static_cast<double>(p.outer * (rows - p.count) * p.inner) *
@@ -149,6 +162,7 @@ Card gather_card() {
   Card card;
   only_moves(card, sources);
   card.problem = problem;
+  card.grammar = grammar().text();
   card.forms = {"i32", "i64"};
   run_by(card, gather::kVariants, kRun);
   card.vendors = {[](const Problem& p) { return names(vendor::gather_table, p.dtype); },

@@ -41,9 +41,7 @@ inline std::vector<std::string> by_wide_tiles(Dtype dtype, const std::vector<std
   std::vector<std::string> all;
   for (const std::string& shape : shapes) {
     all.push_back(shape + "_wide");
-    if (dtype != Dtype::f32) continue;
-    const std::size_t words = shape.find('_', shape.find("_k") + 1) + 3; // behind "_nn"
-    all.push_back(shape.substr(0, words) + "_tf32" + shape.substr(words) + "_wide");
+    if (dtype == Dtype::f32) all.push_back(shape + "_tf32_wide");
   }
   return all;
 }

@@ -88,7 +88,7 @@ Calling calling_of(const Product& p, const std::string& shape) {
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const Product p = product_of(shape);
+  const Product p = product_grammar().parse(shape);
   const bool reads_z = gemm::differentiates(p.epilogue);
   const Work work = dispatch(dtype, [&]<class T>() {
     gemm::BasicProblem<T> g = described<T>(p, [](const char*) { return std::int64_t{0}; });
@@ -102,6 +102,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   Problem result{dtype, shape.text(), work,
                  2 * static_cast<double>(p.batch) * static_cast<double>(p.m * p.n) *
                      static_cast<double>(p.k)};
+  result.parameters = p;
   result.inputs = {tensor("a", dtype, p, p.a()), tensor("b", dtype, p, p.b())};
   result.outputs = {tensor("c", dtype, p, p.c())};
   if (p.accumulates) {
@@ -268,6 +269,7 @@ std::vector<std::string_view> vendors_of(const Problem& problem) {
 Card gemm_card() {
   Card card;
   card.problem = problem;
+  card.grammar = product_grammar().text();
   card.variants = variants();
   card.resolved = [](const Problem&) { return std::string_view(); };
   card.run_automatic = automatic_of(gemm::Variant::automatic, kRun);

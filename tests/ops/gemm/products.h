@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The products that gemm's card knows: what their shapes say, how their matrices lie, and what
-// their sums should be. A shape is m70_n68_k100_nt, with the transpositions of A and B, and, in
-// this order where they are there:
-//   b3_...              so many products; shareda, sharedb: of one A, of one B; sides: their rows
-//                       lie side by side; apart8: so many elements between two matrices
-//   tf32                f32 matrices may be rounded to it
+// their sums should be. A shape is m70_n68_k100_nt, with the transpositions of A and B; b3 before
+// it stands for so many products, and behind it, in this order where they are there:
 //   bias_gelu_tanh ...  the epilogue; z: what it activates is kept
 //   dbias, dbias_a ...  the gradient of a bias
 //   acc                 beta is not 0: C holds c0 before
+//   shareda, sharedb    of one A, of one B
+//   sides               rows of several matrices lie side by side
+//   apart8              so many elements between two matrices
+//   tf32                f32 matrices may be rounded to it
 //   split               for split_k alone, in three parts at most
 //   wide                for mma and tiled alone, by wide tiles
 #pragma once
@@ -23,6 +24,7 @@
 
 #include "ops/gemm/gemm.h"
 #include "tests/contract/card.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/oracle.h"
 #include "tests/oracle/oracle_unary.h"
 #include "tests/oracle/strided.h"
@@ -86,53 +88,50 @@ struct Product {
   }
 };
 
-inline gemm::Epilogue epilogue_of(const Shape& shape) {
-  const bool tanh = shape.has("tanh");
-  if (shape.has("drelu")) return gemm::Epilogue::drelu;
-  if (shape.has("dgelu")) return tanh ? gemm::Epilogue::dgelu_tanh : gemm::Epilogue::dgelu;
-  if (!shape.has("bias")) return gemm::Epilogue::none;
-  if (shape.has("relu")) return gemm::Epilogue::bias_relu;
-  if (!shape.has("gelu")) return gemm::Epilogue::bias;
-  return tanh ? gemm::Epilogue::bias_gelu_tanh : gemm::Epilogue::bias_gelu;
+inline ShapeGrammar<Product> product_grammar() {
+  using gemm::BiasGradient, gemm::Epilogue, gemm::Transpose;
+  const auto transposed = [](bool yes) { return yes ? Transpose::yes : Transpose::no; };
+  const auto letter = [](Transpose transpose) { return transpose == Transpose::yes ? "t" : "n"; };
+  return ShapeGrammar<Product>()
+      .number("b", &Product::batch, 1)
+      .number("m", &Product::m)
+      .number("n", &Product::n)
+      .number("k", &Product::k)
+      .part(
+          "(nn|nt|tn|tt)",
+          [=](const Shape& shape, Product& p) {
+            const std::size_t which = shape.word({"nn", "nt", "tn", "tt"});
+            p.transpose_a = transposed(which / 2 == 1);
+            p.transpose_b = transposed(which % 2 == 1);
+          },
+          [=](Product& p) { return std::string(letter(p.transpose_a)) + letter(p.transpose_b); })
+      .one_of(&Product::epilogue, {{"", Epilogue::none},
+                                   {"bias", Epilogue::bias},
+                                   {"bias_relu", Epilogue::bias_relu},
+                                   {"bias_gelu", Epilogue::bias_gelu},
+                                   {"bias_gelu_tanh", Epilogue::bias_gelu_tanh},
+                                   {"drelu", Epilogue::drelu},
+                                   {"dgelu", Epilogue::dgelu},
+                                   {"dgelu_tanh", Epilogue::dgelu_tanh}})
+      .flag("z", &Product::keeps_z)
+      .one_of(&Product::bias_gradient, {{"", BiasGradient::none},
+                                        {"dbias", BiasGradient::of_c},
+                                        {"dbias_a", BiasGradient::of_a},
+                                        {"dbias_b", BiasGradient::of_b}})
+      .flag("acc", &Product::accumulates)
+      .flag("shareda", &Product::shares_a)
+      .flag("sharedb", &Product::shares_b)
+      .flag("sides", &Product::side_by_side)
+      .number("apart", &Product::apart, 0)
+      .flag("tf32", &Product::tf32)
+      .flag("split", &Product::split)
+      .flag("wide", &Product::wide);
 }
-inline gemm::BiasGradient bias_gradient_of(const Shape& shape) {
-  if (!shape.has("dbias")) return gemm::BiasGradient::none;
-  if (shape.has("a")) return gemm::BiasGradient::of_a;
-  return shape.has("b") ? gemm::BiasGradient::of_b : gemm::BiasGradient::of_c;
-}
-inline Product product_of(const Shape& shape) {
-  const std::size_t transposition = shape.word({"nn", "nt", "tn", "tt"});
-  const auto transposed = [](bool yes) { return yes ? gemm::Transpose::yes : gemm::Transpose::no; };
-  const auto optional = [&](const char* key, std::int64_t otherwise) {
-    const bool there = shape.text().find(std::string("_") + key) != std::string::npos;
-    return there ? shape.number(key) : otherwise;
-  };
-  return {.m = shape.number("m"),
-          .n = shape.number("n"),
-          .k = shape.number("k"),
-          .transpose_a = transposed(transposition / 2 == 1),
-          .transpose_b = transposed(transposition % 2 == 1),
-          .epilogue = epilogue_of(shape),
-          .bias_gradient = bias_gradient_of(shape),
-          .tf32 = shape.has("tf32"),
-          .keeps_z = shape.has("z"),
-          .accumulates = shape.has("acc"),
-          .split = shape.has("split"),
-          .wide = shape.has("wide"),
-          .batch = shape.text().starts_with('b') ? shape.number("b") : 1,
-          .shares_a = shape.has("shareda"),
-          .shares_b = shape.has("sharedb"),
-          .side_by_side = shape.has("sides"),
-          .apart = optional("apart", 0)};
-}
-inline Product product_of(std::string_view shape) {
-  const Shape parsed = Shape::parse(shape);
-  return product_of(parsed);
-}
+inline Product product_of(const std::string& shape) { return product_grammar().parse(shape); }
 
 // With the extents that the matrices of a single product have.
 inline Product product_of(const Problem& problem) {
-  Product p = product_of(problem.shape);
+  Product p = problem.parameters.as<Product>();
   if (p.batch != 1) return p;
   const std::vector<std::int64_t>& a = problem.tensor("a").extents;
   const std::vector<std::int64_t>& b = problem.tensor("b").extents;

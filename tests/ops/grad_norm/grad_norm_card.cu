@@ -13,6 +13,7 @@
 
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/running_error.h"
 
@@ -21,16 +22,27 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-Sizes sizes_of(const Problem& problem) { return Shape::parse(problem.shape).numbers("p"); }
+struct Gradients {
+  Sizes sizes;
+  bool scaled;
+};
+ShapeGrammar<Gradients> grammar() {
+  return ShapeGrammar<Gradients>()
+      .numbers("p", &Gradients::sizes)
+      .flag("scaled", &Gradients::scaled);
+}
+const Gradients& gradients_of(const Problem& problem) { return problem.parameters.as<Gradients>(); }
 std::string gradient(std::size_t tensor) { return "gradient" + std::to_string(tensor); }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const Sizes sizes = shape.numbers("p");
-  const bool scaled = shape.has("scaled");
+  const Gradients gradients = grammar().parse(shape);
+  const Sizes& sizes = gradients.sizes;
+  const bool scaled = gradients.scaled;
   const std::int64_t elements = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
   Problem result{dtype, shape.text(),
                  dispatch(dtype, [&]<class T>() { return grad_norm::work<T>(elements, scaled); }),
                  2 * static_cast<double>(elements)};
+  result.parameters = gradients;
   result.scalars = {{"limit", 3}};
   for (std::size_t i = 0; i < sizes.size(); ++i)
     result.inputs.push_back(
@@ -54,7 +66,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
 
 template <class T>
 grad_norm::Table<T> table_of(const Call& call, Stream& stream) {
-  std::vector<grad_norm::Gradient<T>> gradients(sizes_of(call.problem()).size());
+  std::vector<grad_norm::Gradient<T>> gradients(gradients_of(call.problem()).sizes.size());
   for (std::size_t i = 0; i < gradients.size(); ++i)
     gradients[i] = {call.extent(gradient(i), 0), call.in<T>(gradient(i))};
   const std::span<const grad_norm::Gradient<T>> all = gradients;
@@ -65,7 +77,7 @@ grad_norm::Table<T> table_of(const Call& call, Stream& stream) {
 
 constexpr auto kRun = []<class T>(const Call& call, grad_norm::Variant variant, Stream& stream) {
   const auto& table = call.once([&] { return table_of<T>(call, stream); });
-  const bool scaled = Shape::parse(call.problem().shape).has("scaled");
+  const bool scaled = gradients_of(call.problem()).scaled;
   return grad_norm::run(table, scaled ? call.in<float>("unscale") : nullptr,
                         static_cast<double>(call.scalar("limit")), variant, stream);
 };
@@ -75,7 +87,7 @@ constexpr auto kRun = []<class T>(const Call& call, grad_norm::Variant variant, 
 References results(const Problem& problem, const Values& values) {
   double sum = 0;
   std::int64_t elements = 0;
-  const Sizes sizes = sizes_of(problem);
+  const Sizes& sizes = gradients_of(problem).sizes;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     values(gradient(i)).each(sizes[i], [&](double g, std::int64_t times) {
       const bool overflows = std::isinf(test::round_to(Dtype::f32, g * g));
@@ -123,7 +135,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const char* const shape : {"p10243", "p4096.4095.17.8192_scaled"}) {
     Sample sample{.fill = "integers", .shape = shape, .scalars = {{"limit", 1e6}}};
-    const Sizes sizes = Shape::parse(shape).numbers("p");
+    const Sizes sizes = grammar().parse(shape).sizes;
     double sum = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       std::vector<double> g = test::integers(dtype, sizes[i], 4, test::Tensor{i + 1}).values;
@@ -169,6 +181,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
 Card grad_norm_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   run_by(card, grad_norm::kVariants, kRun);
   card.references = references;
   card.elements = elements;
@@ -202,7 +215,7 @@ Card grad_norm_card() {
   card.kernels = [](std::string_view variant, const Problem& problem, const Layout&) {
     const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(problem.dtype));
     std::vector<std::vector<std::string>> kernels;
-    const Sizes sizes = sizes_of(problem);
+    const Sizes& sizes = gradients_of(problem).sizes;
     if (std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) > 0)
       kernels.push_back({"grad_norm::sum_squares<",
                          variant == "naive" ? ", 1>" : ", " + std::to_string(pack) + ">"});

@@ -14,6 +14,7 @@
 #include "tests/contract/card.h"
 #include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/fills.h"
 
 namespace kg::card {
@@ -35,16 +36,17 @@ struct Extents {
   // Pages are handed out from the last one on.
   std::int64_t page_of(std::int64_t entry) const { return batch * pages() - 1 - entry; }
 };
-Extents extents_of(const Shape& shape) {
-  const auto optional = [&](const char* key, std::int64_t otherwise) {
-    return shape.text().find(std::string("_") + key) == std::string::npos ? otherwise
-                                                                          : shape.number(key);
-  };
-  const std::int64_t depth = shape.number("d");
-  return {shape.number("b"),    shape.number("t"),  shape.number("h"), shape.number("k"), depth,
-          optional("v", depth), optional("page", 0)};
+ShapeGrammar<Extents> grammar() {
+  return ShapeGrammar<Extents>()
+      .number("b", &Extents::batch)
+      .number("t", &Extents::tokens)
+      .number("h", &Extents::heads)
+      .number("d", &Extents::depth)
+      .number("v", &Extents::value_depth, &Extents::depth)
+      .number("k", &Extents::keys)
+      .number("page", &Extents::page, 0);
 }
-Extents extents_of(const Problem& problem) { return extents_of(Shape::parse(problem.shape)); }
+const Extents& extents_of(const Problem& problem) { return problem.parameters.as<Extents>(); }
 
 kv_append::Problem described(const Extents& e) {
   static const std::int32_t number = 0;
@@ -59,9 +61,10 @@ kv_append::Problem described(const Extents& e) {
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const Extents e = extents_of(shape);
+  const Extents e = grammar().parse(shape);
   const std::size_t width = size_of(dtype);
   Problem result{dtype, shape.text(), kv_append::work(described(e), width), 0};
+  result.parameters = e;
   const auto rows = [&](const char* name, std::vector<std::int64_t> extents) {
     return Tensor{.name = name,
                   .dtype = dtype,
@@ -111,7 +114,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
 }
 
 constexpr auto kRun = [](const Call& call, kv_append::Variant variant, Stream& stream) {
-  const Extents e = extents_of(call.problem());
+  const Extents& e = extents_of(call.problem());
   kv_append::Problem p = described(e);
   p.batch = call.extent("k", 0);
   p.tokens = call.extent("k", 1);
@@ -157,7 +160,7 @@ Place place_in_cache(const Extents& e, std::int64_t row, const Bits& bits) {
 }
 
 SourceOfElement sources(const Problem& problem, std::string_view output, const Bits& bits) {
-  const Extents e = extents_of(problem);
+  const Extents& e = extents_of(problem);
   const bool keys = output == "k_cache";
   const std::int64_t length = keys ? e.depth : e.value_depth;
   return [=, &bits](std::int64_t i) -> Source {
@@ -176,7 +179,7 @@ SourceOfElement sources(const Problem& problem, std::string_view output, const B
 
 std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
                                      const Layout& layout) {
-  const Extents e = extents_of(problem);
+  const Extents& e = extents_of(problem);
   const auto bytes = static_cast<std::int64_t>(size_of(problem.dtype));
   bool packs = variant == "vectorized";
   for (const auto& [name, length] :
@@ -202,6 +205,7 @@ Card kv_append_card() {
   Card card;
   only_moves(card, sources);
   card.problem = problem;
+  card.grammar = grammar().text();
   run_by(card, kv_append::kVariants, kRun);
   card.exact_samples = [](Dtype) {
     return std::vector<Sample>{{"patterns", "b3_t5_h2_d64_k20"},

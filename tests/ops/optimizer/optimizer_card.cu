@@ -15,6 +15,7 @@
 
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_optimizer.h"
 #include "tests/oracle/tolerance.h"
@@ -34,12 +35,13 @@ struct Model {
   }
 };
 
-Model model_of(const Shape& shape) {
-  const Kind kind =
-      optimizer::kKinds[shape.word({"sgd", "momentum", "nesterov", "adam", "adamw", "lion"})];
-  return {kind, shape.numbers("p"), has_second(kind) ? shape.number("t") : 1};
+ShapeGrammar<Model> grammar() {
+  return ShapeGrammar<Model>()
+      .enumerator(&Model::kind, optimizer::kKinds)
+      .numbers("p", &Model::sizes)
+      .number("t", &Model::step, 1, [](const Model& m) { return has_second(m.kind); });
 }
-Model model_of(const Problem& problem) { return model_of(Shape::parse(problem.shape)); }
+const Model& model_of(const Problem& problem) { return problem.parameters.as<Model>(); }
 
 bool has_master(Dtype dtype) { return dtype != Dtype::f32; }
 
@@ -83,8 +85,9 @@ optimizer::Step step_of(const Problem& problem) {
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const Model model = model_of(shape);
+  const Model model = grammar().parse(shape);
   Problem result{dtype, shape.text(), {}, 0};
+  result.parameters = model;
   for (std::size_t i = 0; i < model.sizes.size(); ++i) {
     const auto add = [&](std::string_view array, Dtype type, bool updated) {
       Tensor tensor{.name = numbered(array, i), .dtype = type, .extents = {model.sizes[i]}};
@@ -150,7 +153,7 @@ optimizer::Table<T> table_of(const Call& call, Kind kind, std::size_t tensors, S
 }
 
 constexpr auto kRun = []<class T>(const Call& call, optimizer::Variant variant, Stream& stream) {
-  const Model model = model_of(call.problem());
+  const Model& model = model_of(call.problem());
   const auto& table =
       call.once([&] { return table_of<T>(call, model.kind, model.sizes.size(), stream); });
   optimizer::Step step = step_of(call.problem());
@@ -200,7 +203,7 @@ References references(const Problem& problem, const Inputs& inputs) {
     return given == inputs.end() ? otherwise : given->second.values[0];
   };
   References result;
-  const std::vector<std::int64_t> sizes = model_of(problem).sizes;
+  const std::vector<std::int64_t>& sizes = model_of(problem).sizes;
   for (std::size_t t = 0; t < sizes.size(); ++t) {
     References of_tensor =
         stepped(problem, number("scale", 1), number("found_inf", 0) != 0, 0, sizes[t],
@@ -342,6 +345,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
 Card optimizer_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   card.forms.clear();
   for (const Kind kind : optimizer::kKinds) card.forms.emplace_back(name(kind));
   run_by(card, optimizer::kVariants, kRun);

@@ -11,6 +11,7 @@
 
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_pointwise_loss.h"
 
@@ -27,11 +28,13 @@ struct Form {
   bool back;
   std::int64_t n;
 };
-Form form_of(const Shape& shape) {
-  return {pointwise_loss::kKinds[shape.word({"mse", "huber", "bce", "kl"})], shape.has("back"),
-          shape.number("n")};
+ShapeGrammar<Form> grammar() {
+  return ShapeGrammar<Form>()
+      .enumerator(&Form::kind, pointwise_loss::kKinds)
+      .flag("back", &Form::back)
+      .number("n", &Form::n);
 }
-Form form_of(const Problem& problem) { return form_of(Shape::parse(problem.shape)); }
+const Form& form_of(const Problem& problem) { return problem.parameters.as<Form>(); }
 
 // Each loss and its gradient.
 std::vector<std::string> of_each(const std::vector<std::string>& lengths) {
@@ -58,13 +61,14 @@ double usual_target(const Form& form, Dtype dtype, std::int64_t i) {
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const Form form = form_of(shape);
+  const Form form = grammar().parse(shape);
   const double operations[][2] = {{2, 3}, {3, 2}, {5, 5}, {3, 1}};
   const auto kind = static_cast<std::size_t>(form.kind);
   Problem result{
       dtype, shape.text(),
       dispatch(dtype, [&]<class T>() { return pointwise_loss::work(described<T>(form)); }),
       operations[kind][form.back ? 1 : 0] * static_cast<double>(form.n)};
+  result.parameters = form;
   result.inputs = {
       {"x", dtype, {form.n}},
       {.name = "target",
@@ -83,7 +87,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
 
 constexpr auto kRun = []<class T>(const Call& call, pointwise_loss::Variant variant,
                                   Stream& stream) {
-  const Form form = form_of(call.problem());
+  const Form& form = form_of(call.problem());
   pointwise_loss::Problem<T> p = described<T>(form);
   p.n = call.extent("x", 0);
   p.x = call.in<T>("x");
@@ -95,7 +99,7 @@ constexpr auto kRun = []<class T>(const Call& call, pointwise_loss::Variant vari
 };
 
 References references(const Problem& problem, const Inputs& inputs) {
-  const Form form = form_of(problem);
+  const Form& form = form_of(problem);
   const double delta = form.kind == Kind::huber
                            ? static_cast<double>(static_cast<float>(problem.scalars.at("delta")))
                            : 0;
@@ -124,7 +128,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   const test::Random random(test::seed(), 37);
   for (const std::string& shape : of_each({"n" + std::to_string(kOdd)})) {
-    const Form form = form_of(Shape::parse(shape));
+    const Form form = grammar().parse(shape);
     std::vector<double> x, t, dloss, expected;
     for (std::int64_t i = 0; i < kOdd; ++i) {
       const auto index = static_cast<std::uint64_t>(i);
@@ -192,7 +196,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const std::string& shape : of_each({"n" + std::to_string(x.size())})) {
     Sample sample{"special", shape, {{"x", values(dtype, x)}, {"target", values(dtype, t)}}};
-    if (form_of(Shape::parse(shape)).back) sample.inputs["dloss"] = values(dtype, dloss);
+    if (grammar().parse(shape).back) sample.inputs["dloss"] = values(dtype, dloss);
     sample.may_be_vacuous = true; // most results are not numbers
     samples.push_back(std::move(sample));
   }
@@ -204,6 +208,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
 Card pointwise_loss_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   card.forms = {"mse", "huber", "bce", "kl"};
   run_by(card, pointwise_loss::kVariants, kRun);
   card.references = references;

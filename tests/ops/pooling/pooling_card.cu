@@ -18,13 +18,15 @@ namespace kg::card {
 namespace {
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const pooling::Problem p = images_of(shape);
+  const Pools pools = pools_grammar().parse(shape);
+  const pooling::Problem& p = pools.images;
   Problem result{dtype, shape.text(), pooling::work(dtype, p),
                  static_cast<double>(p.outputs() * p.vertical.kernel * p.horizontal.kernel)};
   result.inputs = {{"x", dtype, test::shape_in_layout(p, p.height, p.width)}};
   result.outputs = {{"y", dtype, test::shape_in_layout(p, p.out_height(), p.out_width())}};
   result.outputs[0].derived = true;
-  result.calling = calling_of(p, kind_of(result));
+  result.calling = calling_of(p, pools.kind);
+  result.parameters = pools;
   return result;
 }
 

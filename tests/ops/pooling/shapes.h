@@ -17,28 +17,36 @@
 
 namespace kg::card {
 
-inline pooling::Kind kind_of(const Problem& problem) {
-  if (problem.shape.starts_with("max_")) return pooling::Kind::max;
-  return problem.shape.starts_with("avgpad_") ? pooling::Kind::average_include_padding
-                                              : pooling::Kind::average_exclude_padding;
+struct Pools {
+  pooling::Kind kind;
+  pooling::Problem images;
+};
+inline ShapeGrammar<Pools> pools_grammar() {
+  using pooling::Kind, pooling::Layout, pooling::Problem;
+  return ShapeGrammar<Pools>()
+      .one_of(&Pools::kind, {{"max", Kind::max},
+                             {"avg", Kind::average_exclude_padding},
+                             {"avgpad", Kind::average_include_padding}})
+      .nested(ShapeGrammar<Problem>()
+                  .one_of(&Problem::layout, {{"nchw", Layout::nchw}, {"nhwc", Layout::nhwc}})
+                  .number("n", &Problem::batch)
+                  .number("c", &Problem::channels)
+                  .number("h", &Problem::height)
+                  .number("w", &Problem::width)
+                  .nested(windows_grammar<Problem>())
+                  .flag("ceil", &Problem::ceil_mode),
+              &Pools::images);
 }
+
+inline pooling::Kind kind_of(const Problem& problem) { return problem.parameters.as<Pools>().kind; }
 
 inline std::vector<std::string> with_each_kind(const std::vector<std::string>& shapes) {
   return in_each_form({"max", "avgpad", "avg"}, shapes);
 }
 
-inline pooling::Problem images_of(const Shape& shape) {
-  shape.word({"max", "avg", "avgpad"});
-  pooling::Problem p{shape.number("n"), shape.number("c"), shape.number("h"), shape.number("w")};
-  p.layout = shape.word({"nchw", "nhwc"}) == 0 ? pooling::Layout::nchw : pooling::Layout::nhwc;
-  p.ceil_mode = shape.has("ceil");
-  read_windows(shape, p.vertical, p.horizontal);
-  return p;
-}
-
 // With the extents of x, or of its gradient, as they are here.
 inline pooling::Problem images_of(const Problem& problem, std::string_view tensor) {
-  pooling::Problem p = images_of(Shape::parse(problem.shape));
+  pooling::Problem p = problem.parameters.as<Pools>().images;
   const std::vector<std::int64_t>& x = problem.tensor(tensor).extents;
   const bool first = p.layout == pooling::Layout::nchw;
   p.batch = x[0];
@@ -51,7 +59,7 @@ inline pooling::Problem images_of(const Problem& problem, std::string_view tenso
 // oneDNN divides by the whole area where padding counts, windows that stick out of it included, and
 // has results of its own for windows without input.
 inline std::set<std::string_view> libraries_on_host(const Problem& problem) {
-  const pooling::Problem p = images_of(Shape::parse(problem.shape));
+  const pooling::Problem& p = problem.parameters.as<Pools>().images;
   const auto both = [&](auto holds) {
     return holds(p.height, p.vertical, p.ceil_mode) && holds(p.width, p.horizontal, p.ceil_mode);
   };
@@ -91,6 +99,7 @@ inline std::vector<std::string> shapes_of(const std::vector<pooling::Problem>& p
 // What the cards of pooling and of its gradient say alike.
 inline Card pooling_family() {
   Card card;
+  card.grammar = pools_grammar().text();
   card.refuses_overlap = false;
   card.empty = with_each_kind({"nchw_n0_c5_h4_w4_k2_s1_p0", "nhwc_n0_c5_h4_w4_k2_s1_p0",
                                "nchw_n5_c0_h4_w4_k2_s1_p0", "nhwc_n5_c0_h4_w4_k2_s1_p0"});

@@ -27,11 +27,12 @@ using pooling::Kind;
 
 // x is read by the maximum alone.
 Problem problem(Dtype dtype, const Shape& shape) {
-  const pooling::Problem p = images_of(shape);
-  Problem result{dtype, shape.text(), {}, 0};
-  const Kind kind = kind_of(result);
-  result.work = pooling_backward::work(dtype, kind, p);
-  result.flops = static_cast<double>(p.outputs() * p.vertical.kernel * p.horizontal.kernel);
+  const Pools pools = pools_grammar().parse(shape);
+  const pooling::Problem& p = pools.images;
+  const Kind kind = pools.kind;
+  Problem result{dtype, shape.text(), pooling_backward::work(dtype, kind, p),
+                 static_cast<double>(p.outputs() * p.vertical.kernel * p.horizontal.kernel)};
+  result.parameters = pools;
   const auto x = test::shape_in_layout(p, p.height, p.width);
   const auto y = test::shape_in_layout(p, p.out_height(), p.out_width());
   if (kind == Kind::max) result.inputs = {{"x", dtype, x}};

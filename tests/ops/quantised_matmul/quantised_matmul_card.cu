@@ -16,6 +16,7 @@
 #include "runtime/device.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/tolerance.h"
 
@@ -32,12 +33,15 @@ struct Form {
   std::int64_t row_bytes() const { return kind == Kind::w4 ? k / 2 : k; }
   Dtype of_w() const { return kind == Kind::e4m3 ? Dtype::e4m3 : Dtype::i8; }
 };
-Form form_of(const Shape& shape) {
-  const Kind kind = quantised_matmul::kKinds[shape.word({"w4", "w8", "w8a8", "e4m3"})];
-  const std::int64_t k = shape.number("k");
-  return {kind, shape.number("m"), shape.number("n"), k, by_rows(kind) ? k : shape.number("g")};
+ShapeGrammar<Form> grammar() {
+  return ShapeGrammar<Form>()
+      .enumerator(&Form::kind, quantised_matmul::kKinds)
+      .number("m", &Form::m)
+      .number("n", &Form::n)
+      .number("k", &Form::k)
+      .number("g", &Form::group, &Form::k, [](const Form& f) { return !by_rows(f.kind); });
 }
-Form form_of(const Problem& problem) { return form_of(Shape::parse(problem.shape)); }
+const Form& form_of(const Problem& problem) { return problem.parameters.as<Form>(); }
 
 template <class T>
 quantised_matmul::Problem<T> described(const Form& f) {
@@ -45,7 +49,7 @@ quantised_matmul::Problem<T> described(const Form& f) {
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const Form f = form_of(shape);
+  const Form f = grammar().parse(shape);
   const auto factors = [&](const char* name, Dtype type, std::vector<std::int64_t> extents) {
     return Tensor{
         .name = name, .dtype = type, .extents = extents, .by_row = false, .derived = true};
@@ -54,6 +58,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
       dtype, shape.text(),
       dispatch(dtype, [&]<class T>() { return quantised_matmul::work(described<T>(f)); }),
       2.0 * static_cast<double>(f.m) * static_cast<double>(f.n) * static_cast<double>(f.k)};
+  result.parameters = f;
   result.outputs = {{"y", dtype, {f.m, f.n}, false}};
   if (by_rows(f.kind))
     result.inputs = {{"x8", f.of_w(), {f.m, f.k}, false},
@@ -69,7 +74,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
 
 constexpr auto kRun = []<class T>(const Call& call, quantised_matmul::Variant variant,
                                   Stream& stream) {
-  const Form f = form_of(call.problem());
+  const Form& f = form_of(call.problem());
   quantised_matmul::Problem<T> p = described<T>(f);
   const bool bytes = by_rows(f.kind);
   p.m = call.extent("y", 0);
@@ -120,7 +125,7 @@ double weight(const Form& f, std::int64_t row, std::int64_t column, Get get) {
 // subnormal in f32; of w8a8 three roundings of an exact sum.
 template <class Get>
 Reference product(const Problem& problem, std::int64_t first, std::int64_t count, Get get) {
-  const Form f = form_of(problem);
+  const Form& f = form_of(problem);
   const double u = unit_roundoff(Dtype::f32);
   Reference result;
   std::vector<double> bounds;
@@ -188,7 +193,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
         "w4_m2_n5_k36_g6", "w4_m3_n7_k96_g48", "w8a8_m2_n5_k37", "w8a8_m1_n9_k64",
         "w8a8_m130_n17_k208", "e4m3_m5_n17_k192", "e4m3_m2_n5_k37", "e4m3_m18_n133_k208"}) {
     const Problem p = problem(dtype, Shape::parse(shape));
-    const Form f = form_of(p);
+    const Form& f = form_of(p);
     Sample sample{.fill = "integers", .shape = shape};
     if (by_rows(f.kind)) {
       sample.inputs["x_scale"] = values(Dtype::f32, powers(f.m, -4));
@@ -258,7 +263,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
 
 std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
                                      const Layout& layout) {
-  const Form f = form_of(problem);
+  const Form& f = form_of(problem);
   const auto bytes = static_cast<std::int64_t>(size_of(problem.dtype));
   const std::int64_t chunk = f.kind == Kind::w4 ? 32 : 16;
   const auto at = [&](const char* name, std::int64_t each) {
@@ -279,6 +284,7 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 Card quantised_matmul_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   card.forms = {"w4", "w8", "w8a8", "e4m3"};
   run_by(card, quantised_matmul::kVariants, kRun);
   card.variants[0].sequence = [](const Problem& problem) { return form_of(problem).k; };
@@ -288,7 +294,7 @@ Card quantised_matmul_card() {
       each.supports = [](const Problem& p) { return by_rows(form_of(p).kind); };
     }
   card.resolved = [](const Problem& p) {
-    const Form f = form_of(p);
+    const Form& f = form_of(p);
     return name(quantised_matmul::resolved(f.kind, f.m, quantised_matmul::Variant::automatic));
   };
   card.vendors = {vendors_of, run_vendor<vendor::Math::pedantic>};

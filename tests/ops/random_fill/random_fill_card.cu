@@ -13,6 +13,7 @@
 
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/ops/random_streams.h"
 #include "tests/oracle/tolerance.h"
 
@@ -23,39 +24,43 @@ using random_fill::Kind;
 
 struct Form {
   Kind kind;
-  std::int64_t n;
-  RandomStream stream;
+  Draws draws;
 };
-Form form_of(const Shape& shape) {
-  return {random_fill::kKinds[shape.word({"uniform", "normal", "bernoulli"})], shape.number("n"),
-          stream_of(shape)};
+ShapeGrammar<Form> grammar() {
+  return ShapeGrammar<Form>()
+      .enumerator(&Form::kind, random_fill::kKinds)
+      .nested(draws_grammar(), &Form::draws);
 }
-Form form_of(const Problem& problem) { return form_of(Shape::parse(problem.shape)); }
+const Form& form_of(const Problem& problem) { return problem.parameters.as<Form>(); }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const Form form = form_of(shape);
+  const Form form = grammar().parse(shape);
   const double operations[] = {2, 5.5, 0};
   Problem result{dtype, shape.text(),
                  dispatch(dtype,
                           [&]<class T>() {
                             return random_fill::work(
-                                random_fill::Problem<T>{.kind = form.kind, .n = form.n});
+                                random_fill::Problem<T>{.kind = form.kind, .n = form.draws.n});
                           }),
-                 operations[static_cast<std::size_t>(form.kind)] * static_cast<double>(form.n)};
-  result.outputs = {{"y", dtype, {form.n}}};
+                 operations[static_cast<std::size_t>(form.kind)] *
+                     static_cast<double>(form.draws.n)};
+  result.parameters = form;
+  result.outputs = {{"y", dtype, {form.draws.n}}};
   switch (form.kind) {
   case Kind::uniform: result.scalars = {{"low", 0}, {"high", 1}}; break;
   case Kind::normal: result.scalars = {{"mean", 0}, {"deviation", 1}}; break;
   case Kind::bernoulli: result.scalars = {{"p", 0.75}}; break;
   }
-  result.calling = {std::string(name(form.kind)), integers_of(form.n, form.stream)};
+  result.calling = {std::string(name(form.kind)), integers_of(form.draws)};
   return result;
 }
 
 constexpr auto kRun = []<class T>(const Call& call, random_fill::Variant variant, Stream& stream) {
-  const Form form = form_of(call.problem());
-  random_fill::Problem<T> p{
-      .kind = form.kind, .n = call.extent("y", 0), .y = call.out<T>("y"), .stream = form.stream};
+  const Form& form = form_of(call.problem());
+  random_fill::Problem<T> p{.kind = form.kind,
+                            .n = call.extent("y", 0),
+                            .y = call.out<T>("y"),
+                            .stream = form.draws.stream};
   switch (form.kind) {
   case Kind::uniform:
     p.low = call.scalar("low");
@@ -99,19 +104,19 @@ Drawn drawn(const Problem& problem, const Form& form, std::int64_t i) {
   switch (form.kind) {
   case Kind::uniform: { // rounded once by fmaf, with the range
     const double low = scalar("low"), range = f32(scalar("high") - low);
-    const double value = low + range * unit(word_of(form.stream, i));
+    const double value = low + range * unit(word_of(form.draws.stream, i));
     const double bound = unit_roundoff(Dtype::f32) * std::fabs(value);
     return {value, bound, bound};
   }
-  case Kind::normal: return normal(form.stream, i, scalar("mean"), scalar("deviation"));
+  case Kind::normal: return normal(form.draws.stream, i, scalar("mean"), scalar("deviation"));
   case Kind::bernoulli:
-    return {word_of(form.stream, i) < std::round(scalar("p") * 0x1p32) ? 1.0 : 0.0};
+    return {word_of(form.draws.stream, i) < std::round(scalar("p") * 0x1p32) ? 1.0 : 0.0};
   }
   return {};
 }
 
 Reference drawn(const Problem& problem, std::int64_t first, std::int64_t count) {
-  const Form form = form_of(problem);
+  const Form& form = form_of(problem);
   Reference result;
   std::vector<double> ours, library;
   for (std::int64_t i = first; i < first + count; ++i) {
@@ -196,6 +201,7 @@ std::vector<Sample> special_samples(Dtype) {
 Card random_fill_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   run_by(card, random_fill::kVariants, kRun);
   card.references = references;
   card.elements = elements;
@@ -223,7 +229,7 @@ Card random_fill_card() {
   card.kernel_name = [](std::string_view variant, const Problem& problem, const Layout& layout) {
     const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(problem.dtype));
     const bool packs = variant == "vectorized" && place_of(layout, "y").offset % pack == 0 &&
-                       form_of(problem).stream.offset % 4 == 0;
+                       form_of(problem).draws.stream.offset % 4 == 0;
     return std::vector<std::string>{packs ? "random_fill::vectorized" : "random_fill::naive"};
   };
   card.compiled_otherwise = "logf, sinpif, cospif, fused products";

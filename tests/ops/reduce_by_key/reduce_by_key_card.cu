@@ -13,6 +13,7 @@
 #include "runtime/preconditions.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/ops/select/samples.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/numbers.h"
@@ -37,21 +38,34 @@ std::uint64_t key_of_run(Dtype keys, std::int64_t run) {
   return keys == Dtype::i32 ? number & 0xFFFFFFFFu : (number + 1) / 2 << 32 | number / 2;
 }
 
-Op op_of(const Shape& shape) {
-  return reduce_by_key::kOps[shape.word({"sum", "min", "max", "first"})];
+struct Runs {
+  Op op;
+  bool wide;
+  std::int64_t n;
+
+  Dtype key() const { return wide ? Dtype::f64 : Dtype::i32; } // whose bits are those of an i64
+  std::int64_t tile() const { return wide ? 2048 : 4096; }
+};
+ShapeGrammar<Runs> grammar() {
+  return ShapeGrammar<Runs>()
+      .enumerator(&Runs::op, reduce_by_key::kOps)
+      .one_of(&Runs::wide, {{"k32", false}, {"k64", true}})
+      .number("n", &Runs::n);
 }
+const Runs& shape_of(const Problem& problem) { return problem.parameters.as<Runs>(); }
 
 reduce_by_key::Problem call_of(const Problem& problem, std::int64_t n) {
-  return {op_of(Shape::parse(problem.shape)), n, problem.dtype, size_of(problem.inputs[0].dtype)};
+  return {shape_of(problem).op, n, problem.dtype, size_of(problem.inputs[0].dtype)};
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const std::int64_t n = shape.number("n"), runs = runs_of(n);
-  const bool wide = shape.word({"k32", "k64"}) == 1;
-  const Dtype key = wide ? Dtype::f64 : Dtype::i32; // whose bits are those of an i64
-  const Op op = op_of(shape);
+  const Runs parameters = grammar().parse(shape);
+  const auto& [op, wide, n] = parameters;
+  const std::int64_t runs = runs_of(n);
+  const Dtype key = parameters.key();
   const Work work = reduce_by_key::work({op, n, dtype, size_of(key)}, runs);
   Problem result{dtype, shape.text(), work, op == Op::first ? 0 : static_cast<double>(n)};
+  result.parameters = parameters;
   result.inputs = {{"keys", key, {n}}, {"values", dtype, {n}}};
   result.inputs[0].element = [key](std::int64_t i) { return key_of_run(key, runs_of(i + 1) - 1); };
   result.inputs[0].period = kStep * select_samples::kPeriod;
@@ -92,7 +106,7 @@ std::int64_t chain(const Problem& problem, std::string_view variant) {
 Reference combined(const Problem& problem,
                    const std::vector<std::pair<std::int64_t, std::int64_t>>& runs,
                    const Elements& x) {
-  const Op op = op_of(Shape::parse(problem.shape));
+  const Op op = shape_of(problem).op;
   test::ScanOracle all;
   for (const auto& [first, behind] : runs) {
     if (op == Op::sum) {
@@ -145,7 +159,7 @@ References references(const Problem& problem, const Inputs& inputs) {
   }
   Reference results = combined(
       problem, runs, [&](std::int64_t i) { return x.values[static_cast<std::size_t>(i)]; });
-  if (op_of(Shape::parse(problem.shape)) == Op::first) {
+  if (shape_of(problem).op == Op::first) {
     const std::vector<std::uint64_t> bits = bits_of(x);
     for (const auto& run : runs) results.bits.push_back(bits[static_cast<std::size_t>(run.first)]);
   }
@@ -169,15 +183,11 @@ Reference elements(const Problem& problem, std::string_view output, std::int64_t
   return output == "unique" ? unique : combined(problem, runs, values("values"));
 }
 
-std::int64_t tile_of(std::string_view shape) {
-  return shape.find("k64") != std::string_view::npos ? 2048 : 4096;
-}
-
 // A single tile needs no look-back, and no words for it.
 std::vector<std::vector<std::string>> kernels(std::string_view variant, const Problem& problem,
                                               const Layout&) {
   const std::vector<std::string> own = {"reduce_by_key::" + std::string(variant) + "<"};
-  if (variant == "naive" || problem.inputs[0].size() <= tile_of(problem.shape)) return {own};
+  if (variant == "naive" || problem.inputs[0].size() <= shape_of(problem).tile()) return {own};
   return {{"clear_words"}, own};
 }
 
@@ -203,9 +213,9 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   for (const std::int64_t length :
        {std::int64_t{1}, std::int64_t{2}, std::int64_t{7}, std::int64_t{700}, kCount - 30, kCount})
     for (const std::string& shape : shapes({kCount})) {
-      const bool wide = tile_of(shape) == 2048;
-      const Dtype key = wide ? Dtype::f64 : Dtype::i32;
-      const std::int64_t n = wide ? div_up(kCount, 2) : kCount;
+      const Runs parameters = grammar().parse(shape);
+      const std::int64_t n = parameters.n;
+      const Dtype key = parameters.key();
       std::vector<std::uint64_t> keys;
       for (std::int64_t i = 0; i < n; ++i) keys.push_back(key_of_run(key, i / length % 2));
       const test::Fill x = test::integers(dtype, n, 100, test::Tensor::a);
@@ -252,6 +262,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
 Card reduce_by_key_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   card.forms = all_forms();
   run_by(card, reduce_by_key::kVariants, kRun);
   for (Variant& each : card.variants)

@@ -13,6 +13,7 @@
 #include "tests/contract/card.h"
 #include "tests/contract/execute.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_reduction_backward.h"
 
@@ -22,37 +23,41 @@ namespace {
 using reduction_backward::Extents;
 using reduction_backward::Op;
 
-constexpr std::string_view kOps[] = {"sum", "mean", "max", "min"};
-
-Op op_of(std::string_view shape) {
-  for (const Op op : reduction_backward::kOps)
-    if (shape.starts_with(std::string(kOps[static_cast<std::size_t>(op)]) + "_")) return op;
-  fail("the shape " + std::string(shape) + " names no reduction");
+struct Reduced {
+  Op op;
+  std::int64_t outer, axis, inner;
+};
+ShapeGrammar<Reduced> grammar() {
+  return ShapeGrammar<Reduced>()
+      .one_of(&Reduced::op,
+              {{"sum", Op::sum}, {"mean", Op::mean}, {"max", Op::max}, {"min", Op::min}})
+      .number("o", &Reduced::outer)
+      .number("a", &Reduced::axis)
+      .number("i", &Reduced::inner);
 }
-bool is_extremum(std::string_view shape) {
-  const Op op = op_of(shape);
-  return op == Op::max || op == Op::min;
-}
+Op op_of(const Problem& problem) { return problem.parameters.as<Reduced>().op; }
+bool is_extremum(Op op) { return op == Op::max || op == Op::min; }
 
-std::string text(const Extents& extents) {
-  return "o" + std::to_string(extents[0]) + "_a" + std::to_string(extents[1]) + "_i" +
-         std::to_string(extents[2]);
+std::string shape_of(Op op, const Extents& extents) {
+  return grammar().print({op, extents[0], extents[1], extents[2]});
 }
 std::vector<std::string> of_each_op(const std::vector<Extents>& some) {
   std::vector<std::string> shapes;
-  for (const Extents& extents : some) shapes.push_back(text(extents));
-  return in_each_form({"sum", "mean", "max", "min"}, shapes);
+  for (const Extents& extents : some)
+    for (const Op op : {Op::sum, Op::mean, Op::max, Op::min})
+      shapes.push_back(shape_of(op, extents));
+  return shapes;
 }
 
 // x is looked at for extrema alone.
 Problem problem(Dtype dtype, const Shape& shape) {
-  shape.word({"sum", "mean", "max", "min"});
-  const Extents extents{shape.number("o"), shape.number("a"), shape.number("i")};
-  const auto [outer, axis, inner] = extents;
-  Problem result{dtype, shape.text(), reduction_backward::work(op_of(shape.text()), dtype, extents),
+  const Reduced reduced = grammar().parse(shape);
+  const auto [op, outer, axis, inner] = reduced;
+  Problem result{dtype, shape.text(), reduction_backward::work(op, dtype, {outer, axis, inner}),
                  static_cast<double>(outer * axis * inner)};
+  result.parameters = reduced;
   result.outputs = {{"dx", dtype, {outer, axis, inner}}};
-  if (is_extremum(shape.text())) {
+  if (is_extremum(op)) {
     result.inputs = {{"x", dtype, {outer, axis, inner}}};
     result.outputs[0].may_be = {"x"};
   }
@@ -67,28 +72,27 @@ Extents extents_of(const Problem& problem) {
 
 std::size_t workspace_bytes(reduction_backward::Variant variant, const Problem& problem) {
   return dispatch(problem.dtype, [&]<class T>() {
-    return reduction_backward::workspace_bytes<T>(op_of(problem.shape), extents_of(problem),
-                                                  variant);
+    return reduction_backward::workspace_bytes<T>(op_of(problem), extents_of(problem), variant);
   });
 }
 
 constexpr auto kRun = []<class T>(const Call& call, reduction_backward::Variant variant,
                                   Stream& stream) {
-  const std::string& shape = call.problem().shape;
+  const Op op = op_of(call.problem());
   const Extents extents = extents_of(call.problem());
   const bool valid = extents[0] >= 0 && extents[1] >= 0 && extents[2] >= 0;
   const std::size_t bytes = valid ? workspace_bytes(variant, call.problem()) : 0;
   return reduction_backward::run<T>(
-      op_of(shape), extents,
-      {is_extremum(shape) ? call.in<T>("x") : nullptr, call.in<T>("dy"), call.out<T>("dx")},
+      op, extents,
+      {is_extremum(op) ? call.in<T>("x") : nullptr, call.in<T>("dy"), call.out<T>("dx")},
       bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
 };
 
 References references(const Problem& problem, const Inputs& inputs) {
-  const Op op = op_of(problem.shape);
+  const Op op = op_of(problem);
   const Extents extents = extents_of(problem);
   const std::vector<double>& dy = inputs.at("dy").values;
-  if (is_extremum(problem.shape))
+  if (is_extremum(op))
     return {
         {"dx",
          {test::extremum_gradient_oracle(inputs.at("x").values, dy, extents, op == Op::max), {}}}};
@@ -109,7 +113,7 @@ void add(std::vector<Sample>& samples, const std::string& fill, const Extents& e
   for (const std::string& shape : of_each_op({extents})) {
     samples.push_back({.fill = fill, .shape = shape, .inputs = {{"dy", dy}}});
     samples.back().may_be_vacuous = true;
-    if (is_extremum(shape)) samples.back().inputs["x"] = x;
+    if (is_extremum(grammar().parse(shape).op)) samples.back().inputs["x"] = x;
   }
 }
 
@@ -144,7 +148,7 @@ std::vector<Sample> random_samples(Dtype) {
   std::vector<Sample> samples;
   for (const std::string& shape : of_each_op(kLarge)) {
     samples.push_back({"normal", shape});
-    samples.back().may_be_vacuous = is_extremum(shape);
+    samples.back().may_be_vacuous = is_extremum(grammar().parse(shape).op);
     if (shape.find("_o1_a103727_i1") != std::string::npos)
       samples.back().degenerate = test::Degenerate::constant;
   }
@@ -206,9 +210,9 @@ std::vector<std::string> sizes(Dtype dtype) {
   std::vector<std::string> shapes = of_each_op(some);
   const std::int64_t resident = std::int64_t{device_properties().sm_count} * 4 * 256 * 2 * 16 /
                                 static_cast<std::int64_t>(size_of(dtype));
-  for (const char* const op : {"mean_", "min_"}) {
-    shapes.push_back(op + text({3, resident / 24 + 7, 8}));
-    shapes.push_back(op + text({3 * resident / 1000, 1000, 1}));
+  for (const Op op : {Op::mean, Op::min}) {
+    shapes.push_back(shape_of(op, {3, resident / 24 + 7, 8}));
+    shapes.push_back(shape_of(op, {3 * resident / 1000, 1000, 1}));
   }
   return shapes;
 }
@@ -218,7 +222,7 @@ std::vector<std::vector<std::string>> kernels(std::string_view name, const Probl
                                               const Layout&) {
   if (problem.output_size() == 0) return {};
   std::vector<std::vector<std::string>> names;
-  if (is_extremum(problem.shape)) {
+  if (is_extremum(op_of(problem))) {
     constexpr std::size_t kAlignment = 16;
     const auto places =
         static_cast<std::size_t>(problem.tensor("dy").size()) * sizeof(std::int32_t);
@@ -237,6 +241,7 @@ Card reduction_backward_card() {
   using reduction_backward::Variant;
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   card.forms = {"sum", "mean", "max", "min"};
   run_by(card, reduction_backward::kVariants, kRun);
   card.references = references;
@@ -254,7 +259,8 @@ Card reduction_backward_card() {
   };
   // Those of extrema are zeros but for a few.
   card.vacuous_outputs = [](const std::string& shape) {
-    return is_extremum(shape) ? std::vector<std::string>{"dx"} : std::vector<std::string>();
+    return is_extremum(grammar().parse(shape).op) ? std::vector<std::string>{"dx"}
+                                                  : std::vector<std::string>();
   };
   card.misaligned = [](Dtype) {
     return of_each_op({{5, 130, 1}, {5, 128, 1}, {3, 16, 40}, {2, 9, 21}});

@@ -13,6 +13,7 @@
 
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/tolerance_attention.h"
 
@@ -43,17 +44,17 @@ struct Rows {
   }
 };
 
-Rows rows_of(const Shape& shape) {
-  const std::int64_t depth = shape.number("d");
-  return {.tokens = shape.number("t"),
-          .heads = shape.number("h"),
-          .depth = depth,
-          .rotary = shape.text().find("_r") != std::string::npos ? shape.number("r") : depth,
-          .interleaved = shape.has("interleaved"),
-          .list = shape.has("positions"),
-          .back = shape.has("back")};
+ShapeGrammar<Rows> grammar() {
+  return ShapeGrammar<Rows>()
+      .number("t", &Rows::tokens)
+      .number("h", &Rows::heads)
+      .number("d", &Rows::depth)
+      .number("r", &Rows::rotary, &Rows::depth)
+      .flag("interleaved", &Rows::interleaved)
+      .flag("positions", &Rows::list)
+      .flag("back", &Rows::back);
 }
-Rows rows_of(const Problem& problem) { return rows_of(Shape::parse(problem.shape)); }
+const Rows& rows_of(const Problem& problem) { return problem.parameters.as<Rows>(); }
 
 std::int64_t usual_position(std::int64_t token) { return (token * 11 + 5) % kPositions; }
 
@@ -67,7 +68,7 @@ double table_value(const Rows& r, std::int64_t i, bool sine) {
 }
 
 void draw(const Problem& problem, Inputs& inputs) {
-  const Rows r = rows_of(problem);
+  const Rows& r = rows_of(problem);
   for (const char* const name : {"cosine", "sine"}) {
     if (inputs.contains(name)) continue;
     std::vector<double> table;
@@ -94,7 +95,7 @@ rope::Problem<T> described(const Rows& r) {
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const Rows r = rows_of(shape);
+  const Rows r = grammar().parse(shape);
   const Work work = dispatch(dtype, [&]<class T>() {
     rope::Problem<T> p = described<T>(r);
     std::int32_t position;
@@ -112,6 +113,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   };
   Problem result{dtype, shape.text(), work,
                  6.0 * static_cast<double>(r.tokens * r.heads * (r.rotary / 2))};
+  result.parameters = r;
   Tensor rows{.name = "x",
               .dtype = dtype,
               .extents = {r.tokens, r.heads, r.depth},
@@ -147,7 +149,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
 }
 
 constexpr auto kRun = []<class T>(const Call& call, rope::Variant variant, Stream& stream) {
-  const Rows r = rows_of(call.problem());
+  const Rows& r = rows_of(call.problem());
   rope::Problem<T> p = described<T>(r);
   p.tokens = call.extent("x", 0);
   p.heads = call.extent("x", 1);
@@ -168,7 +170,7 @@ constexpr auto kRun = []<class T>(const Call& call, rope::Variant variant, Strea
 // get(tensor, index) gives an element.
 template <class Get>
 Reference turned(const Problem& problem, std::int64_t first, std::int64_t count, Get get) {
-  const Rows r = rows_of(problem);
+  const Rows& r = rows_of(problem);
   Reference result;
   std::vector<double> bounds;
   for (std::int64_t i = first; i < first + count; ++i) {
@@ -214,7 +216,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   for (const char* const shape : {"t20_h3_d64", "t33_h2_d40_r24_interleaved_positions",
                                   "t20_h3_d128_r64_back", "t17_h1_d80_interleaved_back"}) {
     const Problem p = problem(dtype, Shape::parse(shape));
-    const Rows r = rows_of(p);
+    const Rows& r = rows_of(p);
     Sample sample{.fill = "right angles", .shape = shape};
     const std::vector<double> x = test::normal(dtype, p.outputs[0].size(), test::Tensor::a).values;
     std::vector<double> cosine, sine;
@@ -253,7 +255,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
 
 std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
                                      const Layout& layout) {
-  const Rows r = rows_of(problem);
+  const Rows& r = rows_of(problem);
   const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(problem.dtype));
   const std::int64_t pairs = r.interleaved ? pack / 2 : pack;
   bool aligned = r.rotary / 2 % pairs == 0 && (r.depth - r.rotary) % pack == 0;
@@ -274,6 +276,7 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 Card rope_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   run_by(card, rope::kVariants, kRun);
   card.references = references;
   card.elements = elements;

@@ -15,14 +15,30 @@
 #include "ops/scan/scan.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/numbers.h"
 
 namespace kg::card::scan_samples {
 
+struct Form {
+  scan::Op op;
+  scan::Kind kind;
+  bool heads;
+  std::int64_t n, offsets; // 0: without
+};
+inline ShapeGrammar<Form> grammar() {
+  using scan::Kind;
+  return ShapeGrammar<Form>()
+      .enumerator(&Form::op, scan::kOps)
+      .one_of(&Form::kind, {{"inclusive", Kind::inclusive}, {"exclusive", Kind::exclusive}})
+      .flag("segments", &Form::heads)
+      .number("n", &Form::n)
+      .number("offsets", &Form::offsets, 0);
+}
+
 inline std::string shape_of(scan::Op op, scan::Kind kind, bool segmented, std::int64_t n) {
-  return std::string(name(op)) + (kind == scan::Kind::inclusive ? "_inclusive" : "_exclusive") +
-         (segmented ? "_segments_n" : "_n") + std::to_string(n);
+  return grammar().print({op, kind, segmented, n, 0});
 }
 
 // Of all operations and kinds, with segments and without.

@@ -19,27 +19,17 @@
 namespace kg::card {
 namespace {
 
-using scan_samples::each_form;
+using scan_samples::each_form, scan_samples::Form, scan_samples::grammar;
 
-scan::Op op_of(const Shape& shape) { return scan::kOps[shape.word({"sum", "max"})]; }
-scan::Kind kind_of(const Shape& shape) {
-  return shape.word({"inclusive", "exclusive"}) == 0 ? scan::Kind::inclusive
-                                                     : scan::Kind::exclusive;
-}
-bool has(const Problem& problem, std::string_view input) {
-  return problem.inputs.size() > 1 && problem.inputs[1].name == input;
-}
-bool has_heads(const Problem& problem) { return has(problem, "heads"); }
-bool has_offsets(const Problem& problem) { return has(problem, "offsets"); }
+const Form& form_of(const Problem& problem) { return problem.parameters.as<Form>(); }
+bool has_offsets(const Problem& problem) { return form_of(problem).offsets > 0; }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const std::int64_t n = shape.number("n");
-  const bool heads = shape.has("segments");
-  const std::int64_t count =
-      shape.text().find("offsets") != std::string::npos ? shape.number("offsets") : 0;
-  const scan::Op op = op_of(shape);
-  kind_of(shape);
+  const Form form = grammar().parse(shape);
+  const auto& [op, kind, heads, n, count] = form;
+  if (heads && count > 0) throw Error("segments begin at heads or at offsets; remove one");
   Problem result{dtype, shape.text(), scan::work(dtype, n, heads, count), static_cast<double>(n)};
+  result.parameters = form;
   result.inputs = {{"x", dtype, {n}}};
   if (count > 0) result.inputs.push_back(offsets_of_segments(n, count));
   if (heads) {
@@ -66,8 +56,8 @@ auto dispatch_numbers(Dtype dtype, Function function) {
 }
 
 scan::Problem problem_of(const Problem& problem, std::int64_t n) {
-  const Shape shape = Shape::parse(problem.shape);
-  return {op_of(shape), kind_of(shape), n, has_heads(problem)};
+  const Form& form = form_of(problem);
+  return {form.op, form.kind, n, form.heads};
 }
 
 constexpr auto kRun = [](const Call& call, scan::Variant variant, Stream& stream) {
@@ -83,7 +73,7 @@ constexpr auto kRun = [](const Call& call, scan::Variant variant, Stream& stream
                                 {call.in<std::int32_t>("offsets"), call.extent("offsets", 0) - 1},
                                 call.out<T>("y"), workspace(scan::segments_workspace_bytes<T>),
                                 variant, stream);
-    const auto* heads = has_heads(call.problem()) ? call.in<std::int8_t>("heads") : nullptr;
+    const auto* heads = problem.segmented ? call.in<std::int8_t>("heads") : nullptr;
     return scan::run(problem, call.in<T>("x"), heads, call.out<T>("y"),
                      workspace(scan::workspace_bytes<T>), variant, stream);
   });
@@ -128,7 +118,7 @@ Reference reference(const Problem& problem, std::int64_t first, std::int64_t cou
 
 // Whether a segment begins at element i; of empty ones another begins there, too.
 std::function<bool(std::int64_t)> heads_of(const Problem& problem, const Values& values) {
-  if (has_heads(problem))
+  if (form_of(problem).heads)
     return [heads = values("heads")](std::int64_t i) { return heads(i) != 0; };
   if (!has_offsets(problem)) return [](std::int64_t) { return false; };
   const Elements offsets = values("offsets");
@@ -188,6 +178,7 @@ std::vector<std::string> sizes(Dtype dtype) {
 Card scan_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   card.forms = {"sum", "max"};
   run_by(card, scan::kVariants, kRun);
   for (Variant& each : card.variants)

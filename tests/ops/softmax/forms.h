@@ -4,18 +4,30 @@
 // The two forms of softmax and of its gradient: a shape that begins with "log_" is log-softmax's.
 #pragma once
 
-#include <string_view>
+#include <cstdint>
 
 #include "ops/softmax/kind.h"
 #include "tests/contract/card.h"
+#include "tests/contract/shape_grammar.h"
 
 namespace kg::card {
 
-inline softmax::Kind kind_of(std::string_view shape) {
-  return shape.starts_with("log_") ? softmax::Kind::log_softmax : softmax::Kind::softmax;
+struct SoftmaxRows {
+  softmax::Kind kind;
+  std::int64_t rows, cols;
+};
+inline ShapeGrammar<SoftmaxRows> softmax_grammar() {
+  using softmax::Kind;
+  return ShapeGrammar<SoftmaxRows>()
+      .one_of(&SoftmaxRows::kind, {{"", Kind::softmax}, {"log", Kind::log_softmax}})
+      .number("rows", &SoftmaxRows::rows)
+      .number("cols", &SoftmaxRows::cols);
+}
+inline softmax::Kind softmax_kind(const Problem& problem) {
+  return problem.parameters.as<SoftmaxRows>().kind;
 }
 inline bool is_log(const Problem& problem) {
-  return kind_of(problem.shape) == softmax::Kind::log_softmax;
+  return softmax_kind(problem) == softmax::Kind::log_softmax;
 }
 
 } // namespace kg::card

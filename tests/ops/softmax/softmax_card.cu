@@ -42,11 +42,11 @@ std::vector<std::int64_t> long_rows(Dtype dtype) {
 std::int64_t long_row(Dtype dtype) { return long_rows(dtype)[2]; }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  shape.has("log");
-  const std::int64_t rows = shape.number("rows");
-  const std::int64_t cols = shape.number("cols");
+  const SoftmaxRows parameters = softmax_grammar().parse(shape);
+  const std::int64_t rows = parameters.rows, cols = parameters.cols;
   Problem result{dtype, shape.text(), softmax::work(dtype, rows, cols),
                  4.0 * static_cast<double>(rows * cols)};
+  result.parameters = parameters;
   result.inputs = {{"x", dtype, {rows, cols}}};
   result.outputs = {{"y", dtype, {rows, cols}, true, {"x"}}};
   result.gaps = true;
@@ -54,13 +54,13 @@ Problem problem(Dtype dtype, const Shape& shape) {
 }
 
 constexpr auto kRun = []<class T>(const Call& call, softmax::Variant variant, Stream& stream) {
-  return softmax::run<T>(kind_of(call.problem().shape), call.rows_in<T>("x"), call.rows_out<T>("y"),
+  return softmax::run<T>(softmax_kind(call.problem()), call.rows_in<T>("x"), call.rows_out<T>("y"),
                          variant, stream);
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
   const Problem& problem = call.problem();
-  vendor::softmax(vendor, kind_of(problem.shape), problem.dtype, call.address("x"),
+  vendor::softmax(vendor, softmax_kind(problem), problem.dtype, call.address("x"),
                   call.address("y"), call.extent("y", 0), call.extent("y", 1), stream);
 }
 
@@ -283,6 +283,7 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 Card softmax_card() {
   Card card;
   card.problem = problem;
+  card.grammar = softmax_grammar().text();
   card.forms = {"", "log"};
   run_rows_by(card, softmax::kVariants, kRun, 20000);
   Variant& naive = card.variants.front();
@@ -290,7 +291,7 @@ Card softmax_card() {
   naive.sequence = cols_of;
   // oneDNN rounds bf16 results twice: 2.8 times the bound, seen with 2.6.3.
   card.vendors = {
-      [](const Problem& p) { return names(vendor::softmax_table, kind_of(p.shape), p.dtype); },
+      [](const Problem& p) { return names(vendor::softmax_table, softmax_kind(p), p.dtype); },
       run_vendor, 4};
   card.vendors.on_host = always({"onednn"});
   card.references = references;
@@ -310,8 +311,9 @@ Card softmax_card() {
   card.sizes = sizes;
   card.degenerate = [](Dtype, const std::string& shape) {
     if (!shape.ends_with("_cols1")) return test::Degenerate::no;
-    return kind_of(shape) == softmax::Kind::softmax ? test::Degenerate::constant
-                                                    : test::Degenerate::zero;
+    return softmax_grammar().parse(shape).kind == softmax::Kind::softmax
+               ? test::Degenerate::constant
+               : test::Degenerate::zero;
   };
   card.pitches = [](Dtype dtype) { return rows_off_packs(dtype); };
   card.misaligned = [](Dtype dtype) {

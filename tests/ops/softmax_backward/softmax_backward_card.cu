@@ -48,11 +48,11 @@ std::vector<double> drawn_y(const Problem& problem) {
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  shape.has("log");
-  const std::int64_t rows = shape.number("rows");
-  const std::int64_t cols = shape.number("cols");
+  const SoftmaxRows parameters = softmax_grammar().parse(shape);
+  const std::int64_t rows = parameters.rows, cols = parameters.cols;
   Problem result{dtype, shape.text(), softmax_backward::work(dtype, rows, cols),
                  4.0 * static_cast<double>(rows * cols)};
+  result.parameters = parameters;
   result.inputs = {{"y", dtype, {rows, cols}}, {"dy", dtype, {rows, cols}}};
   result.outputs = {{"dx", dtype, {rows, cols}, true, {"y", "dy"}}};
   result.gaps = true;
@@ -64,12 +64,12 @@ Problem problem(Dtype dtype, const Shape& shape) {
 
 constexpr auto kRun = []<class T>(const Call& call, softmax_backward::Variant variant,
                                   Stream& stream) {
-  return softmax_backward::run<T>(kind_of(call.problem().shape), call.rows_in<T>("y"),
+  return softmax_backward::run<T>(softmax_kind(call.problem()), call.rows_in<T>("y"),
                                   call.rows_in<T>("dy"), call.rows_out<T>("dx"), variant, stream);
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
-  vendor::softmax_backward(vendor, kind_of(call.problem().shape), call.problem().dtype,
+  vendor::softmax_backward(vendor, softmax_kind(call.problem()), call.problem().dtype,
                            call.address("y"), call.address("dy"), call.address("dx"),
                            call.extent("dx", 0), call.extent("dx", 1), stream);
 }
@@ -216,11 +216,12 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 Card softmax_backward_card() {
   Card card;
   card.problem = problem;
+  card.grammar = softmax_grammar().text();
   card.forms = {"", "log"};
   run_rows_by(card, softmax_backward::kVariants, kRun);
   // A library may round 16-bit results twice.
   card.vendors = {[](const Problem& p) {
-                    return names(vendor::softmax_backward_table, kind_of(p.shape), p.dtype);
+                    return names(vendor::softmax_backward_table, softmax_kind(p), p.dtype);
                   },
                   run_vendor, 4};
   card.vendors.on_host = always({"onednn"});

@@ -14,6 +14,7 @@
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
 #include "tests/contract/segments.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/numbers.h"
 
@@ -28,21 +29,27 @@ auto dispatch_sorted(Dtype dtype, Function function) {
   return dispatch(dtype, function);
 }
 
-bool has(const Problem& problem, std::string_view input) {
-  return std::any_of(problem.inputs.begin(), problem.inputs.end(),
-                     [&](const Tensor& tensor) { return tensor.name == input; });
+struct Keys {
+  bool pairs;
+  std::int64_t n, segments; // 0: without
+};
+ShapeGrammar<Keys> grammar() {
+  return ShapeGrammar<Keys>()
+      .one_of(&Keys::pairs, {{"keys", false}, {"pairs", true}})
+      .number("n", &Keys::n)
+      .number("segments", &Keys::segments, 0);
 }
-bool has_pairs(const Problem& problem) { return has(problem, "values"); }
-bool is_segmented(const Problem& problem) { return has(problem, "offsets"); }
+bool has_pairs(const Problem& problem) { return problem.parameters.as<Keys>().pairs; }
+bool is_segmented(const Problem& problem) { return problem.parameters.as<Keys>().segments > 0; }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const std::int64_t n = shape.number("n");
-  const bool pairs = shape.word({"keys", "pairs"}) == 1;
-  const bool segmented = shape.text().find("segments") != std::string::npos;
-  const std::int64_t count = segmented ? shape.number("segments") : 0;
+  const Keys parameters = grammar().parse(shape);
+  const bool pairs = parameters.pairs;
+  const std::int64_t n = parameters.n, count = parameters.segments;
   const Work work =
       dispatch_sorted(dtype, [&]<class T>() { return sort::work<T>(n, pairs, count); });
   Problem result{dtype, shape.text(), work, 0};
+  result.parameters = parameters;
   result.inputs = {{"keys", dtype, {n}}};
   result.outputs = {{"sorted_keys", dtype, {n}}};
   if (pairs) {
@@ -309,6 +316,7 @@ bool is_small(const Problem& problem) { return problem.inputs[0].size() <= 4096;
 Card sort_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   card.forms = {"keys", "pairs"};
   run_by(card, sort::kVariants, kRun);
   for (Variant& each : card.variants)

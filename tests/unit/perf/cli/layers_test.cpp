@@ -60,7 +60,7 @@ TEST(Layers, OfGpt2) {
   for (const char* const problem :
        {"layernorm.f16.rows1024_cols768", "elementwise.f16.add_n786432",
         "gemm.f16.m1024_n2304_k768_nn_bias", "gemm.f16.m1024_n3072_k768_nn_bias_gelu_tanh",
-        "attention_decode.f16.b4_h12_kv12_q1_k1024_d64_page16"})
+        "attention_decode.f16.b4_h12_q1_k1024_d64_page16"})
     EXPECT_THAT(all, Contains(problem));
   EXPECT_THAT(all, Not(Contains(HasSubstr("rope"))));
 }

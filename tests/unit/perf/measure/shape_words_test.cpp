@@ -127,6 +127,19 @@ TEST_P(ShapeWords, ZerosAreRefusedOrRun) {
   });
 }
 
+// One small shape stands for all: what a card does with the text does not depend on the numbers.
+TEST_P(ShapeWords, TimedExecutionsParseNoShape) {
+  const Case made = make(words_of(GetParam().shapes.front().text));
+  ASSERT_FALSE(made.variants.empty());
+  Stream stream;
+  const Workload work = made.variants.front().make();
+  work.run(stream);
+  const std::int64_t before = Shape::parses();
+  work.run(stream);
+  stream.synchronize();
+  EXPECT_EQ(Shape::parses() - before, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, ShapeWords, testing::ValuesIn(operations()),
                          [](const auto& operation) { return operation.param.name; });
 
