@@ -5,6 +5,7 @@
 // the operations, and nothing else is built for a first verdict.
 #include "perf/cli/candidate/sandbox.h"
 #include "perf/cli/check/report.h"
+#include "perf/code/coverage/coverage.h"
 #include "perf/format/sinks.h"
 #include "runtime/atomic_file.h"
 #include "runtime/temporary_folder.h"
@@ -92,6 +93,7 @@ int check(const Options& options) {
   }
   std::cout << text_of(verdict, options) << std::flush;
   if (!options.json.empty()) write_file(options.json, json_of(verdict, options));
+  if (!options.coverage.empty()) write_file(options.coverage, coverage::lcov_of(verdict.notes()));
   if (!options.sarif.empty()) write_file(options.sarif, sarif_of(verdict, root_of_sources()));
   return verdict.passed() ? 0 : kExitFail;
 }

@@ -55,6 +55,14 @@ expect 'a lock that excludes nobody' 1 '\[race\] kernel add(.*\n)*The first orde
 expect 'the same without it' 0 'total 256\n+passed: no findings' lock.cu -D REPAIRED
 expect 'one order' 0 'passed: no findings \(1 launch;' lock.cu --order forward
 
+expect 'kernels that never ran, and arithmetic of a GPU' 0 'never ran: 2 of 5 kernels\n  never +coverage\.cu:29\n  no_instance +coverage\.cu:32\nfidelity: __expf, __fdividef \(correctly rounded here, approximated on a GPU\)\n\npassed' \
+  coverage.cu --order forward --coverage coverage.info --json coverage.json
+must grep -q '^FNDA:0,no_instance$' coverage.info
+must grep -q '^FNDA:1,scale$' coverage.info
+must grep -q '"ran": false' coverage.json
+expect 'all ran, and nothing to say' 0 '' coverage.cu --order forward -D ALL -D EXACT
+grep -qE 'never ran|__expf|__fdividef' <<<"$output" && { echo 'FAILED: what ran, or what nobody calls, is named'; failed=1; }
+
 mkdir -p include
 printf '#pragma once\n__global__ void kernel(int* out);\n' >include/kernel.h
 printf '#include "kernel.h"\n__global__ void kernel(int* out) { out[threadIdx.x] = N; }\n' >kernel.cu
@@ -75,6 +83,7 @@ expect 'no such option' 2 '--nosuch' race.cu --nosuch
 expect 'no such folder' 2 '-I nosuch: no such folder' race.cu -I nosuch
 expect 'no such order' 2 'forward, reverse or random:SEED' race.cu --order backward
 expect 'a file that cannot be written' 2 '/dev/null' race.cu --json /dev/null
+expect 'another file that cannot be written' 2 '/dev/null' race.cu --coverage /dev/null
 expect 'help' 0 'Examples:' --help
 
 must grep -q '"passed": false' race.json
