@@ -10,9 +10,11 @@
 #include "runtime/atomic_file.h"
 #include "runtime/temporary_folder.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <iterator>
 
 namespace kg::program {
 namespace {
@@ -82,13 +84,16 @@ int check(const Options& options) {
     if (verdict.failure().empty()) {
       verdict.costs = count_launches(options, tools, counted.program, folder.path());
       verdict.advice = cost::launch_advice(*verdict.costs);
+      const auto add = [&](std::vector<cost::Advice> more) {
+        std::move(more.begin(), more.end(), std::back_inserter(verdict.advice));
+      };
+      add(cost::double_advice(counted.warnings,
+                              [&](const std::string& file) { return read_own(options, file); }));
+      for (const fs::path& source : options.sources)
+        add(cost::timing_advice(source.string(), read_file(source).value_or("")));
       const std::string here = fs::current_path().string() + "/"; // as the findings name files
-      for (cost::Advice& one : cost::double_advice(counted.warnings, [&](const std::string& file) {
-             return read_own(options, file);
-           })) {
+      for (cost::Advice& one : verdict.advice)
         if (one.place.starts_with(here)) one.place.erase(0, here.size());
-        verdict.advice.push_back(std::move(one));
-      }
     }
   }
   std::cout << text_of(verdict, options) << std::flush;

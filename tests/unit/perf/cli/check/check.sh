@@ -50,6 +50,10 @@ expect 'what is slow whatever its accesses are' 0 'slow: kernel halve: blocks of
 expect 'and nothing of the kind in its good twin' 0 'passed' slow.cu --costs -D GOOD
 grep -q 'slow: ' <<<"$output" && { echo 'FAILED: the good twin is called slow'; failed=1; }
 grep -q 'kernel halve: one launch' <<<"$output" || { echo 'FAILED: the good twin was not counted'; failed=1; }
+expect 'a launch timed before its end, and atomics on one address' 0 'slow: timed\.cu:7: 32 lanes of a warp update one address.*\(up to 32x\)\nslow: timed\.cu:14: the clock is read before' \
+  timed.cu --costs --order forward
+expect 'and their good twin' 0 'passed' timed_well.cu --costs --order forward
+grep -q 'slow: ' <<<"$output" && { echo 'FAILED: the good twin is called slow'; failed=1; }
 expect 'another order' 1 '\[race\]' race.cu --order reverse --order random:7
 expect 'a lock that excludes nobody' 1 '\[race\] kernel add(.*\n)*The first order of threads that shows it: --order random:1\nFAILED' lock.cu
 expect 'the same without it' 0 'total 256\n+passed: no findings' lock.cu -D REPAIRED
