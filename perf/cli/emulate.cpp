@@ -4,14 +4,21 @@
 // kernelgrade emulate -- PROGRAM ARGUMENTS: a program with this build's libcudart and libcuda in
 // the place of CUDA's (kernels/cuda/binary): its kernels run on the executor, with --checked under
 // the checkers, with --counts counted. It runs below kernelgrade-guard, so that no process of it is
-// left when it, or the guard, ends.
+// left when it, or the guard, ends. Then which of its kernels never ran, and what was approximated.
 #include "perf/cli/candidate/sandbox.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/exec_program.h"
+#include "perf/code/coverage/coverage.h"
+#include "perf/code/coverage/fidelity.h"
+#include "perf/format/sinks.h"
+#include "perf/measure/child_process.h"
 #include "runtime/atomic_file.h"
+#include "runtime/temporary_folder.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <ostream>
 #include <vector>
 
 namespace kg::cli {
@@ -61,6 +68,31 @@ void lead_triton(const fs::path& ptxas, const fs::path& folder) {
   put("TRITON_CACHE_DIR", cache / "kernelgrade");
 }
 
+// Below the guard, with `words`; then what the program left of itself. Its exit code.
+int run_and_sum_up(const EmulateOptions& options, std::vector<std::string> words, World& world) {
+  const fs::path guard = world.executable.parent_path() / "kernelgrade-guard";
+  need(world, guard, "kernelgrade-guard", "build the target commands");
+  words.insert(words.begin(), {guard.string(), "--with-parent", "1"});
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "notes";
+  put("KERNELGRADE_NOTES", file);
+  world.out.flush();
+  const perf::Finished finished = perf::wait_process(perf::start_process(words));
+  const coverage::Notes notes = coverage::read_notes(read_file(file).value_or(""));
+  world.err << judge::printable(coverage::coverage_text(notes, fs::current_path().string()) +
+                                coverage::fidelity_text(notes.inexact))
+            << std::flush;
+  if (!options.json.empty())
+    write_file(options.json, judge::for_json({{"schema", 1},
+                                              {"program", options.program},
+                                              {"exit_code", finished.exit_code},
+                                              {"coverage", coverage::notes_json(notes)}},
+                                             2) +
+                                 "\n");
+  if (!options.coverage.empty()) write_file(options.coverage, coverage::lcov_of(notes));
+  return finished.exit_code;
+}
+
 } // namespace
 
 int emulate(const Options& options, World& world) {
@@ -68,12 +100,19 @@ int emulate(const Options& options, World& world) {
     throw UsageError("emulate: name a program: kernelgrade emulate -- ./program");
   const fs::path program = located(options.emulated.program.front());
   demand_shared_runtime(program);
+  for (const fs::path& file :
+       {options.emulated.counts, options.emulated.json, options.emulated.coverage}) {
+    try { // not when the program is over
+      if (!file.empty()) require_writable(file);
+    } catch (const Error& error) {
+      throw UsageError(error.what());
+    }
+  }
   fs::path folder = world.executable.parent_path().parent_path() / "lib" / "emulate";
   const fs::path common = folder;
   if (options.emulated.checked) folder /= "checked";
   if (!options.emulated.counts.empty()) {
     folder /= "counted";
-    require_writable(options.emulated.counts); // not when the program is over
     put("KERNELGRADE_COUNTS", fs::absolute(options.emulated.counts));
   }
   need(world, folder / "libcudart.so.13", "emulate",
@@ -94,7 +133,7 @@ int emulate(const Options& options, World& world) {
   }
   words.insert(words.end(), {"--", fs::absolute(program).string()});
   words.insert(words.end(), options.emulated.program.begin() + 1, options.emulated.program.end());
-  become(world, "kernelgrade-guard", words, "build the target commands");
+  return run_and_sum_up(options.emulated, words, world);
 }
 
 } // namespace kg::cli

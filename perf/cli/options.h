@@ -139,7 +139,8 @@ struct PeersOptions {
 struct EmulateOptions {
   std::vector<std::string> program; // with its arguments
   bool checked = false;
-  std::filesystem::path counts; // to write; empty: count nothing
+  std::filesystem::path counts;         // to write; empty: count nothing
+  std::filesystem::path json, coverage; // to write, where not empty
 };
 
 struct Options {

@@ -15,6 +15,14 @@ void add_emulate(CLI::App& app, Words& words) {
                    "write the counts of each launch to this file, for profile --counts")
       ->type_name("FILE")
       ->excludes(checked);
+  emulate
+      ->add_option("--json", words.options.emulated.json,
+                   "write which kernels ran, and what was approximated, to this file")
+      ->type_name("FILE");
+  emulate
+      ->add_option("--coverage", words.options.emulated.coverage,
+                   "write which kernels ran to this file, in lcov's format")
+      ->type_name("FILE");
   emulate->add_option("program", words.options.emulated.program,
                       "the program and its arguments, after --");
   emulate->positionals_at_end();

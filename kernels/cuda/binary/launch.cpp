@@ -18,6 +18,7 @@ cudaError_t launch(const void* kernel, LaunchConfig config, void** arguments, cu
     }
   });
   if (found != cudaSuccess) return found;
+  host::note_inexact(loaded->inexact);
   return foreign::launch_loaded(*loaded, config, arguments, stream);
 }
 

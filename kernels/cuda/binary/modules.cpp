@@ -4,11 +4,14 @@
 
 #include "cuda/binary/decompress.h"
 #include "cuda/binary/readable.h"
+#include "cuda/source/record.h"
 #include "runtime/atomic_file.h"
 #include "runtime/bytes.h"
 #include "runtime/error.h"
+#include "runtime/event_file.h"
 #include "runtime/host/virtual_device.h"
 #include "runtime/launch.h"
+#include "runtime/ptx/entry_places.h"
 #include "runtime/ptx/fatbin.h"
 #include "runtime/ptx/prelude.h"
 #include "runtime/ptx/variables.h"
@@ -161,6 +164,11 @@ void* place_of(const Program& program, const std::string& name) {
 }
 
 Program* keep(std::unique_ptr<Program> program) {
+  if (wants_notes())
+    for (const ptx_run::EntryPlace& kernel : ptx_run::entry_places(program->ptx))
+      if (!kernel.of_toolkit)
+        foreign::write_kernel(kernel.name, detail::readable_kernel_name(kernel.name.c_str()),
+                              kernel.file, kernel.line);
   Registered& all = registered();
   const std::lock_guard lock(all.mutex);
   return all.programs.emplace_back(std::move(program)).get();
@@ -237,6 +245,7 @@ const ptx_run::LoadedKernel& kernel_at(const void* address) {
   if (!kernel.loaded) {
     require(kernel.program->missing.empty(), kernel.program->missing);
     kernel.loaded = ptx_run::compile(kernel.program->ptx, "program.ptx", kernel.mangled);
+    foreign::expect_launch(reinterpret_cast<const void*>(kernel.loaded->run), kernel.mangled);
   }
   return *kernel.loaded;
 }

@@ -1,5 +1,6 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
+#include "cuda/source/record.h"
 #include "cuda/source/state.h"
 #include "runtime/event_file.h"
 
@@ -123,6 +124,7 @@ class Errors {
  public:
   // A program that ignores what went wrong must not pass for one that works.
   ~Errors() {
+    write_records();
     if (launches > 0) write_event(kLaunchesEvent, std::to_string(launches));
     if (!unseen.empty()) written = write_event(kRefusedEvent, unseen);
     const char* const what = fault_ != cudaSuccess ? "a kernel's fault"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/source/launch.h"
 
+#include "cuda/source/record.h"
 #include "cuda/source/state.h"
 #include "runtime/host/block.h"
 #include "runtime/host/queue.h"
@@ -101,11 +102,13 @@ cudaError_t run_grid(const std::function<void()>& grid) {
   try {
     grid();
     children().run();
+    write_records();
     return cudaSuccess;
   } catch (const Refusal&) {
     throw;
   } catch (const std::exception& error) {
     children().take();
+    write_records();
     return note_fault(error.what());
   }
 }
@@ -124,6 +127,7 @@ cudaError_t launch(LaunchConfig config, cudaStream_t stream, const detail::Erase
     return note_refusal(refusal.code, (where + "launch of " + name).c_str(), refusal.what());
   }
   note_launch();
+  note_launch_of(kernel.address);
   if (!current_block) note_work(stream);
   if (current_block) {
     children().add(config, kernel, arguments);

@@ -3,6 +3,7 @@
 #include "runtime/host/matrix.h"
 
 #include "runtime/host/bfloat16.h"
+#include "runtime/host/fidelity.h"
 #include "runtime/host/half.h"
 
 #include <bit>
@@ -204,6 +205,7 @@ unsigned lane_of_matrix(const void* first, std::size_t element_bytes, std::size_
 template <class Format, int kDepth>
 void multiply_matrices(Sum<Format>* sum, const unsigned* a, const unsigned* b, const char* name,
                        Location where) {
+  if constexpr (std::is_same_v<Sum<Format>, float>) note_inexact(inexact("mma"));
   Product<Format> product{{}, a, b, sum};
   execute(product, &resolve_product<Format, kDepth>, name, where);
 }

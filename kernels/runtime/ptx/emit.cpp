@@ -63,7 +63,7 @@ Emitted Emitter::run(const std::string& function) {
           "shared_base();\n" +
           body + "}\n";
   text += "\n#line 1 \"" + module_.name + "\"\n" + parameters(function) + "}\n";
-  return {text, function, shared_bytes_, {variables_.begin(), variables_.end()}};
+  return {text, function, shared_bytes_, {variables_.begin(), variables_.end()}, inexact_};
 }
 
 std::string Emitter::statements() {
@@ -109,6 +109,7 @@ std::string Emitter::functions() {
       declarations += callee.declaration() + ";\n";
       definitions += callee.declaration() + " {\n  static_cast<void>(shared);\n" + body + "}\n";
       variables_.insert(callee.variables_.begin(), callee.variables_.end());
+      inexact_ |= callee.inexact_;
       auto& by_name = called_.contains(name) ? called_ : pointed_;
       by_name.insert(callee.called_.begin(), callee.called_.end());
       pointed_.insert(callee.pointed_.begin(), callee.pointed_.end());

@@ -6,6 +6,7 @@
 // that compiler, checkers and counters do.
 #pragma once
 
+#include "runtime/host/fidelity.h"
 #include "runtime/ptx/module.h"
 
 #include <cstddef>
@@ -19,6 +20,7 @@ struct Emitted {
   std::string function; // that it defines: void (void** arguments), with a pointer to each argument
   std::size_t static_shared_bytes = 0; // which lie in front of the dynamic ones
   std::vector<std::string> variables;  // of the module, that it names
+  host::InexactSet inexact{};          // what it holds of that
 };
 
 // Throws Error where the kernel holds what is not executed, naming the instruction, its line in the

@@ -113,6 +113,10 @@ std::string Emitter::approximated(const std::string& value, const std::string& o
   refuse("its error is not known: unset KERNELGRADE_PTX_APPROX");
 }
 
+void Emitter::note_inexact(const std::string& name) {
+  if (const std::size_t place = host::inexact(name); place < inexact_.size()) inexact_.set(place);
+}
+
 // The sum of the second and the third operand, with a product that either is inside of it.
 std::string Emitter::fused(const std::string& sum, bool subtract) {
   for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
@@ -139,7 +143,10 @@ bool Emitter::approximate() {
     return ftz ? "flush(" + in(i, type) + ")" : in(i, type);
   };
   const auto give = [&](std::string value) {
-    if (has("approx") || has("full")) value = approximated(value, input(1));
+    if (has("approx") || has("full")) {
+      note_inexact(family + (has("full") ? ".full" : ".approx"));
+      value = approximated(value, input(1));
+    }
     if (ftz) value = "flush(" + value + ")";
     result(type, type == "f32" ? with_one_nan(value) : value);
   };

@@ -131,8 +131,10 @@ std::string Emitter::read_name(const Operand& operand, std::string_view type) {
     if (is_float(found->type)) return bits_as(to, variable, found->type);
     return fmt::format("static_cast<{}>({})", to, variable);
   }
-  if (const auto known = special_registers().find(name); known != special_registers().end())
+  if (const auto known = special_registers().find(name); known != special_registers().end()) {
+    note_inexact(name.substr(1)); // of a clock
     return fmt::format("static_cast<{}>({})", to, known->second);
+  }
   if (const auto shared = shared_.find(name); shared != shared_.end())
     return fmt::format("static_cast<{}>({}u)", to,
                        shared->second + static_cast<std::size_t>(operand.offset));

@@ -4,6 +4,7 @@
 // The one who writes (emit.h). Instructions are grouped by family, a file each: emit_<family>.cpp.
 #pragma once
 
+#include "runtime/host/fidelity.h"
 #include "runtime/ptx/emit.h"
 #include "runtime/ptx/module.h"
 
@@ -78,6 +79,7 @@ class Emitter {
   bool half();
   bool approximate();
   std::string approximated(const std::string& value, const std::string& of) const;
+  void note_inexact(const std::string& name); // the kernel holds it
   std::string fused(const std::string& value, bool subtract);
   bool comparing();
   bool converting();
@@ -140,6 +142,7 @@ class Emitter {
     std::string a, b, sources;
   };
   std::unordered_map<std::string, Product> products_;
+  host::InexactSet inexact_;
   bool clusters_ = false; // an address in shared memory may be another block's
   int scopes_opened_ = 0;
   int temporaries_ = 0;

@@ -105,7 +105,8 @@ LoadedKernel load(const Translated& translated, const jit::Source& source,
     end = begin + parameter.bytes;
   }
   return {reinterpret_cast<void (*)(void**)>(const_cast<void*>(run)),
-          translated.emitted.static_shared_bytes, kept.parameters.back(), kept.offsets.back()};
+          translated.emitted.static_shared_bytes, kept.parameters.back(), kept.offsets.back(),
+          translated.emitted.inexact};
 }
 
 LoadedKernel load(const Translated& translated, const std::string& entry) {

@@ -10,6 +10,7 @@
 // that g++ compiled.
 #pragma once
 
+#include "runtime/host/fidelity.h"
 #include "runtime/launch.h"
 #include "runtime/ptx/module.h"
 
@@ -27,6 +28,7 @@ struct LoadedKernel {
   std::size_t static_shared_bytes = 0;       // in front of the dynamic ones
   std::span<const std::size_t> parameters{}; // bytes of each; lives as long as the process
   std::span<const std::size_t> offsets{};    // of each in a buffer of all; likewise
+  host::InexactSet inexact{};                // what a launch of it may compute so
 };
 
 // The kernel of this mangled name in the text of a module, which messages call `name`. Throws Error

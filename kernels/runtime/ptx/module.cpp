@@ -2,26 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/ptx/module.h"
 
+#include "runtime/ptx/entry_places.h"
+
 #include <algorithm>
 #include <cstring>
 
 namespace kg::ptx_run {
-namespace {
-
-// .../cuda-13.0/include/... or .../targets/x86_64-linux/include/...
-bool is_of_toolkit(std::string_view path) {
-  const std::size_t include = path.find("/include/");
-  if (include == std::string_view::npos) return false;
-  const std::string_view folder = path.substr(0, include);
-  if (folder.find("/targets/") != std::string_view::npos) return true;
-  constexpr std::string_view kName = "cuda-";
-  const std::string_view name = folder.substr(folder.rfind('/') + 1);
-  return name.starts_with(kName) &&
-         name.find_first_not_of("0123456789.", kName.size()) == std::string_view::npos;
-}
-
-} // namespace
-
 std::size_t size_of(std::string_view type) {
   if (type == "pred") return 1;
   if (type == "f16x2" || type == "bf16x2" || type == "tf32") return 4;

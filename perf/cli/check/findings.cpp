@@ -82,21 +82,14 @@ void add_findings(std::string_view text, const std::string& folder,
 
 Events read_events(std::string_view file, const std::string& folder) {
   Events events;
-  while (!file.empty()) {
-    const std::size_t end = file.find('\0'), line = file.find('\n');
-    if (end == file.npos || line > end)
-      fail("the program's file of events is damaged; did the program write to it, or the disk "
-           "fill?");
-    const std::string_view kind = file.substr(0, line),
-                           text = file.substr(line + 1, end - line - 1);
-    if (kind == kLaunchesEvent) {
+  for (const ProgramEvent& event : events_in(file)) {
+    if (event.kind == kLaunchesEvent) {
       std::uint64_t launches = 0;
-      std::from_chars(text.data(), text.data() + text.size(), launches);
+      std::from_chars(event.text.data(), event.text.data() + event.text.size(), launches);
       events.launches += launches; // of each process
-    } else {
-      add_findings(text, folder, events.findings);
+    } else if (!is_note(event.kind)) {
+      add_findings(event.text, folder, events.findings);
     }
-    file.remove_prefix(end + 1);
   }
   return events;
 }

@@ -5,13 +5,16 @@
 // the operations, and nothing else is built for a first verdict.
 #include "perf/cli/candidate/sandbox.h"
 #include "perf/cli/check/report.h"
+#include "perf/code/coverage/coverage.h"
 #include "perf/format/sinks.h"
 #include "runtime/atomic_file.h"
 #include "runtime/temporary_folder.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <iterator>
 
 namespace kg::program {
 namespace {
@@ -81,17 +84,21 @@ int check(const Options& options) {
     if (verdict.failure().empty()) {
       verdict.costs = count_launches(options, tools, counted.program, folder.path());
       verdict.advice = cost::launch_advice(*verdict.costs);
+      const auto add = [&](std::vector<cost::Advice> more) {
+        std::move(more.begin(), more.end(), std::back_inserter(verdict.advice));
+      };
+      add(cost::double_advice(counted.warnings,
+                              [&](const std::string& file) { return read_own(options, file); }));
+      for (const fs::path& source : options.sources)
+        add(cost::timing_advice(source.string(), read_file(source).value_or("")));
       const std::string here = fs::current_path().string() + "/"; // as the findings name files
-      for (cost::Advice& one : cost::double_advice(counted.warnings, [&](const std::string& file) {
-             return read_own(options, file);
-           })) {
+      for (cost::Advice& one : verdict.advice)
         if (one.place.starts_with(here)) one.place.erase(0, here.size());
-        verdict.advice.push_back(std::move(one));
-      }
     }
   }
   std::cout << text_of(verdict, options) << std::flush;
   if (!options.json.empty()) write_file(options.json, json_of(verdict, options));
+  if (!options.coverage.empty()) write_file(options.coverage, coverage::lcov_of(verdict.notes()));
   if (!options.sarif.empty()) write_file(options.sarif, sarif_of(verdict, root_of_sources()));
   return verdict.passed() ? 0 : kExitFail;
 }

@@ -88,6 +88,9 @@ Options parse(const std::vector<std::string>& words) {
   app.add_option("--json", options.json, "write the findings to this file")->type_name("FILE");
   app.add_option("--sarif", options.sarif, "write the findings to this file as SARIF 2.1.0")
       ->type_name("FILE");
+  app.add_option("--coverage", options.coverage,
+                 "write which kernels ran to this file, in lcov's format")
+      ->type_name("FILE");
   app.set_help_flag("-h,--help", "print this help");
   cli::format_help(app);
   if (const auto page = cli::page_asked_for(words)) {
@@ -115,7 +118,7 @@ Options parse(const std::vector<std::string>& words) {
   for (const std::string& folder : folders)
     options.compile.push_back("-I" + fs::absolute(folder).string());
   for (const std::string& macro : macros) options.compile.push_back("-D" + macro);
-  for (const fs::path& file : {options.json, options.sarif}) try {
+  for (const fs::path& file : {options.json, options.sarif, options.coverage}) try {
       if (!file.empty()) require_writable(file);
     } catch (const Error& error) {
       throw UsageError(error.what());

@@ -26,9 +26,9 @@ struct Options {
   std::vector<std::string> orders;
   bool fast = false; // without checkers
   bool costs = false;
-  int timeout_s = 600;               // of one run
-  std::filesystem::path json, sarif; // empty: not written
-  std::string help;                  // its text, where it was asked for
+  int timeout_s = 600;                         // of one run
+  std::filesystem::path json, sarif, coverage; // empty: not written
+  std::string help;                            // its text, where it was asked for
 };
 
 // Throws UsageError with what is wrong.

@@ -119,7 +119,9 @@ Run run(const Options& options, const fs::path& tools, const fs::path& program,
                        : perf::wait_process(perf::start_process(command));
   run.seconds = std::chrono::duration<double>(steady_clock::now() - begin).count();
   run.timed_out = run.finished.exit_code == kTimedOut && run.seconds >= options.timeout_s;
-  run.events = read_events(read_file(file).value_or(""), fs::current_path().string());
+  const std::string left = read_file(file).value_or("");
+  run.events = read_events(left, fs::current_path().string());
+  run.notes = coverage::read_notes(left);
   return run;
 }
 

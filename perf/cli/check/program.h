@@ -6,6 +6,7 @@
 
 #include "perf/cli/check/findings.h"
 #include "perf/cli/check/options.h"
+#include "perf/code/coverage/notes.h"
 #include "perf/measure/child_process.h"
 #include "runtime/host/count/counts.h"
 
@@ -38,6 +39,7 @@ struct Run {
   bool timed_out = false;
   double seconds = 0; // of the clock
   Events events;
+  coverage::Notes notes{};
 
   // Why it did not pass, findings apart; empty where it did.
   std::string failure() const;

@@ -4,6 +4,8 @@
 #include "perf/cli/candidate/sandbox.h"
 
 #include "perf/code/cost/profile.h"
+#include "perf/code/coverage/coverage.h"
+#include "perf/code/coverage/fidelity.h"
 #include "perf/format/sinks.h"
 
 #include <algorithm>
@@ -42,6 +44,12 @@ std::vector<Finding> Verdict::findings() const {
   return all;
 }
 
+coverage::Notes Verdict::notes() const {
+  coverage::Notes all;
+  for (const Run& run : runs) all.add(run.notes);
+  return all;
+}
+
 std::string Verdict::failure() const {
   for (const Run& run : runs)
     if (std::string why = run.failure(); !why.empty()) return why;
@@ -63,6 +71,11 @@ std::string text_of(const Verdict& verdict, const Options& options) {
   }
   if (verdict.costs) text += (text.empty() ? "" : "\n") + cost::kernels_text(*verdict.costs);
   if (!verdict.advice.empty()) text += "\n" + cost::advice_text(verdict.advice);
+  const coverage::Notes notes = verdict.notes();
+  const std::string ending =
+      coverage::coverage_text(notes, std::filesystem::current_path().string()) +
+      coverage::fidelity_text(notes.inexact);
+  if (!ending.empty()) text += (text.empty() ? "" : "\n") + judge::printable(ending);
   if (!text.empty()) text += "\n";
   if (verdict.passed())
     return text + fmt::format("passed: {} ({})\n",
@@ -108,7 +121,8 @@ std::string json_of(const Verdict& verdict, const Options& options) {
                {"sandbox", candidate::sandbox().on},
                {"compile_seconds", verdict.compile_seconds},
                {"runs", runs},
-               {"findings", findings}};
+               {"findings", findings},
+               {"coverage", coverage::notes_json(verdict.notes())}};
   if (verdict.costs)
     json["costs"] = cost::kernels_text(*verdict.costs) + cost::advice_text(verdict.advice);
   return judge::for_json(json, 2) + "\n";

@@ -21,6 +21,7 @@ struct Verdict {
 
   // Of all runs, each text once; those that fail first.
   std::vector<Finding> findings() const;
+  coverage::Notes notes() const;
   std::string failure() const; // the first run's that has one
   bool passed() const;
 };

@@ -62,6 +62,19 @@ std::optional<Advice> few_blocks(const Launch& launch) {
                 static_cast<double>(kMultiprocessors) / static_cast<double>(blocks)};
 }
 
+void crowded_atomics(const Launch& launch, std::set<std::string>& said, std::vector<Advice>& all) {
+  for (const count::Site& site : launch.sites) {
+    if (site.access != count::Access::atomic || site.lanes < kCrowd * site.addresses) continue;
+    if (site.addresses == 0 || !said.insert(site.line).second) continue;
+    const double lanes = static_cast<double>(site.lanes) / static_cast<double>(site.addresses);
+    all.push_back({site.line,
+                   fmt::format("{:.3g} lanes of a warp update one address, one after the other; "
+                               "reduce within the warp or the block first",
+                               lanes),
+                   lanes});
+  }
+}
+
 // Whether line `number` stands in device code: no function ends between it and the nearest
 // qualifier above it.
 bool is_device_line(const std::string& text, std::size_t number) {
@@ -94,6 +107,41 @@ std::vector<Advice> launch_advice(const std::vector<Launch>& launches) {
         all.push_back(std::move(*found));
       }
       ++kind;
+    }
+  }
+  std::set<std::string> crowded;
+  for (const Launch& launch : launches) crowded_atomics(launch, crowded, all);
+  return all;
+}
+
+std::vector<Advice> timing_advice(const std::string& file, const std::string& text) {
+  // A function ends with a brace in the first column. A copy without Async waits, too.
+  static const std::regex kWord(
+      "(//[^\n]*)|(\n\\})|(\\bnow\\s*\\(\\)|\\bclock\\s*\\(\\)|\\bclock_gettime\\s*\\(|"
+      "\\bgettimeofday\\s*\\(|\\bomp_get_wtime\\s*\\()|(<<<)|"
+      "(\\w*[sS]ynchronize\\s*\\(|\\bcudaMemcpy(2D|3D|ToSymbol|FromSymbol)?\\s*\\(|\\bcudaFree\\s*"
+      "\\()");
+  std::vector<Advice> all;
+  bool timed = false;
+  std::optional<std::ptrdiff_t> launch; // since the clock was read, and not waited for
+  for (std::sregex_iterator at(text.begin(), text.end(), kWord), end; at != end; ++at) {
+    if ((*at)[2].matched) { // the function's end
+      timed = false;
+      launch.reset();
+    } else if ((*at)[4].matched) {
+      if (timed) launch = at->position();
+    } else if ((*at)[5].matched) {
+      launch.reset();
+    } else if ((*at)[3].matched) {
+      if (launch) {
+        const auto line = 1 + std::count(text.begin(), text.begin() + *launch, '\n');
+        all.push_back({fmt::format("{}:{}", file, line),
+                       "the clock is read before the kernel has ended, which times the launch "
+                       "alone; call cudaDeviceSynchronize() first, or time with events",
+                       0});
+      }
+      timed = true;
+      launch.reset();
     }
   }
   return all;

@@ -25,10 +25,16 @@ struct Advice {
 // - warps that blocks fill in part: a block of 25 threads takes the 32 lanes of a warp
 // - a last wave of few blocks, on a GPU of kMultiprocessors and by threads and shared memory alone
 // - fewer blocks than multiprocessors, where the kernel moves at least kLeastBytes
+// - a line whose atomics have kCrowd lanes or more of a warp on one address
 std::vector<Advice> launch_advice(const std::vector<count::Launch>& launches);
 
 inline constexpr std::uint64_t kMultiprocessors = 132; // of an H100 SXM and an H200 (data sheets)
 inline constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kCrowd = 8;
+
+// Of a source: launches after which a function reads the host's clock, which it read before them,
+// and nothing in between waits for the device. By words alone: a macro that waits is not seen.
+std::vector<Advice> timing_advice(const std::string& file, const std::string& text);
 
 // Of what g++ said with -Wdouble-promotion: float data in device code that is computed with in
 // double, each line once. `text_of` gives a named source, or nothing where it cannot be read.

@@ -14,11 +14,12 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: kernelgrade-rewrite SOURCE OUTPUT [--root DIR] [--copies DIR] [--depfile FILE] "
-    "[-IDIR]... [OPTION]...\n"
+    "[--record] [-IDIR]... [OPTION]...\n"
     "  SOURCE     a CUDA source           OUTPUT  the C++ source to write\n"
     "  --root     the project's folder (default: that of SOURCE)\n"
     "  --copies   where copies of headers go, by their place in it (default: OUTPUT.headers)\n"
     "  --depfile  what was read, in make's words\n"
+    "  --record   the program notes which kernels run (cuda/source/record.h)\n"
     "  OPTION     another one of the compiler, as -DX=1: it changes nothing\n";
 
 // Spaces and dollars as make wants them.
@@ -37,6 +38,7 @@ int run(int count, char** arguments) {
   std::vector<fs::path> files;
   std::vector<fs::path> folders;
   fs::path root, copies, depfile;
+  bool record = false;
   for (int i = 1; i < count; ++i) {
     const std::string_view word = arguments[i];
     fs::path* const option = word == "--root"      ? &root
@@ -45,6 +47,8 @@ int run(int count, char** arguments) {
                                                    : nullptr;
     if (option && i + 1 < count) {
       *option = arguments[++i];
+    } else if (word == "--record") {
+      record = true;
     } else if (word.substr(0, 2) == "-I") {
       if (word.size() > 2) folders.emplace_back(word.substr(2));
     } else if (word.size() > 1 && word[0] == '-' && word[1] != '-') {
@@ -61,7 +65,7 @@ int run(int count, char** arguments) {
   if (root.empty()) root = source.parent_path();
   if (copies.empty()) copies = files[1].string() + ".headers";
 
-  kg::rewrite::Project project(root, folders, fs::absolute(copies));
+  kg::rewrite::Project project(root, folders, fs::absolute(copies), record);
   project.write(source, fs::absolute(files[1]));
   if (!depfile.empty()) {
     std::ofstream out(depfile);

@@ -51,8 +51,9 @@ bool of_the_system(const fs::path& file) {
 
 } // namespace
 
-Project::Project(fs::path root, std::vector<fs::path> folders, fs::path copies)
-    : root_(fs::weakly_canonical(root)), folders_(std::move(folders)), copies_(std::move(copies)) {
+Project::Project(fs::path root, std::vector<fs::path> folders, fs::path copies, bool record)
+    : root_(fs::weakly_canonical(root)), folders_(std::move(folders)), copies_(std::move(copies)),
+      record_(record) {
   // Our own headers need no rewriting.
   std::erase_if(folders_, [](const fs::path& folder) {
     return fs::exists(folder / "kernelgrade_cuda_source.h") ||
@@ -77,9 +78,10 @@ std::string Project::rewritten(const fs::path& file, bool& changed) {
   read_.insert(file);
   const std::string text = content_of(file);
   bool header_changed = false;
-  Result result = rewrite(file.string(), text, macros_, [&](std::string_view name) {
+  const Resolve places = [&](std::string_view name) {
     return resolve(name, file.parent_path(), header_changed);
-  });
+  };
+  Result result = rewrite(file.string(), text, macros_, places, record_);
   changed = result.changed || header_changed;
   return std::move(result.text);
 }

@@ -21,8 +21,8 @@ class Project {
  public:
   // Headers are looked for beside the file that includes them and in `folders`; those of the system
   // and of a CUDA toolkit are never rewritten. Copies go into `copies`, by their place below
-  // `root`, or, of others, below outside/.
-  Project(fs::path root, std::vector<fs::path> folders, fs::path copies);
+  // `root`, or, of others, below outside/. `record`: the program notes what runs (record.h).
+  Project(fs::path root, std::vector<fs::path> folders, fs::path copies, bool record = false);
 
   // Writes the rewritten `source` to `output`, and its copies. Throws Error or
   // fs::filesystem_error.
@@ -44,6 +44,7 @@ class Project {
   fs::path root_;
   std::vector<fs::path> folders_;
   fs::path copies_;
+  bool record_;
   std::map<fs::path, Header> headers_;
   std::set<fs::path> read_;
   PassMacros macros_;

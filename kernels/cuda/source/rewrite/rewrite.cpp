@@ -1,6 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/source/rewrite/rewrite.h"
+#include "cuda/source/rewrite/record.h"
 
 #include "cuda/source/rewrite/edits.h"
 #include "cuda/source/rewrite/scopes.h"
@@ -352,7 +353,7 @@ bool of_cccl(std::string_view name) {
 } // namespace
 
 Result rewrite(const std::string& file, std::string_view text, PassMacros& macros,
-               const Resolve& resolve) {
+               const Resolve& resolve, bool record) {
   const Source source = tokenize(file, text);
   const Scopes scopes = scopes_of(source.code, source.conditionals);
   Edits edits;
@@ -362,6 +363,7 @@ Result rewrite(const std::string& file, std::string_view text, PassMacros& macro
     Rewriter(file, text, macro.body, std::move(unknown), true, edits).run();
   }
   rewrite_architecture(text, source, scopes, macros, edits);
+  if (record) record_run(file, text, source, scopes, edits);
   for (const Include& include : source.includes) {
     if (!of_cccl(include.name)) continue;
     const std::size_t line = line_of(text, include.directive);

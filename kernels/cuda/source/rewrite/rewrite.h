@@ -27,9 +27,9 @@ struct Result {
   bool changed; // beyond the names of included files
 };
 
-// The rewritten `text` of `file`, in a project with these macros. Throws Error naming file, line
-// and what is not understood.
+// The rewritten `text` of `file`, in a project with these macros. `record`: as record.h says.
+// Throws Error naming file, line and what is not understood.
 Result rewrite(const std::string& file, std::string_view text, PassMacros& macros,
-               const Resolve& resolve = {});
+               const Resolve& resolve = {}, bool record = false);
 
 } // namespace kg::rewrite

@@ -32,6 +32,10 @@ std::string in_kernel(const std::string& statements) {
   const std::string text = rewritten(before + statements + after);
   return text.substr(before.size(), text.size() - before.size() - after.size());
 }
+std::string recorded(const std::string& text) {
+  PassMacros macros;
+  return rewrite("k.cu", text, macros, {}, true).text;
+}
 std::string error_of(const std::string& text) {
   try {
     rewritten(text);
@@ -47,6 +51,41 @@ void expect_unchanged(const std::string& text) {
 }
 
 // --- Launches
+
+TEST(Record, AKernelIsListedAndBegins) {
+  const std::string text =
+      recorded("\ntemplate <class T>\n__global__ void __launch_bounds__(32) k(T* p) { *p = 1; }\n");
+  EXPECT_THAT(text, HasSubstr(" k(T* p) { static ::kg::foreign::KernelRun kg_run{\"k.cu\", 3}; "
+                              "::kg::foreign::begins(kg_run); *p = 1; } [[maybe_unused]] static "
+                              "const ::kg::foreign::KernelDefinition kg_kernel_"));
+  EXPECT_THAT(text, HasSubstr("{\"k\", \"k.cu\", 3};\n"));
+  EXPECT_THAT(recorded("template <> __global__ void k<int, 2>(int* p) { *p = 1; }"),
+              HasSubstr("{\"k\", \"k.cu\", 1};"));
+}
+TEST(Record, ADeclarationOrAnotherFunctionIsNot) {
+  for (const std::string text : {"__global__ void k(int*);", "void f() { g(1); }",
+                                 "__device__ float f(float x) { return x; }"})
+    EXPECT_EQ(recorded(text), text);
+}
+TEST(Record, CallsThatAGpuRoundsOtherwise) {
+  const auto in_device = [](const std::string& statements) {
+    const std::string before = "__device__ void f(float x) { ";
+    return recorded(before + statements + " }").substr(before.size());
+  };
+  EXPECT_THAT(in_device("y = -__expf(std::sin(x)) + 1;"),
+              testing::MatchesRegex("y = -\\(::kg::foreign::inexact_call<[0-9]+>\\(\\), "
+                                    "__expf\\(\\(::kg::foreign::inexact_call<[0-9]+>\\(\\), "
+                                    "std::sin\\(x\\)\\)\\)\\) \\+ 1; }"));
+  EXPECT_THAT(in_device("return __expf(x);"), HasSubstr("return (::kg"));
+  for (const char* other : {"a.sin(x);", "mine::sin(x);", "float sin(x);", "y = sinus(x);"})
+    EXPECT_THAT(in_device(other), Not(HasSubstr("inexact_call"))) << other;
+  // Of the host, where CUDA has no part in it.
+  EXPECT_THAT(recorded("float f(float x) { return sin(x); }"), Not(HasSubstr("inexact_call")));
+  EXPECT_THAT(
+      recorded("#define F(x) __expf(x)\n#define G(x) sin(x)\n"),
+      testing::MatchesRegex("#define F\\(x\\) \\(::kg::foreign::inexact_call<[0-9]+>\\(\\), "
+                            "__expf\\(x\\)\\)\n#define G\\(x\\) sin\\(x\\)\n"));
+}
 
 TEST(Launch, Plain) {
   EXPECT_EQ(in_host("k<<<grid, block>>>(a, b);"), "KG_KERNEL(k).at(grid, block)(a, b);");

@@ -50,10 +50,22 @@ expect 'what is slow whatever its accesses are' 0 'slow: kernel halve: blocks of
 expect 'and nothing of the kind in its good twin' 0 'passed' slow.cu --costs -D GOOD
 grep -q 'slow: ' <<<"$output" && { echo 'FAILED: the good twin is called slow'; failed=1; }
 grep -q 'kernel halve: one launch' <<<"$output" || { echo 'FAILED: the good twin was not counted'; failed=1; }
+expect 'a launch timed before its end, and atomics on one address' 0 'slow: timed\.cu:7: 32 lanes of a warp update one address.*\(up to 32x\)\nslow: timed\.cu:14: the clock is read before' \
+  timed.cu --costs --order forward
+expect 'and their good twin' 0 'passed' timed_well.cu --costs --order forward
+grep -q 'slow: ' <<<"$output" && { echo 'FAILED: the good twin is called slow'; failed=1; }
 expect 'another order' 1 '\[race\]' race.cu --order reverse --order random:7
 expect 'a lock that excludes nobody' 1 '\[race\] kernel add(.*\n)*The first order of threads that shows it: --order random:1\nFAILED' lock.cu
 expect 'the same without it' 0 'total 256\n+passed: no findings' lock.cu -D REPAIRED
 expect 'one order' 0 'passed: no findings \(1 launch;' lock.cu --order forward
+
+expect 'kernels that never ran, and arithmetic of a GPU' 0 'never ran: 2 of 5 kernels\n  never +coverage\.cu:29\n  no_instance +coverage\.cu:32\nfidelity: __expf, __fdividef \(correctly rounded here, approximated on a GPU\)\n\npassed' \
+  coverage.cu --order forward --coverage coverage.info --json coverage.json
+must grep -q '^FNDA:0,no_instance$' coverage.info
+must grep -q '^FNDA:1,scale$' coverage.info
+must grep -q '"ran": false' coverage.json
+expect 'all ran, and nothing to say' 0 '' coverage.cu --order forward -D ALL -D EXACT
+grep -qE 'never ran|__expf|__fdividef' <<<"$output" && { echo 'FAILED: what ran, or what nobody calls, is named'; failed=1; }
 
 mkdir -p include
 printf '#pragma once\n__global__ void kernel(int* out);\n' >include/kernel.h
@@ -75,6 +87,7 @@ expect 'no such option' 2 '--nosuch' race.cu --nosuch
 expect 'no such folder' 2 '-I nosuch: no such folder' race.cu -I nosuch
 expect 'no such order' 2 'forward, reverse or random:SEED' race.cu --order backward
 expect 'a file that cannot be written' 2 '/dev/null' race.cu --json /dev/null
+expect 'another file that cannot be written' 2 '/dev/null' race.cu --coverage /dev/null
 expect 'help' 0 'Examples:' --help
 
 must grep -q '"passed": false' race.json

@@ -1,0 +1,89 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/code/coverage/coverage.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace kg::coverage {
+namespace {
+
+// In the order of the source.
+std::vector<const Kernel*> sorted(const Notes& notes) {
+  std::vector<const Kernel*> kernels;
+  for (const auto& [key, kernel] : notes.kernels) kernels.push_back(&kernel);
+  std::stable_sort(kernels.begin(), kernels.end(), [](const Kernel* a, const Kernel* b) {
+    return std::tie(a->file, a->line, a->name) < std::tie(b->file, b->line, b->name);
+  });
+  return kernels;
+}
+
+std::string place_of(const Kernel& kernel, const std::string& folder) {
+  if (kernel.file.empty()) return "(compile it with nvcc -lineinfo)";
+  const bool below = kernel.file.starts_with(folder + "/");
+  return fmt::format("{}:{}", below ? kernel.file.substr(folder.size() + 1) : kernel.file,
+                     kernel.line);
+}
+
+} // namespace
+
+std::string coverage_text(const Notes& notes, const std::string& folder) {
+  std::vector<const Kernel*> missed = sorted(notes);
+  std::erase_if(missed, [](const Kernel* kernel) { return kernel->ran; });
+  if (missed.empty()) return "";
+  std::string text =
+      fmt::format("never ran: {} of {} kernels\n", missed.size(), notes.kernels.size());
+  const std::size_t shown = std::min(missed.size(), kMostRows);
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < shown; ++i) width = std::max(width, missed[i]->name.size());
+  for (std::size_t i = 0; i < shown; ++i)
+    text += fmt::format("  {:<{}}  {}\n", missed[i]->name, width, place_of(*missed[i], folder));
+  if (missed.size() > shown)
+    text += fmt::format("  and {} more, which --json FILE lists\n", missed.size() - shown);
+  return text;
+}
+
+nlohmann::json notes_json(const Notes& notes) {
+  nlohmann::json kernels = nlohmann::json::array();
+  for (const Kernel* kernel : sorted(notes))
+    kernels.push_back({{"name", kernel->name},
+                       {"file", kernel->file},
+                       {"line", kernel->line},
+                       {"ran", kernel->ran}});
+  return {{"kernels", kernels}, {"inexact", notes.inexact}};
+}
+
+std::string lcov_of(const Notes& notes) {
+  struct Function {
+    std::string name;
+    bool ran;
+  };
+  std::map<std::string, std::multimap<int, Function>> files;
+  for (const Kernel* kernel : sorted(notes))
+    if (!kernel->file.empty())
+      files[kernel->file].emplace(kernel->line, Function{kernel->name, kernel->ran});
+  std::string text = "TN:\n";
+  for (const auto& [file, functions] : files) {
+    text += "SF:" + file + "\n";
+    std::size_t ran = 0;
+    std::map<int, bool> lines;
+    for (const auto& [line, function] : functions) {
+      text +=
+          fmt::format("FN:{},{}\nFNDA:{:d},{}\n", line, function.name, function.ran, function.name);
+      ran += function.ran;
+      lines[line] |= function.ran;
+    }
+    text += fmt::format("FNF:{}\nFNH:{}\n", functions.size(), ran);
+    std::size_t hit = 0;
+    for (const auto& [line, reached] : lines) {
+      text += fmt::format("DA:{},{:d}\n", line, reached);
+      hit += reached;
+    }
+    text += fmt::format("LF:{}\nLH:{}\nend_of_record\n", lines.size(), hit);
+  }
+  return text;
+}
+
+} // namespace kg::coverage

@@ -1,0 +1,57 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/code/coverage/notes.h"
+
+#include "runtime/event_file.h"
+
+#include <charconv>
+
+namespace kg::coverage {
+namespace {
+
+// The text up to the next newline, which is taken from it.
+std::string take_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string line(text.substr(0, end));
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+int number(const std::string& text) {
+  int value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+} // namespace
+
+void Notes::add(const Notes& other) {
+  for (const auto& [key, kernel] : other.kernels) {
+    const auto [known, fresh] = kernels.try_emplace(key, kernel);
+    known->second.ran |= kernel.ran;
+  }
+  inexact.insert(other.inexact.begin(), other.inexact.end());
+}
+
+Notes read_notes(std::string_view file) {
+  Notes notes;
+  std::set<std::string> begun; // of kernels that another process lists, perhaps later
+  for (ProgramEvent event : events_in(file)) {
+    if (event.kind == kKernelEvent) {
+      Kernel& kernel = notes.kernels[take_line(event.text)];
+      kernel.name = take_line(event.text);
+      kernel.file = take_line(event.text);
+      kernel.line = number(take_line(event.text));
+    } else if (event.kind == kBegunEvent) {
+      begun.emplace(event.text);
+    } else if (event.kind == kInexactEvent) {
+      notes.inexact.emplace(event.text);
+    }
+  }
+  for (const std::string& key : begun)
+    if (const auto kernel = notes.kernels.find(key); kernel != notes.kernels.end())
+      kernel->second.ran = true;
+  return notes;
+}
+
+} // namespace kg::coverage

@@ -1,0 +1,33 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a program on the emulator noted as it ran (kernels/runtime/event_file.h): which of its
+// kernels and lines ran, and what it computed that a GPU rounds otherwise.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace kg::coverage {
+
+struct Kernel {
+  std::string name; // readable
+  std::string file; // as the compiler names it; "" where it was not told
+  int line = 0;
+  bool ran = false;
+};
+
+struct Notes {
+  std::map<std::string, Kernel> kernels; // by a key that no other has
+  std::set<std::string> inexact;         // names of runtime/host/fidelity.h
+
+  // Of another run of the same program.
+  void add(const Notes& other);
+};
+
+// Of all processes that wrote to the file. Throws Error where it is no file of events.
+Notes read_notes(std::string_view file);
+
+} // namespace kg::coverage
