@@ -43,6 +43,7 @@ inline std::vector<std::string> with_each_function(const std::vector<std::string
 inline Card activation_family(std::int64_t (*packs_of_tile)(Dtype)) {
   Card card;
   card.usual = [](Dtype) { return with_each_function({"n" + std::to_string(kOdd)}); };
+  card.batches = [](Dtype) { return with_each_function({"n41*"}); };
   card.sizes = [=](Dtype dtype) {
     return in_each_form({"silu"}, lengths_around_tiles(dtype, packs_of_tile(dtype)));
   };

@@ -11,6 +11,7 @@
 //   dbias, dbias_a ...  the gradient of a bias
 //   acc                 beta is not 0: C holds c0 before
 //   split               for split_k alone, in three parts at most
+//   splits              for split_k alone, in as many as it takes by itself
 //   wide                for mma and tiled alone, by wide tiles
 #pragma once
 
@@ -51,6 +52,7 @@ struct Product {
   gemm::Epilogue epilogue = gemm::Epilogue::none;
   gemm::BiasGradient bias_gradient = gemm::BiasGradient::none;
   bool tf32 = false, keeps_z = false, accumulates = false, split = false, wide = false;
+  std::int64_t parts = 0; // of split_k; 0: its own choice
   std::int64_t batch = 1;
   bool shares_a = false, shares_b = false, side_by_side = false;
   std::int64_t apart = 0;
@@ -107,6 +109,7 @@ inline Product product_of(const Shape& shape) {
     const bool there = shape.text().find(std::string("_") + key) != std::string::npos;
     return there ? shape.number(key) : otherwise;
   };
+  const bool split = shape.has("split");
   return {.m = shape.number("m"),
           .n = shape.number("n"),
           .k = shape.number("k"),
@@ -117,8 +120,9 @@ inline Product product_of(const Shape& shape) {
           .tf32 = shape.has("tf32"),
           .keeps_z = shape.has("z"),
           .accumulates = shape.has("acc"),
-          .split = shape.has("split"),
+          .split = split || shape.has("splits"),
           .wide = shape.has("wide"),
+          .parts = split ? 3 : 0,
           .batch = shape.text().starts_with('b') ? shape.number("b") : 1,
           .shares_a = shape.has("shareda"),
           .shares_b = shape.has("sharedb"),
