@@ -268,6 +268,14 @@ Card candidate_card(const Card& card, const std::string& library,
   });
   for (const std::string& shape : shapes) candidate.timed_on_host.push_back({shape});
   candidate.sizes = claimed(from, card.sizes);
+  if (card.batches)
+    candidate.batches = [from, all = card.batches](Dtype dtype) {
+      std::vector<std::string> patterns = all(dtype);
+      std::erase_if(patterns, [&](const std::string& pattern) {
+        return !from.has(dtype, batch_of(pattern, 1)) || !from.has(dtype, batch_of(pattern, 2));
+      });
+      return patterns;
+    };
   candidate.misaligned = claimed(from, card.misaligned);
   candidate.pitches = {}; // its rows lie side by side
   std::erase_if(candidate.empty, [&](const std::string& shape) {

@@ -6,6 +6,7 @@
 #include "runtime/device.h"
 #include "runtime/error.h"
 #include "runtime/without_places.h"
+#include "tests/contract/batch_page.h"
 #include "tests/contract/candidate.h"
 #include "tests/contract/contract.h"
 #include "tests/contract/signature.h"
@@ -93,6 +94,7 @@ const Card& card_named(const std::string& op) {
 
 constexpr const char* kUsage =
     "usage: kernelgrade-try OP --signature\n"
+    "       kernelgrade-try --batch-invariance\n"
     "       kernelgrade-try OP LIBRARY [--shape SHAPE]... [GoogleTest's options]\n"
     "`kernelgrade try` compiles a source and starts this.\n";
 
@@ -101,8 +103,10 @@ constexpr const char* kUsage =
 
 int main(int argc, char** argv) {
   using namespace kg::card;
-  if (argc < 3) return std::fputs(kUsage, stderr), kg::test::kExitUsage;
+  const bool page = argc == 2 && std::string_view(argv[1]) == "--batch-invariance";
+  if (argc < 3 && !page) return std::fputs(kUsage, stderr), kg::test::kExitUsage;
   try {
+    if (page) return fmt::print("{}", batch_page(cards())), EXIT_SUCCESS;
     const Card& card = card_named(argv[1]);
     const std::string library = argv[2];
     if (library == "--signature") return fmt::print("{}", stub(card, {})), EXIT_SUCCESS;

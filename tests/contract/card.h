@@ -62,6 +62,13 @@ struct Sample {
   std::vector<std::string> without = {};         // optional tensors that are null
 };
 
+// What the bits of a row's result depend on beside that row, and why; empty: on nothing. The test
+// RowsAlone holds a variant to it (alone_tests.h).
+struct Dependence {
+  std::string_view batch;  // the other rows, their number, or the row's place among them
+  std::string_view stride; // whether rows begin at 16 bytes
+};
+
 // An implementation of ours.
 struct Variant {
   std::string name;
@@ -83,6 +90,10 @@ struct Variant {
   std::function<bool(const Problem&)> timed = [](const Problem&) { return true; };
   // Compiles it ahead of its first run, where that happens at run time, and gives the nanoseconds.
   std::function<double(const Problem&)> compile = {};
+  // Of a batch of several rows (Card::batches).
+  std::function<Dependence(const Problem&)> dependence = [](const Problem&) {
+    return Dependence();
+  };
 };
 
 // Where an element of an output comes from, of an operation that only moves data. Asked once for an
@@ -202,6 +213,16 @@ struct Card {
   bool checks_arguments = true;
   std::map<std::string, std::vector<double>> refused_scalars; // values of each that are refused
   std::vector<std::string> empty;                             // problems without elements
+  // Shapes whose rows are computed apart, each with a `*` behind what a row has of each number that
+  // grows with them: "rows*_cols8", "n41*" (shape.h, batch_of). Every row must have the same bits
+  // alone as in any batch, whatever the others are.
+  std::function<std::vector<std::string>(Dtype)> batches;
+  // In place of these, why no result is one row's.
+  std::string_view no_batches;
+  // What the choice of `automatic` adds to the dependence of the variant that it takes.
+  std::function<Dependence(const Problem&)> automatic_dependence = [](const Problem&) {
+    return Dependence();
+  };
   // Problems of two rows, to be tried 2^31 elements apart, where rows may lie apart.
   std::function<std::vector<std::string>(Dtype)> far;
   // How many kernels `variant` launches where there are elements; none: nobody knows.

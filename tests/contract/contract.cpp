@@ -4,6 +4,7 @@
 
 #include "runtime/launch.h"
 #include "runtime/memory.h"
+#include "tests/contract/alone_tests.h"
 #include "tests/contract/compiled_tests.h"
 #include "tests/contract/far_tensor.h"
 #include "tests/contract/late_copy.h"
@@ -344,6 +345,8 @@ bool own_test(const char* name, void (*test)(Judge& judge), const char* file, in
 
 bool register_contract(const Card& card) {
   require(!program().card, "this program has the conformance tests of " + card.name + " twice");
+  require(card.batches || card.exact || !card.no_batches.empty(),
+          card.name + ": name its batches, or say in no_batches why no result is one row's");
   program().card = &card;
   const auto contract = [&](const char* name, void (*test)(Judge&)) {
     enter(card, {"Contract", name, test, __FILE__, __LINE__});
@@ -359,6 +362,7 @@ bool register_contract(const Card& card) {
   if (card.far) contract("RowsFarApart", rows_far_apart);
   contract("InPlace", each_usual<in_place>);
   contract("SameBitsEveryTime", each_usual<same_bits_every_time>);
+  if (card.batches) contract("RowsAlone", rows_alone);
   if (runs_compiled_kernels()) contract("SameBitsAsSource", each_usual<same_bits_as_source>);
   contract("WaitsForItsStream", each_usual<waits_for_its_stream>);
   if (card.run_automatic)

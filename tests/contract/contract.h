@@ -14,6 +14,7 @@
 //   RowsFarApart            by more than 2^31 elements, where rows may lie apart
 //   InPlace                 outputs in the memory of inputs that they may take
 //   SameBitsEveryTime       in every run and order of threads
+//   RowsAlone               each row's bits, whatever is beside it and wherever it lies
 //   SameBitsAsSource        of kernels as nvcc compiled them: g++'s bits, or why not
 //   WaitsForItsStream       behind work that still writes the inputs
 //   AutomaticReportsWhatRan

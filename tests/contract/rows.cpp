@@ -62,6 +62,24 @@ std::int64_t elements_per_pack(Dtype dtype) {
   return 16 / static_cast<std::int64_t>(size_of(dtype));
 }
 
+Dependence dependence_on_vectors(const Problem& batch) {
+  const bool whole = cols_of(batch) % elements_per_pack(batch.dtype) == 0;
+  return {whole ? "" : "a row alone is read by 16-byte vectors, several of its length are not",
+          "rows that begin off 16 bytes are not read by 16-byte vectors"};
+}
+
+void depend_on_vectors(Card& card) {
+  for (Variant& variant : card.variants)
+    if (variant.name != "naive") variant.dependence = dependence_on_vectors;
+}
+
+std::vector<std::string> batches_of_rows(std::string_view form) {
+  std::vector<std::string> batches;
+  for (const char* const cols : {"96", "99", "1000", "1536", "3001", "4104"})
+    batches.push_back((form.empty() ? "" : std::string(form) + "_") + "rows*_cols" + cols);
+  return batches;
+}
+
 std::vector<std::int64_t> lengths_off_packs(Dtype dtype) {
   const std::int64_t pack = elements_per_pack(dtype);
   std::vector<std::int64_t> lengths;

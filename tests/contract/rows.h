@@ -38,6 +38,14 @@ bool rows_are_aligned(const Problem& problem, const Layout& layout);
 
 std::int64_t elements_per_pack(Dtype dtype);
 
+// Of kernels that read rows by 16-byte vectors where all of them are aligned, which a row alone is,
+// and else by elements: their sums have other orders. All variants but naive depend on it.
+Dependence dependence_on_vectors(const Problem& batch);
+void depend_on_vectors(Card& card);
+
+// Batches of short and long rows, of whole 16-byte vectors and not.
+std::vector<std::string> batches_of_rows(std::string_view form = "");
+
 // Lengths of rows for Card::pitches: around one pack and around several, whole, half and one off.
 std::vector<std::int64_t> lengths_off_packs(Dtype dtype);
 std::vector<std::string> rows_off_packs(Dtype dtype, std::string_view form = "");

@@ -180,4 +180,24 @@ void Shape::require_all_used() const {
                        text_, token.text));
 }
 
+std::string batch_of(std::string_view pattern, std::int64_t count) {
+  demand(pattern.find('*') != std::string_view::npos,
+         fmt::format("the batch '{}' has no number that grows with its rows; put a '*' behind what "
+                     "each row adds, as in rows*_cols8 or n41*",
+                     pattern));
+  std::string shape;
+  for (const char c : pattern) {
+    if (c != '*') {
+      shape += c;
+      continue;
+    }
+    std::int64_t each = 1;
+    const std::size_t first = shape.find_last_not_of("0123456789") + 1;
+    std::from_chars(shape.data() + first, shape.data() + shape.size(), each);
+    shape.resize(first);
+    shape += std::to_string(each * count);
+  }
+  return shape;
+}
+
 } // namespace kg

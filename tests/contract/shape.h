@@ -58,4 +58,9 @@ class Shape {
   mutable std::int64_t volume_ = 1; // of the numbers that were asked for
 };
 
+// A shape of `count` rows, from one that has a `*` behind what each row adds to a number, 1 where
+// nothing stands there: of 3 rows "n41*" is "n123", and "rows*_cols8" is "rows3_cols8". Throws
+// Error where there is no `*`.
+std::string batch_of(std::string_view pattern, std::int64_t count);
+
 } // namespace kg

@@ -50,6 +50,7 @@ inline Card activation_family(std::int64_t (*packs_of_tile)(Dtype)) {
   Card card;
   card.grammar = activated_grammar().text();
   card.usual = [](Dtype) { return with_each_function({"n" + std::to_string(kOdd)}); };
+  card.batches = [](Dtype) { return with_each_function({"n41*"}); };
   card.sizes = [=](Dtype dtype) {
     return in_each_form({"silu"}, lengths_around_tiles(dtype, packs_of_tile(dtype)));
   };

@@ -72,6 +72,9 @@ inline Card attention_family() {
       shapes.push_back(std::string("b1_h2_q9_k70_") + depths);
     return shapes;
   };
+  // Sequences, heads and, where no mask counts them, queries.
+  card.batches = these({"b*_h1_q17_k40_d64", "b*_h2_kv1_q9_k20_d24_causal",
+                        "b*_h1_q9_k40_d32_lengths", "b1_h*_q9_k33_d40", "b1_h1_q*_k70_d32"});
   card.refused_scalars = {{"scale", {0, -1, kInfinity, kNan}}};
   card.kind_on_host = card.kind_on_gpu = kg::Kind::compute;
   card.in_turns = true;

@@ -326,6 +326,9 @@ std::vector<Variant> variants() {
       const Heads& h = cache_of(problem).heads;
       return attention_decode::supports(variant, h.depth, h.value_depth);
     };
+  result[1].dependence = [](const Problem&) -> Dependence { // split
+    return {"as many parts of the keys as fill the device with all heads of all sequences", ""};
+  };
   result[0].sequence = [](const Problem& problem) {
     const Heads& h = cache_of(problem).heads;
     return h.keys * (h.depth + h.value_depth);
@@ -360,6 +363,8 @@ Card attention_decode_card() {
   };
   card.usual = these({"b1_h4_kv2_q1_k258_d32", "b2_h2_q3_k50_d24_v40_bshd_lengths",
                       "b2_h3_kv1_q2_k40_d128_page16"});
+  card.batches = these(
+      {"b*_h4_kv2_q1_k258_d32", "b*_h2_q3_k50_d24_v40_bshd_lengths", "b1_h2*_kv*_q1_k258_d32"});
   card.sizes = [](Dtype) {
     std::vector<std::string> shapes;
     for (const int keys : {1, 2, 31, 32, 33, 127, 128, 129, 255, 256, 257, 400})

@@ -263,6 +263,7 @@ Card batchnorm_backward_card() {
     return samples;
   };
   card.usual = [](Dtype) { return images::usual(); };
+  card.no_batches = "each result needs the sums over the whole batch";
   card.sizes = [](Dtype dtype) {
     std::vector<std::string> shapes = images::planes_and_columns();
     for (const std::string& rows : images::numbers_of_rows(dtype)) shapes.push_back(rows);

@@ -143,6 +143,7 @@ Card bias_gelu_card() {
   card.usual = [](Dtype) {
     return with_each_form({shape_of(kRows, kCols), shape_of(kRows, kWholePacks)});
   };
+  card.batches = [](Dtype) { return with_each_form({"rows*_cols67", "rows*_cols64"}); };
   card.sizes = sizes;
   card.misaligned = [](Dtype dtype) {
     return in_each_form({"tanh"}, {shape_of(1, 1), shape_of(1, 5), shape_of(5, 1), shape_of(6, 7),

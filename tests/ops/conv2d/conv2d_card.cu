@@ -372,6 +372,7 @@ Card conv2d_card() {
   card.special_samples = conv2d_samples::special_samples;
   card.vendor_samples = conv2d_samples::vendor_samples;
   card.usual = conv2d_samples::usual;
+  card.batches = conv2d_samples::batches;
   card.sizes = conv2d_samples::sizes;
   // What an access of 16 bytes would reach outside a tensor was never written, or belongs to
   // nobody.

@@ -250,6 +250,18 @@ inline std::vector<std::string> usual(Dtype) {
   return shapes;
 }
 
+// Images of each variant.
+inline std::vector<std::string> batches(Dtype) {
+  std::string of_jit = test::text(test::compiled_geometry());
+  of_jit.replace(of_jit.find("_n2_"), 4, "_n*_");
+  return {of_jit,
+          "nchw_n*_c8_h6_w7_o24_k3_s1_p1_g1",
+          "nhwc_n*_c8_h6_w7_o24_k3_s1_p1_g1",
+          "nchw_n*_c8_h6_w7_o8_k3_s1_p1_g8",
+          "nhwc_n*_c8_h6_w7_o8_k3_s1_p1_g8",
+          "separable_nhwc_n*_c8_h6_w7_o16_k3_s1_p1"};
+}
+
 inline std::vector<TimedShape> timed_on_host() {
   return {
       {"nchw_n2_c4_h32_w32_o8_k3_s1_p1_g1", true},   {"nchw_n2_c4_h32_w32_o8_k5_s1_p2_g1"},

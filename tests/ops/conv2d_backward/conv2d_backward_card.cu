@@ -98,6 +98,11 @@ std::vector<Variant> variants() {
         return conv2d_backward::supports<T>(gradient_of(p), variant, geometry_of(p));
       });
     };
+    if (variant == conv2d_backward::Variant::vectorized)
+      result[i].dependence = [](const Problem& p) -> Dependence {
+        if (geometry_of(p).layout == conv2d::Layout::nchw) return {};
+        return {"the pixels that a thread adds up follow how many channels there are", ""};
+      };
     // Groups of one channel leave the tiles of a matrix product empty.
     result[i].listed = [product](const Problem& p) {
       return !product || !geometry_of(p).is_depthwise();
@@ -252,6 +257,12 @@ Card conv2d_backward_card() {
                                     {2, 8, 5, 6, 8, kThree, {.stride = 2}, 8},
                                     {1, 8, 2, 140, 8, {}, {}, 8}}));
   };
+  // Images and, where the sums are over all of these, channels.
+  card.batches =
+      these({"input_nchw_n*_c8_h5_w6_o16_k3_s1_p1_g1", "input_nhwc_n*_c8_h5_w6_o16_k3_s1_p1_g1",
+             "input_nchw_n*_c8_h5_w6_o8_k3_s2_p1_g8", "input_nhwc_n*_c8_h5_w6_o8_k3_s2_p1_g8",
+             "weights_nchw_n2_c8_h5_w6_o4*_k3_s1_p1_g1", "weights_nhwc_n2_c8_h5_w6_o4*_k3_s1_p1_g1",
+             "bias_nchw_n2_c8_h5_w6_o4*_k3_s1_p1_g1", "bias_nhwc_n2_c8_h5_w6_o4*_k3_s1_p1_g1"});
   card.sizes = conv2d_backward_samples::sizes;
   // What an access of 16 bytes would reach outside a tensor was never written, or belongs to
   // nobody.

@@ -118,6 +118,8 @@ inline Card card() {
   card.grammar = grammar().text();
   card.usual = these({"rows65_cols96", "rows33_cols1000_smooth_z", "rows9_cols1536_i64",
                       "rows8_cols3001_ignored", "rows3_cols20011_smooth_i64"});
+  card.batches = these({"rows*_cols96", "rows*_cols99", "rows*_cols1000_smooth_z", "rows*_cols3001",
+                        "rows*_cols5000_i64"});
   card.sizes = [](Dtype) {
     std::vector<std::string> shapes = lengths_of_rows();
     for (const std::string& shape : numbers_of_rows(12)) shapes.push_back(shape);

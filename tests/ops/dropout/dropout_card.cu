@@ -118,6 +118,7 @@ Card dropout_card() {
     return std::vector<Sample>{{"special", shape, {{"x", bits(dtype, patterns)}}}};
   };
   card.usual = these({"n" + std::to_string(kOdd), "n5003_sub_o8", "n3001_o5", "n1003_late"});
+  card.no_batches = "an element is dropped by its place";
   card.sizes = [](Dtype dtype) {
     const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(dtype)), tile = 512 * pack;
     std::vector<std::string> shapes;

@@ -201,6 +201,7 @@ Card embedding_backward_card() {
   };
   card.special_samples = special_samples;
   card.usual = these({shape_of(50, 120, 72), shape_of(40, 90, 33)});
+  card.no_batches = "the indices say which lookups a row sums up";
   card.sizes = [](Dtype) {
     std::vector<std::string> shapes = {shape_of(1, 1, 1), shape_of(1, 257, 1), shape_of(300, 3, 1)};
     for (const std::int64_t inner : {1, 2, 3, 4, 7, 8, 9, 16, 31, 32, 255, 256, 257, 1024, 2056})

@@ -118,6 +118,7 @@ Card gated_activation_card() {
   card.exact_samples = exact_samples;
   card.special_samples = special_samples;
   card.usual = [](Dtype) { return with_each_gate(shapes_of({{kRows, kCols}})); };
+  card.batches = [](Dtype) { return with_each_gate({"rows*_cols67", "rows*_cols64"}); };
   card.sizes = sizes;
   card.misaligned = [](Dtype dtype) {
     return in_each_form({"swiglu"}, shapes_of({{1, 1}, {5, 1}, {6, 7}, {3, tile(dtype) / 2 + 8}}));

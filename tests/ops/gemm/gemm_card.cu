@@ -59,7 +59,7 @@ gemm::BasicProblem<T> described(const Product& p, Row row) {
   g.epilogue = p.epilogue;
   g.batch = p.batch;
   g.bias_gradient = p.bias_gradient;
-  g.parts = p.split ? 3 : 0;
+  g.parts = p.parts.value_or(0);
   if (p.wide) g.tiles = gemm::TileShape::wide;
   if (p.keeps_z || gemm::differentiates(p.epilogue)) {
     const Steps z = steps(p, p.c(), row("z"));
@@ -180,6 +180,9 @@ bool is_timed(gemm::Variant variant, const Product& p) {
   return !slow || p.batch * p.m * p.n * p.k <= kMostNaive;
 }
 
+constexpr std::string_view kSkinnyStride =
+    "skinny reads rows that begin off 16 bytes element by element";
+
 std::vector<Variant> variants() {
   std::vector<Variant> result = variants_of(gemm::kVariants, kRun);
   for (std::size_t i = 0; i < result.size(); ++i) {
@@ -189,6 +192,19 @@ std::vector<Variant> variants() {
       return supports(variant, problem.dtype, tf32 ? gemm::Math::tf32 : gemm::Math::f32);
     };
     if (variant == gemm::Variant::tiled) result[i].dtypes = {Dtype::f32};
+    if (variant == gemm::Variant::skinny)
+      result[i].dependence = [](const Problem& problem) -> Dependence {
+        const Product p = product_of(problem);
+        const bool along_k =
+            p.transpose_a == gemm::Transpose::no && p.transpose_b == gemm::Transpose::yes;
+        if (along_k) return {"", kSkinnyStride};
+        return {"the longer of A and B says along which axis a warp reads", ""};
+      };
+    if (variant == gemm::Variant::split_k)
+      result[i].dependence = [](const Problem& problem) -> Dependence {
+        if (product_of(problem).parts.value_or(0) != 0) return {};
+        return {"as many parts of k as fill the device with the tiles of C", ""};
+      };
     // More blocks of skinny, or more tiles of split_k, would show no more; of tf32 only mma makes
     // use, of wide tiles tiled, too.
     const auto fits = [variant](const Product& p) {
@@ -198,7 +214,7 @@ std::vector<Variant> variants() {
     };
     result[i].tried = [variant, fits](const Problem& problem) {
       const Product p = product_of(problem);
-      return fits(p) && p.split == (variant == gemm::Variant::split_k);
+      return fits(p) && p.parts.has_value() == (variant == gemm::Variant::split_k);
     };
     result[i].listed = [variant, fits](const Problem& problem) {
       const Product p = product_of(problem);
@@ -293,6 +309,10 @@ Card gemm_card() {
   card.special_samples = gemm_samples::special_samples;
   card.vendor_samples = gemm_samples::vendor_samples;
   card.usual = gemm_samples::usual;
+  card.batches = gemm_samples::batches;
+  card.automatic_dependence = [](const Problem&) -> Dependence {
+    return {"variant, tiles and parts of k follow the extents", kSkinnyStride};
+  };
   card.sizes = [](Dtype) { return std::vector<std::string>(); }; // exact: gemm_samples::edges
   card.pitches = gemm_samples::pitches;
   card.misaligned = gemm_samples::misaligned;

@@ -12,6 +12,7 @@
 //   apart8              so many elements between two matrices
 //   tf32                f32 matrices may be rounded to it
 //   split               for split_k alone, in three parts at most
+//   splits              for split_k alone, in as many as it takes by itself
 //   wide                for mma and tiled alone, by wide tiles
 #pragma once
 
@@ -52,7 +53,8 @@ struct Product {
   gemm::Transpose transpose_a, transpose_b;
   gemm::Epilogue epilogue = gemm::Epilogue::none;
   gemm::BiasGradient bias_gradient = gemm::BiasGradient::none;
-  bool tf32 = false, keeps_z = false, accumulates = false, split = false, wide = false;
+  bool tf32 = false, keeps_z = false, accumulates = false, wide = false;
+  std::optional<std::int64_t> parts; // of split_k alone; 0: its own choice
   std::int64_t batch = 1;
   bool shares_a = false, shares_b = false, side_by_side = false;
   std::int64_t apart = 0;
@@ -124,7 +126,7 @@ inline ShapeGrammar<Product> product_grammar() {
       .flag("sides", &Product::side_by_side)
       .number("apart", &Product::apart, 0)
       .flag("tf32", &Product::tf32)
-      .flag("split", &Product::split)
+      .one_of(&Product::parts, {{"", std::nullopt}, {"split", 3}, {"splits", 0}})
       .flag("wide", &Product::wide);
 }
 inline Product product_of(const std::string& shape) { return product_grammar().parse(shape); }

@@ -319,6 +319,22 @@ inline std::vector<std::string> usual(Dtype dtype) {
   return shapes;
 }
 
+// Rows of A, columns of B and whole products, of each variant.
+inline std::vector<std::string> batches(Dtype dtype) {
+  std::vector<std::string> batches = {"m*_n40_k75_nt",
+                                      "m*_n8_k1040_nt",
+                                      "m8_n*_k1040_nn",
+                                      "m*_n67_k77_tn_bias_gelu_tanh",
+                                      "m70_n*_k75_nn",
+                                      "m*_n24_k200_nn_split",
+                                      "b*_m20_n24_k2048_nn_splits",
+                                      "b*_m20_n24_k40_nt"};
+  if (dtype == Dtype::f32) batches.push_back("m*_n40_k75_nn_tf32");
+  for (const std::string& batch : by_wide_tiles(dtype, {"m8*_n72_k80_nn"}))
+    batches.push_back(batch);
+  return batches;
+}
+
 // Rows that begin at multiples of 16 bytes with a gap and end between two of them, and without.
 inline std::vector<std::string> misaligned(Dtype dtype) {
   std::vector<std::string> shapes = for_all_variants(

@@ -196,6 +196,7 @@ Card grad_norm_card() {
   };
   card.special_samples = special_samples;
   card.usual = these({"p4099.0.777.2", "p100.70000_scaled"});
+  card.no_batches = "the only result is of all elements";
   card.sizes = [](Dtype) {
     std::string many = "p5";
     for (int i = 1; i < 99; ++i) many += ".5";

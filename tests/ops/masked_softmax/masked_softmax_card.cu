@@ -350,6 +350,12 @@ Card masked_softmax_card() {
     shapes.push_back(causal(66, 96, 33));
     return shapes;
   };
+  depend_on_vectors(card);
+  card.batches = [](Dtype) { // of causal masks each row has those of a sequence
+    std::vector<std::string> batches = batches_of_rows("boolean");
+    batches.push_back("causal_rows4*_cols96_queries4");
+    return batches;
+  };
   card.sizes = sizes;
   card.degenerate = degenerate;
   card.pitches = of_both_forms<rows_off_packs>;

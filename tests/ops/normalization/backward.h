@@ -342,6 +342,8 @@ Card card(Run run) {
   result.vendor_samples = vendor_samples;
   result.usual = these({rows_cols(65, 96), rows_cols(33, 500), rows_cols(9, 1536),
                         rows_cols(5, kBeyondBlock), rows_cols(3, kForCluster)});
+  depend_on_vectors(result);
+  result.batches = [](Dtype) { return batches_of_rows(); }; // dx alone has rows
   result.sizes = sizes;
   result.pitches = [](Dtype dtype) { return rows_off_packs(dtype); };
   result.misaligned = [](Dtype dtype) {

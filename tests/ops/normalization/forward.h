@@ -283,6 +283,8 @@ Card card(Run run) {
   result.kernel_name = kernel_name("normalization");
   result.special_samples = special_samples;
   result.usual = usual;
+  depend_on_vectors(result);
+  result.batches = [](Dtype) { return batches_of_rows(); };
   result.vendor_samples = [](Dtype dtype) {
     std::vector<Sample> samples;
     for (const std::string& shape : usual(dtype)) samples.push_back({"normal", shape});

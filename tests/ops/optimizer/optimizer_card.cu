@@ -355,6 +355,7 @@ Card optimizer_card() {
   card.random_samples = random_samples;
   card.special_samples = special_samples;
   card.usual = [](Dtype) { return in_each_kind({"4099.0.777.2"}, 3); };
+  card.batches = [](Dtype) { return in_each_kind({"41*"}, 3); };
   card.sizes = [](Dtype) {
     std::string many = "5";
     for (int i = 1; i < 99; ++i) many += ".5";

@@ -216,6 +216,7 @@ Card pointwise_loss_card() {
   card.random_samples = random_samples;
   card.special_samples = special_samples;
   card.usual = [](Dtype) { return of_each({"n" + std::to_string(kOdd)}); };
+  card.batches = [](Dtype) { return of_each({"n41*"}); };
   card.sizes = [](Dtype dtype) {
     std::vector<std::string> shapes =
         in_each_form({"mse", "bce_back"}, lengths_around_tiles(dtype, 512));

@@ -101,6 +101,10 @@ inline Card pooling_family() {
   Card card;
   card.grammar = pools_grammar().text();
   card.refuses_overlap = false;
+  card.batches = [](Dtype) { // images
+    return with_each_kind({"nchw_n*_c3_h7_w9_k3_s1_p1", "nhwc_n*_c8_h7_w9_k3_s1_p1",
+                           "nchw_n*_c3_h7_w9_k3_s2_p1", "nhwc_n*_c8_h7_w9_k3_s2_p1"});
+  };
   card.empty = with_each_kind({"nchw_n0_c5_h4_w4_k2_s1_p0", "nhwc_n0_c5_h4_w4_k2_s1_p0",
                                "nchw_n5_c0_h4_w4_k2_s1_p0", "nhwc_n5_c0_h4_w4_k2_s1_p0"});
   card.timed_on_host = {{"max_nhwc_n1_c32_h32_w32_k3_s2_p1", true},

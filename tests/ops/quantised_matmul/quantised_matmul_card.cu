@@ -313,6 +313,8 @@ Card quantised_matmul_card() {
   };
   card.usual = these({"w4_m3_n21_k192_g64", "w8_m6_n17_k160_g32", "w8a8_m5_n19_k208",
                       "w4_m2_n9_k70_g10", "e4m3_m20_n130_k80"});
+  card.batches = these({"w4_m*_n21_k192_g64", "w8_m*_n17_k160_g32", "w8a8_m*_n19_k208",
+                        "w8a8_m*_n128_k128", "e4m3_m*_n19_k208", "e4m3_m8*_n64_k80"});
   card.sizes = [](Dtype) {
     std::vector<std::string> shapes;
     for (const int k : {2, 30, 32, 34, 64, 1024, 1056, 2048, 2080})

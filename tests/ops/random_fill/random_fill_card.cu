@@ -210,6 +210,7 @@ Card random_fill_card() {
   card.special_samples = special_samples;
   card.usual = these({"uniform_n10243", "normal_n10244", "bernoulli_n10243", "uniform_n1003_late",
                       "normal_n3001_sub_o5", "bernoulli_n3001_sub_o8"});
+  card.no_batches = "an element's number in the stream is its place";
   card.sizes = [](Dtype dtype) {
     const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(dtype)), tile = 256 * pack;
     std::vector<std::string> shapes;

@@ -282,6 +282,7 @@ Card reduce_by_key_card() {
   card.exact_samples = exact_samples;
   card.special_samples = special_samples;
   card.usual = [](Dtype) { return shapes({4500}); };
+  card.no_batches = "the keys say which elements a result has";
   card.sizes = [](Dtype) {
     std::vector<std::string> result = shapes({1, 3, 17, 257, 4095, 4096, 4097}, {"sum"});
     result.push_back("max_k64_n67585"); // beyond a group of tiles

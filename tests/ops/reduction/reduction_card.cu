@@ -178,6 +178,16 @@ std::string hint(const Problem& problem, const Inputs& inputs, const test::Compa
   return slice.empty() ? "" : "along the axis, " + slice;
 }
 
+// Of sums of floats; extrema have one right value.
+std::function<Dependence(const Problem&)> dependence(std::string_view variant) {
+  return [is_naive = variant == "naive"](const Problem& problem) -> Dependence {
+    if (!is_sum(op_of(problem.shape)) || is_integer(problem.dtype)) return {};
+    if (!is_naive) return {"threads and blocks for a result follow how many results there are", ""};
+    const bool single = extents_of(Shape::parse(problem.shape))[2] == 1;
+    return {single ? "one result alone is added up by a block, several by a thread each" : "", ""};
+  };
+}
+
 } // namespace
 
 Card reduction_card() {
@@ -185,6 +195,7 @@ Card reduction_card() {
   card.problem = problem;
   run_by(card, reduction::kVariants, kRun);
   for (Variant& each : card.variants) {
+    each.dependence = dependence(each.name);
     each.accurate = each.name != "naive";
     each.supports = [](const Problem& p) { return reduction::supports(op_of(p.shape), p.dtype); };
     each.sequence = [name = each.name](const Problem& p) -> std::int64_t {
@@ -207,6 +218,7 @@ Card reduction_card() {
   card.random_samples = reduction_samples::random_samples;
   card.special_samples = reduction_samples::special_samples;
   card.usual = reduction_samples::usual;
+  card.batches = reduction_samples::batches;
   card.sizes = reduction_samples::sizes;
   card.misaligned = these({"sum_o5_a1030_i1", "sum_o3_a66_i40"});
   card.refuses_overlap = false;

@@ -178,6 +178,16 @@ inline std::vector<std::string> usual(Dtype dtype) {
   return shapes;
 }
 
+// Rows of short and long sums, and columns.
+inline std::vector<std::string> batches(Dtype dtype) {
+  std::vector<std::string> batches;
+  for (const char* const extents :
+       {"o*_a200_i1", "o*_a201_i1", "o*_a9000_i1", "o*_a70_i24", "o2_a130_i*", "o1_a4000_i8*"})
+    batches.push_back(std::string("sum_") + extents);
+  if (!is_integer(dtype)) batches.insert(batches.end(), {"mean_o*_a200_i1", "max_o*_a70_i7"});
+  return batches;
+}
+
 // Around a 16-byte load, a warp, a block, a tile, and the size where rows go from warps to blocks;
 // and more than one grid takes.
 inline std::vector<std::string> sizes(Dtype dtype) {

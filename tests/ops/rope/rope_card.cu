@@ -292,6 +292,8 @@ Card rope_card() {
   card.special_samples = special_samples;
   card.usual = these({"t21_h3_d64", "t13_h5_d80_r48_interleaved", "t19_h2_d30_r20_positions",
                       "t7_h3_d33_r10_interleaved_back"});
+  // Without a list of positions those of the rows are their places.
+  card.batches = these({"t*_h3_d64_positions", "t*_h2_d30_r20_positions"});
   card.sizes = [](Dtype) {
     std::vector<std::string> shapes;
     for (const int depth : {2, 4, 6, 8, 14, 16, 18, 30, 32, 34, 254, 256, 258, 1024})

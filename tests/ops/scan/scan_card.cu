@@ -198,6 +198,7 @@ Card scan_card() {
   card.exact_samples = scan_samples::exact_samples;
   card.special_samples = scan_samples::special_samples;
   card.usual = [](Dtype) { return each_form({kOdd}); };
+  card.no_batches = "an element needs those before it";
   card.sizes = sizes;
   card.misaligned = these(
       {"sum_inclusive_n4133", "sum_exclusive_segments_n4133", "sum_inclusive_n4133_offsets40"});

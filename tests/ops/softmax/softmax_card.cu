@@ -308,6 +308,13 @@ Card softmax_card() {
         rows_cols(2, 5000),         rows_cols(2, beyond_shared(), "log"),
         rows_cols(2, 5000, "log")};
   };
+  depend_on_vectors(card);
+  card.batches = [](Dtype) {
+    std::vector<std::string> batches = batches_of_rows();
+    for (const char* const cols : {"99", "1000", "5000"})
+      batches.push_back(std::string("log_rows*_cols") + cols);
+    return batches;
+  };
   card.sizes = sizes;
   card.degenerate = [](Dtype, const std::string& shape) {
     if (!shape.ends_with("_cols1")) return test::Degenerate::no;

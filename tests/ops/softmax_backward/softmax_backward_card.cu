@@ -238,6 +238,12 @@ Card softmax_backward_card() {
         shapes.push_back(shape);
     return shapes;
   };
+  depend_on_vectors(card);
+  card.batches = [](Dtype) {
+    std::vector<std::string> batches = batches_of_rows();
+    batches.insert(batches.end(), {"log_rows*_cols99", "log_rows*_cols1000"});
+    return batches;
+  };
   card.sizes = sizes;
   card.degenerate = [](Dtype, const std::string& shape) { // y is 1 and dx 0
     return shape.ends_with("_cols1") ? test::Degenerate::zero : test::Degenerate::no;

@@ -119,6 +119,7 @@ Card softmax_sum_card() {
   card.exact_samples = exact_samples;
   card.special_samples = special_samples;
   card.usual = these({terms_of(kTerms, kLength)});
+  card.batches = these({"k5_n41*", "k64_n8*"});
   card.sizes = sizes;
   card.misaligned = [](Dtype dtype) {
     return std::vector<std::string>{terms_of(5, 1), terms_of(5, 5), terms_of(5, 40),

@@ -49,6 +49,13 @@ TEST(Shape, KeyIsAllThatStandsBeforeTheDigits) {
   EXPECT_THAT(error_of([&] { shape.number("ld"); }), HasSubstr("lacks 'ld'"));
 }
 
+TEST(Shape, OfABatchGrowsWithItsRows) {
+  EXPECT_EQ(batch_of("rows*_cols8", 3), "rows3_cols8");
+  EXPECT_EQ(batch_of("sum_n41*_k41", 2), "sum_n82_k41");
+  EXPECT_EQ(batch_of("b1_h2*_kv*_q1", 33), "b1_h66_kv33_q1");
+  EXPECT_THAT(error_of([] { batch_of("rows3_cols8", 3); }), HasSubstr("put a '*' behind"));
+}
+
 TEST(Shape, RefusesTextThatIsNoId) {
   EXPECT_THAT(error_of([] { Shape::parse("m-5"); }), HasSubstr("holds '-'"));
   EXPECT_THAT(error_of([] { Shape::parse("m5 n6"); }), HasSubstr("holds ' '"));

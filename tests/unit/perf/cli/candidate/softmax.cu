@@ -71,6 +71,22 @@ __global__ void with_a_race(const float* x, float* y, int64_t cols) {
     y[blockIdx.x * cols + i] = expf(row[i] - largest) / sum;
 }
 
+// How many threads add up a row, and so the order of its sum, follows the number of rows.
+__global__ void by_the_grid(const float* x, float* y, int64_t cols) {
+  __shared__ float shared[kThreads];
+  const int threads = gridDim.x < 8 ? kThreads : kThreads / 2;
+  const float* const row = x + blockIdx.x * cols;
+  float largest = -INFINITY;
+  for (int64_t i = threadIdx.x; i < cols; i += kThreads) largest = fmaxf(largest, row[i]);
+  largest = over_block(shared, largest, Max());
+  float sum = 0;
+  for (int64_t i = threadIdx.x; i < cols && threadIdx.x < threads; i += threads)
+    sum += expf(row[i] - largest);
+  sum = over_block(shared, sum, Sum());
+  for (int64_t i = threadIdx.x; i < cols; i += kThreads)
+    y[blockIdx.x * cols + i] = expf(row[i] - largest) / sum;
+}
+
 // Reads the element behind the last row for nothing.
 __global__ void beyond_its_rows(const float* x, float* y, int64_t cols) {
   const float ahead = x[(blockIdx.x + 1) * cols];
@@ -182,6 +198,8 @@ extern "C" void softmax_f32(const float* x, float* y, int64_t rows, int64_t cols
   } else if (is("other bits")) {
     right(x, y, rows, cols, stream);
     shake<<<8, 256, 0, stream>>>(y, size, calls % 2 == 0 ? 1.0F : 1.0F + 2.4e-7F);
+  } else if (is("sums by the grid")) {
+    by_the_grid<<<blocks(rows), kThreads, 0, stream>>>(x, y, cols);
   } else if (is("race")) {
     with_a_race<<<blocks(rows), kThreads, 0, stream>>>(x, y, cols);
   } else if (is("beyond its rows")) {
