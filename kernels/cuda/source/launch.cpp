@@ -72,22 +72,22 @@ class Children {
     }
     const auto recorded = queue.end_capture();
     std::lock_guard lock(mutex_); // blocks run side by side
-    for (Queue::Task& task : *recorded) waiting_.push_back(std::move(task));
+    for (Queue::Node& node : *recorded) waiting_.push_back(std::move(node.task));
   }
   // With those that they launch in turn.
   void run() {
-    for (Queue::Tasks tasks = take(); !tasks.empty(); tasks = take()) {
+    for (std::vector<Queue::Task> tasks = take(); !tasks.empty(); tasks = take()) {
       for (const Queue::Task& task : tasks) task();
     }
   }
-  Queue::Tasks take() {
+  std::vector<Queue::Task> take() {
     std::lock_guard lock(mutex_);
     return std::exchange(waiting_, {});
   }
 
  private:
   std::mutex mutex_;
-  Queue::Tasks waiting_;
+  std::vector<Queue::Task> waiting_;
 };
 
 Children& children() {
@@ -124,11 +124,11 @@ cudaError_t launch(LaunchConfig config, cudaStream_t stream, const detail::Erase
     return note_refusal(refusal.code, (where + "launch of " + name).c_str(), refusal.what());
   }
   note_launch();
-  if (!current_block) note_work(stream);
   if (current_block) {
     children().add(config, kernel, arguments);
     return cudaSuccess;
   }
+  const StreamWork work(stream, nullptr, config.where);
   return run_grid([&] { detail::launch_erased(config, kernel, arguments); });
 }
 
