@@ -22,18 +22,19 @@ namespace kg::foreign {
 // none or cudaDeviceReset forgot it.
 std::string report();
 
-// Runs `work` on the stream: now, or, while it is captured, when its graph runs.
-cudaError_t on_stream(cudaStream_t stream, std::function<void()> work);
-// Managed memory that the program's host code does not look at: Thrust's algorithms, which do so
-// here, are work of the default stream on a GPU.
-cudaError_t allocate_for_thrust(void** pointer, std::size_t bytes);
+// Runs `work` of the function `name` (a literal) on the stream: now, or, while it is captured, when
+// its graph runs.
+cudaError_t on_stream(cudaStream_t stream, const char* name, std::function<void()> work);
+bool use_per_thread_default_stream(); // from now on, for a null stream; true
 // Tells the checkers that the host has written it.
 void note_written(const void* data, std::size_t bytes);
 
 cudaError_t copy_to_symbol(const void* symbol, std::size_t size, const void* from,
-                           std::size_t bytes, std::size_t offset, cudaMemcpyKind kind);
+                           std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
+                           cudaStream_t stream = nullptr, bool waits = true);
 cudaError_t copy_from_symbol(void* to, const void* symbol, std::size_t size, std::size_t bytes,
-                             std::size_t offset, cudaMemcpyKind kind);
+                             std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream = nullptr,
+                             bool waits = true);
 cudaError_t symbol_address(void** address, const void* symbol, std::size_t bytes);
 cudaError_t function_attributes(cudaFuncAttributes* attributes);
 cudaError_t set_function_attribute(cudaFuncAttribute attribute, int value);
@@ -213,8 +214,8 @@ cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::size_t by
 template <class T>
 cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, std::size_t bytes,
                                     std::size_t offset, cudaMemcpyKind kind,
-                                    cudaStream_t = nullptr) {
-  return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+                                    cudaStream_t stream = nullptr) {
+  return kg::foreign::copy_to_symbol(&symbol, sizeof(T), from, bytes, offset, kind, stream, false);
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes,
@@ -225,8 +226,8 @@ cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes,
 template <class T>
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::size_t bytes,
                                       std::size_t offset, cudaMemcpyKind kind,
-                                      cudaStream_t = nullptr) {
-  return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
+                                      cudaStream_t stream = nullptr) {
+  return kg::foreign::copy_from_symbol(to, &symbol, sizeof(T), bytes, offset, kind, stream, false);
 }
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {

@@ -193,6 +193,7 @@ cudaError_t cudaDeviceSynchronize() {
 cudaError_t cudaDeviceReset() {
   forget_errors();
   forget_attributes();
+  note_wait_for_all();
   destroy_streams();
   free_all_memory();
   return cudaSuccess;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/source/graph.h"
 
+#include "cuda/source/graph_run.h"
 #include "cuda/source/handles.h"
 #include "runtime/host/queue.h"
 
@@ -12,6 +13,8 @@ struct CUgraphNode_st {
   cudaGraphNodeType type;
   std::function<void()> run;
   std::vector<cudaGraphNode_t> dependencies;
+  std::uint32_t call_site = 0;
+  std::vector<kg::foreign::GraphStep> child{}; // the nodes of a child graph
 };
 
 struct CUgraph_st {
@@ -19,12 +22,8 @@ struct CUgraph_st {
 };
 
 struct CUgraphExec_st {
-  struct Step {
-    cudaGraphNode_t node; // of the graph; only its address is of use
-    cudaGraphNodeType type;
-    std::function<void()> run;
-  };
-  std::vector<Step> steps;
+  std::vector<kg::foreign::GraphStep> steps;
+  kg::foreign::GraphOrder order{};
 };
 
 namespace kg::foreign {
@@ -64,25 +63,38 @@ cudaError_t add(const char* name, cudaGraphNode_t* node, cudaGraph_t graph,
     }
     added->type = type;
     added->run = make();
+    if (host::observer) added->call_site = host::observer->call_site();
     *node = added.get();
     target.nodes.push_back(std::move(added));
   });
 }
 
-// The nodes as they were added, each as soon as all that it depends on has run.
-std::vector<CUgraphExec_st::Step> steps_of(const CUgraph_st& graph) {
-  std::vector<CUgraphExec_st::Step> steps;
+// The nodes as they were added, each as soon as all that it depends on has run. Those of a child
+// graph come before the node that it is.
+std::vector<GraphStep> steps_of(const CUgraph_st& graph) {
+  std::vector<GraphStep> steps;
   std::vector<const CUgraphNode_st*> left;
   for (const auto& node : graph.nodes) left.push_back(node.get());
-  std::set<const CUgraphNode_st*> done;
+  std::map<const CUgraphNode_st*, std::size_t> done;
   while (!left.empty()) {
     const auto next = std::find_if(left.begin(), left.end(), [&](const CUgraphNode_st* node) {
       return std::all_of(node->dependencies.begin(), node->dependencies.end(),
                          [&](cudaGraphNode_t other) { return done.count(other) == 1; });
     });
     demand(next != left.end(), cudaErrorInvalidValue, "the dependencies form a circle");
-    steps.push_back({const_cast<cudaGraphNode_t>(*next), (*next)->type, (*next)->run});
-    done.insert(*next);
+    const CUgraphNode_st& node = **next;
+    std::vector<std::size_t> after;
+    for (const cudaGraphNode_t other : node.dependencies) after.push_back(done[other]);
+    const std::size_t first = steps.size();
+    for (GraphStep step : node.child) {
+      for (std::size_t& other : step.after) other += first;
+      if (step.after.empty()) step.after = after;
+      steps.push_back(std::move(step));
+    }
+    for (std::size_t i = first; i < first + node.child.size(); ++i) after.push_back(i);
+    done[*next] = steps.size();
+    steps.push_back({const_cast<cudaGraphNode_t>(*next), node.type, node.run, std::move(after),
+                     node.call_site});
     left.erase(next);
   }
   return steps;
@@ -108,10 +120,10 @@ void set_rows(const cudaMemsetParams& p) {
 }
 
 // Of a capture, which is in progress on these streams.
-std::vector<cudaStream_t> capturing_streams(const std::shared_ptr<host::Queue::Tasks>& tasks) {
+std::vector<cudaStream_t> capturing_streams(const std::shared_ptr<host::Queue::Nodes>& nodes) {
   std::vector<cudaStream_t> streams;
   for (cudaStream_t stream : all_streams()) {
-    if (host::queue_of(stream->stream).capture() == tasks) streams.push_back(stream);
+    if (host::queue_of(stream->stream).capture() == nodes) streams.push_back(stream);
   }
   return streams;
 }
@@ -135,16 +147,18 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   return call("cudaStreamEndCapture", [&] {
     demand(graph != nullptr, cudaErrorInvalidValue, "the pointer to the graph is null");
-    const auto tasks = kg::host::queue_of(stream_of(stream)).capture();
-    demand(tasks != nullptr, cudaErrorIllegalState, "the stream is not being captured");
-    for (cudaStream_t joined : capturing_streams(tasks))
+    const auto nodes = kg::host::queue_of(stream_of(stream)).capture();
+    demand(nodes != nullptr, cudaErrorIllegalState, "the stream is not being captured");
+    for (cudaStream_t joined : capturing_streams(nodes))
       kg::host::queue_of(joined->stream).end_capture();
     auto captured = std::make_unique<CUgraph_st>();
-    for (kg::host::Queue::Task& task : *tasks) {
+    for (kg::host::Queue::Node& from : *nodes) {
       auto node = std::make_unique<CUgraphNode_st>();
       node->type = cudaGraphNodeTypeKernel; // or another: the runtime does not say
-      node->run = [task = std::move(task)] { run_grid(task); };
-      if (!captured->nodes.empty()) node->dependencies.push_back(captured->nodes.back().get());
+      node->run = [task = std::move(from.task)] { run_grid(task); };
+      for (const std::size_t other : from.after)
+        node->dependencies.push_back(captured->nodes[other].get());
+      node->call_site = from.call_site;
       captured->nodes.push_back(std::move(node));
     }
     *graph = graphs().add(std::move(captured));
@@ -225,7 +239,7 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaMemcpy3DParms* parameters) {
   return add("cudaGraphAddMemcpyNode", node, graph, dependencies, count, cudaGraphNodeTypeMemcpy,
              [=]() -> std::function<void()> {
-               return [p = *parameters] { demand_done(cudaMemcpy3D(&p)); };
+               return [p = *parameters] { demand_done(cudaMemcpy3DAsync(&p, nullptr)); };
              });
 }
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
@@ -234,7 +248,7 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
                                      cudaMemcpyKind kind) {
   return add("cudaGraphAddMemcpyNode1D", node, graph, dependencies, count, cudaGraphNodeTypeMemcpy,
              [=]() -> std::function<void()> {
-               return [=] { demand_done(cudaMemcpy(to, from, bytes, kind)); };
+               return [=] { demand_done(cudaMemcpyAsync(to, from, bytes, kind, nullptr)); };
              });
 }
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
@@ -261,7 +275,12 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                  const cudaGraphNode_t* dependencies, std::size_t count,
                                  const cudaHostNodeParams* parameters) {
   return add("cudaGraphAddHostNode", node, graph, dependencies, count, cudaGraphNodeTypeHost,
-             [=]() -> std::function<void()> { return [p = *parameters] { p.fn(p.userData); }; });
+             [=]() -> std::function<void()> {
+               return [p = *parameters] {
+                 p.fn(p.userData);
+                 if (kg::host::observer) kg::host::observer->work_tells_host();
+               };
+             });
 }
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                   const cudaGraphNode_t* dependencies, std::size_t count) {
@@ -271,12 +290,14 @@ cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                        const cudaGraphNode_t* dependencies, std::size_t count,
                                        cudaGraph_t child) {
-  return add("cudaGraphAddChildGraphNode", node, graph, dependencies, count, cudaGraphNodeTypeGraph,
-             [=]() -> std::function<void()> {
-               return [steps = steps_of(graph_of(child))] { // as the child is now
-                 for (const CUgraphExec_st::Step& step : steps) step.run();
-               };
-             });
+  const cudaError_t error = add("cudaGraphAddChildGraphNode", node, graph, dependencies, count,
+                                cudaGraphNodeTypeGraph, [=]() -> std::function<void()> {
+                                  graph_of(child);
+                                  return [] {};
+                                });
+  return error != cudaSuccess ? error : call("cudaGraphAddChildGraphNode", [&] {
+    (*node)->child = steps_of(graph_of(child)); // as the child is now
+  });
 }
 
 // --- Execution
@@ -308,18 +329,14 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   return call("cudaGraphLaunch", [&] {
-    kg::host::Queue& queue = kg::host::queue_of(stream_of(stream));
-    note_work(stream);
-    for (const CUgraphExec_st::Step& step : execs().get(exec, "executable graph").steps) {
-      queue.run(step.run);
-      if (fault() != cudaSuccess) return; // the kernel's; what follows returns it
-    }
+    CUgraphExec_st& launched = execs().get(exec, "executable graph");
+    run_steps(launched.steps, stream, launched.order); // a kernel's fault: what follows returns it
   });
 }
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const cudaKernelNodeParams* parameters) {
   return call("cudaGraphExecKernelNodeSetParams", [&] {
-    for (CUgraphExec_st::Step& step : execs().get(exec, "executable graph").steps) {
+    for (GraphStep& step : execs().get(exec, "executable graph").steps) {
       if (step.node != node) continue;
       step.run = kernel_task(parameters);
       return;
@@ -330,8 +347,8 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* info) {
   return call("cudaGraphExecUpdate", [&] {
-    std::vector<CUgraphExec_st::Step>& steps = execs().get(exec, "executable graph").steps;
-    std::vector<CUgraphExec_st::Step> updated = steps_of(graph_of(graph));
+    std::vector<GraphStep>& steps = execs().get(exec, "executable graph").steps;
+    std::vector<GraphStep> updated = steps_of(graph_of(graph));
     const bool same = std::equal(steps.begin(), steps.end(), updated.begin(), updated.end(),
                                  [](const auto& a, const auto& b) { return a.type == b.type; });
     if (info)

@@ -73,22 +73,22 @@ class Children {
     }
     const auto recorded = queue.end_capture();
     std::lock_guard lock(mutex_); // blocks run side by side
-    for (Queue::Task& task : *recorded) waiting_.push_back(std::move(task));
+    for (Queue::Node& node : *recorded) waiting_.push_back(std::move(node.task));
   }
   // With those that they launch in turn.
   void run() {
-    for (Queue::Tasks tasks = take(); !tasks.empty(); tasks = take()) {
+    for (std::vector<Queue::Task> tasks = take(); !tasks.empty(); tasks = take()) {
       for (const Queue::Task& task : tasks) task();
     }
   }
-  Queue::Tasks take() {
+  std::vector<Queue::Task> take() {
     std::lock_guard lock(mutex_);
     return std::exchange(waiting_, {});
   }
 
  private:
   std::mutex mutex_;
-  Queue::Tasks waiting_;
+  std::vector<Queue::Task> waiting_;
 };
 
 Children& children() {
@@ -128,11 +128,11 @@ cudaError_t launch(LaunchConfig config, cudaStream_t stream, const detail::Erase
   }
   note_launch();
   note_launch_of(kernel.address);
-  if (!current_block) note_work(stream);
   if (current_block) {
     children().add(config, kernel, arguments);
     return cudaSuccess;
   }
+  const StreamWork work(stream, nullptr, config.where);
   return run_grid([&] { detail::launch_erased(config, kernel, arguments); });
 }
 

@@ -191,6 +191,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* given, void (*kernel)(P
   static_assert(sizeof...(Parameters) == sizeof...(Arguments));
   kg::LaunchConfig config{.grid = given->gridDim, .block = given->blockDim};
   config.shared_bytes = given->dynamicSmemBytes;
+  config.where = {}; // the call's is not known
   for (unsigned i = 0; i < given->numAttrs; ++i) {
     const cudaLaunchAttribute& attribute = given->attrs[i];
     if (attribute.id == cudaLaunchAttributeCooperative)

@@ -12,6 +12,7 @@ namespace {
 struct Memory {
   Allocation allocation;
   cudaMemoryType type;
+  bool ordered; // by a stream: of cudaMallocAsync
 };
 
 // By address. Never destroyed: what a program did not free is a leak, not to be tidied up.
@@ -29,112 +30,7 @@ Memories& memories() {
 
 std::uintptr_t number(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
-bool on_device(const Range& region) {
-  return region.type == cudaMemoryTypeDevice || region.type == cudaMemoryTypeManaged;
-}
-
-std::string words(const char* which, const void* pointer) {
-  char text[96];
-  std::snprintf(text, sizeof text, "%s %p", which, pointer);
-  return text;
-}
-
-void demand_inside(const Range& region, const char* which, const void* pointer, std::size_t bytes) {
-  if (region.type == cudaMemoryTypeUnregistered) return;
-  const std::size_t left = region.begin + region.bytes - number(pointer);
-  demand(bytes <= left, cudaErrorInvalidValue,
-         words(which, pointer) + " has " + std::to_string(left) + " bytes left of " +
-             std::to_string(region.bytes) + ", and " + std::to_string(bytes) + " are asked for");
-}
-
-void demand_device(const Range& region, const char* which, const void* pointer) {
-  demand(on_device(region) || region.type == cudaMemoryTypeHost, cudaErrorInvalidValue,
-         words(which, pointer) + " is not memory of the device: it does not come from cudaMalloc");
-}
-
-void demand_host(const Range& region, const char* which, const void* pointer) {
-  demand(region.type != cudaMemoryTypeDevice, cudaErrorInvalidValue,
-         words(which, pointer) + " is memory of the device; the copy's direction says host");
-}
-
-void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, Stream& stream) {
-  if (bytes == 0) return;
-  demand(to && from, cudaErrorInvalidValue, "a pointer is null");
-  const Range target = range_of(to);
-  const Range source = range_of(from);
-  bool to_device = on_device(target);
-  bool from_device = on_device(source);
-  switch (kind) {
-  case cudaMemcpyDefault: break;
-  case cudaMemcpyHostToHost:
-  case cudaMemcpyHostToDevice:
-  case cudaMemcpyDeviceToHost:
-  case cudaMemcpyDeviceToDevice:
-    to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-    from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-    to_device ? demand_device(target, "the target", to) : demand_host(target, "the target", to);
-    from_device ? demand_device(source, "the source", from)
-                : demand_host(source, "the source", from);
-    break;
-  default: throw Refusal(cudaErrorInvalidMemcpyDirection, "kind " + std::to_string(kind));
-  }
-  demand_inside(target, "the target", to, bytes);
-  demand_inside(source, "the source", from, bytes);
-  if (to_device && from_device) {
-    copy_on_device(to, from, bytes, stream);
-  } else if (to_device) {
-    copy_to_device(to, from, bytes, stream);
-  } else if (from_device) {
-    if (host::observer) host::observer->copied_to_host(from, bytes);
-    copy_to_host(to, from, bytes, stream);
-  } else {
-    std::memmove(to, from, bytes);
-  }
-}
-
-void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-               std::size_t width, std::size_t height, cudaMemcpyKind kind, Stream& stream) {
-  demand(width <= to_pitch && width <= from_pitch, cudaErrorInvalidPitchValue,
-         "rows of " + std::to_string(width) + " bytes need pitches of at least that, not " +
-             std::to_string(to_pitch) + " and " + std::to_string(from_pitch));
-  for (std::size_t row = 0; row < height; ++row) {
-    copy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch,
-         width, kind, stream);
-  }
-}
-
-// An asynchronous copy, whose memory of the host is not the host's until something waits for it.
-void copy_later(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                Stream& stream) {
-  copy(to, from, bytes, kind, stream);
-  if (!host::observer || bytes == 0) return;
-  const auto is_shared = [](const void* memory) {
-    const cudaMemoryType type = range_of(memory).type;
-    return type == cudaMemoryTypeHost || type == cudaMemoryTypeManaged;
-  };
-  if (is_shared(to)) host::observer->async_host_copy(to, bytes, true);
-  if (is_shared(from)) host::observer->async_host_copy(from, bytes, false);
-}
-
-// Of a capture, what is asked for is looked at when the graph runs.
-void on_queue(Stream& stream, std::function<void(Stream&)> work) {
-  host::Queue& queue = host::queue_of(stream);
-  if (queue.capturing()) {
-    queue.record([work = std::move(work)] { work(stream_of(nullptr)); });
-  } else {
-    work(stream);
-  }
-}
-
-void set(void* to, int value, std::size_t bytes, Stream& stream) {
-  if (bytes == 0) return;
-  const Range region = range_of(to);
-  demand_device(region, "the target", to);
-  demand_inside(region, "the target", to, bytes);
-  fill_bytes(to, static_cast<unsigned char>(value), bytes, stream);
-}
-
-void allocate(void** pointer, std::size_t bytes, cudaMemoryType type, bool shared = true) {
+void allocate(void** pointer, std::size_t bytes, cudaMemoryType type, bool ordered = false) {
   demand(pointer != nullptr, cudaErrorInvalidValue, "the pointer to the pointer is null");
   *pointer = nullptr;
   if (bytes == 0) return;
@@ -147,7 +43,8 @@ void allocate(void** pointer, std::size_t bytes, cudaMemoryType type, bool share
     }
     *pointer = allocation.data();
     std::lock_guard lock(memories().mutex);
-    memories().allocated.insert_or_assign(number(*pointer), Memory{std::move(allocation), type});
+    memories().allocated.insert_or_assign(number(*pointer),
+                                          Memory{std::move(allocation), type, ordered});
   } catch (const Error& error) {
     throw Refusal(cudaErrorMemoryAllocation, error.what());
   }
@@ -158,8 +55,7 @@ void demand_no_capture(cudaStream_t stream) {
          "memory is not allocated or freed in a capture; do it before or after");
 }
 
-void release(void* pointer, bool host) {
-  if (!pointer) return;
+Memory release(void* pointer, bool host) {
   std::lock_guard lock(memories().mutex);
   const auto i = memories().allocated.find(number(pointer));
   demand(i != memories().allocated.end() && (i->second.type == cudaMemoryTypeHost) == host,
@@ -167,11 +63,23 @@ void release(void* pointer, bool host) {
          words("the pointer", pointer) + " was not allocated by " +
              (host ? "cudaMallocHost or cudaHostAlloc" : "cudaMalloc") +
              ", or has been freed already");
-  Allocation freed = std::move(i->second.allocation);
+  Memory freed = std::move(i->second);
   memories().allocated.erase(i);
+  return freed;
+}
+
+// Of the range, for the checkers.
+void note_touch(const void* memory, std::size_t bytes, host::Touch touch) {
+  if (host::observer && memory && bytes != 0) host::observer->work_touches(memory, bytes, touch);
 }
 
 } // namespace
+
+std::string words(const char* which, const void* pointer) {
+  char text[96];
+  std::snprintf(text, sizeof text, "%s %p", which, pointer);
+  return text;
+}
 
 Range range_of(const void* pointer) {
   std::lock_guard lock(memories().mutex);
@@ -203,32 +111,9 @@ void free_all_memory() {
   memories().registered.clear();
 }
 
-void note_written(const void* data, std::size_t bytes) {
-  if (host::observer && bytes != 0) host::observer->written(const_cast<void*>(data), bytes);
-}
-
-void demand_on_device(const void* pointer, std::size_t bytes, const char* which) {
-  const Range region = range_of(pointer);
-  demand_device(region, which, pointer);
-  demand_inside(region, which, pointer, bytes);
-}
-
-void demand_managed(const void* pointer, std::size_t bytes) {
-  const Range region = range_of(pointer);
-  demand(region.type == cudaMemoryTypeManaged, cudaErrorInvalidValue,
-         words("the pointer", pointer) + " does not come from cudaMallocManaged");
-  demand_inside(region, "the pointer", pointer, bytes);
-}
-
-cudaError_t allocate_for_thrust(void** pointer, std::size_t bytes) {
-  return call("Thrust's allocation",
-              [&] { allocate(pointer, bytes, cudaMemoryTypeManaged, false); });
-}
-
 } // namespace kg::foreign
 
 using namespace kg::foreign;
-using kg::Stream;
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   return call("cudaMalloc", [&] { allocate(pointer, bytes, cudaMemoryTypeDevice); });
@@ -236,7 +121,9 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
   return call("cudaMallocAsync", [&] {
     demand_no_capture(stream);
-    allocate(pointer, bytes, cudaMemoryTypeDevice);
+    const StreamWork work(stream, "cudaMallocAsync");
+    allocate(pointer, bytes, cudaMemoryTypeDevice, true);
+    note_touch(*pointer, bytes, kg::host::Touch::allocate);
   });
 }
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
@@ -259,19 +146,28 @@ cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned) {
 }
 cudaError_t cudaFree(void* pointer) {
   return call("cudaFree", [&] {
-    release(pointer, false);
-    note_wait_for_all(); // as CUDA does
+    if (!pointer) return;
+    const Memory freed = release(pointer, false);
+    if (!freed.ordered) {
+      note_wait_for_all(); // as CUDA does
+    } else if (kg::host::observer) {
+      kg::host::observer->host_frees(pointer, freed.allocation.bytes());
+    }
   });
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return call("cudaFreeAsync", [&] {
     demand_no_capture(stream);
-    release(pointer, false);
+    if (!pointer) return;
+    const StreamWork work(stream, "cudaFreeAsync");
+    const Memory freed = release(pointer, false);
+    note_touch(pointer, freed.allocation.bytes(), kg::host::Touch::free);
   });
 }
 cudaError_t cudaFreeHost(void* pointer) {
   return call("cudaFreeHost", [&] {
-    release(pointer, true);
+    if (!pointer) return;
+    const Memory freed = release(pointer, true);
     note_wait_for_all();
   });
 }
@@ -317,78 +213,5 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     void* const address = const_cast<void*>(pointer);
     *attributes = {type, 0, type == cudaMemoryTypeUnregistered ? nullptr : address,
                    type == cudaMemoryTypeDevice ? nullptr : address};
-  });
-}
-
-cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  return call("cudaMemcpy", [&] {
-    copy(to, from, bytes, kind, stream_of(nullptr));
-    note_wait_for_all();
-  });
-}
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t stream) {
-  return call("cudaMemcpyAsync", [&] {
-    note_work(stream);
-    on_queue(stream_of(stream), [=](Stream& queue) { copy_later(to, from, bytes, kind, queue); });
-  });
-}
-cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t bytes) {
-  return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
-}
-cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes,
-                                cudaStream_t stream) {
-  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
-}
-cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                         std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  const cudaError_t result =
-      cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, nullptr);
-  note_wait_for_all();
-  return result;
-}
-cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
-                              std::size_t from_pitch, std::size_t width, std::size_t height,
-                              cudaMemcpyKind kind, cudaStream_t stream) {
-  return call("cudaMemcpy2D", [&] {
-    on_queue(stream_of(stream), [=](Stream& queue) {
-      copy_rows(to, to_pitch, from, from_pitch, width, height, kind, queue);
-    });
-  });
-}
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
-  const cudaError_t result = cudaMemcpy3DAsync(parameters, nullptr);
-  note_wait_for_all();
-  return result;
-}
-cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
-  return call("cudaMemcpy3D", [&] {
-    demand(parameters != nullptr, cudaErrorInvalidValue, "the pointer to the parameters is null");
-    demand(!parameters->srcArray && !parameters->dstArray, cudaErrorNotSupported,
-           "arrays serve textures only: use cudaPitchedPtr");
-    on_queue(stream_of(stream), [p = *parameters](Stream& queue) {
-      const auto at = [](const cudaPitchedPtr& in, const cudaPos& from, std::size_t slice) {
-        return static_cast<char*>(in.ptr) + ((from.z + slice) * in.ysize + from.y) * in.pitch +
-               from.x;
-      };
-      for (std::size_t z = 0; z < p.extent.depth; ++z) {
-        copy_rows(at(p.dstPtr, p.dstPos, z), p.dstPtr.pitch, at(p.srcPtr, p.srcPos, z),
-                  p.srcPtr.pitch, p.extent.width, p.extent.height, p.kind, queue);
-      }
-    });
-  });
-}
-cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
-  return call("cudaMemset", [&] { set(to, value, bytes, stream_of(nullptr)); });
-}
-cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
-  return call("cudaMemsetAsync", [&] { set(to, value, bytes, stream_of(stream)); });
-}
-cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width,
-                         std::size_t height) {
-  return call("cudaMemset2D", [&] {
-    demand(width <= pitch, cudaErrorInvalidPitchValue, "the rows are wider than the pitch");
-    for (std::size_t row = 0; row < height; ++row)
-      set(static_cast<char*>(to) + row * pitch, value, width, stream_of(nullptr));
   });
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "cuda/source/api.h"
+#include "runtime/host/observer.h"
 #include "runtime/host/queue.h"
 #include "runtime/memory.h"
 #include "runtime/stream.h"
@@ -22,13 +23,16 @@
 
 struct CUstream_st {
   kg::Stream stream;
+  kg::host::WorkStream work; // for the checkers
 };
 
 struct CUevent_st {
   kg::Event event;
   bool timed = true;
   bool recorded = false;                           // and not in a capture
-  std::weak_ptr<kg::host::Queue::Tasks> capture{}; // that it was recorded in
+  kg::host::Moment moment{};                       // for the checkers
+  std::weak_ptr<kg::host::Queue::Nodes> capture{}; // that it was recorded in
+  std::vector<std::size_t> nodes{};                // of the capture, that it marks
 };
 
 namespace kg::foreign {
@@ -86,7 +90,8 @@ struct Range {
   cudaMemoryType type = cudaMemoryTypeUnregistered;
 };
 Range range_of(const void* pointer);
-void note_symbol(const void* symbol, std::size_t bytes); // memory of the device from here on
+std::string words(const char* which, const void* pointer); // "the source 0x7f..."
+void note_symbol(const void* symbol, std::size_t bytes);   // memory of the device from here on
 void free_all_memory();
 // Refuses what is not memory of the device, or runs over its end; `which` names it.
 void demand_on_device(const void* pointer, std::size_t bytes, const char* which);
@@ -99,10 +104,32 @@ void demand_managed(const void* pointer, std::size_t bytes);
 // what is no stream.
 Stream& stream_of(cudaStream_t handle);
 std::vector<cudaStream_t> all_streams(); // that were created
-// For the checkers: what follows is work of a stream; the host waits for one, or for all.
-void note_work(cudaStream_t stream);
+// For the checkers: as which stream it orders work; a further one, which the program did not
+// create.
+const host::WorkStream& work_stream(cudaStream_t handle);
+host::WorkStream hidden_stream(host::StreamKind kind);
+// For the checkers: the host waits for a stream, or for all.
 void note_wait(cudaStream_t stream);
 void note_wait_for_all();
+// Work that is a function of the host's: by what it does, the host may learn that it has run.
+cudaError_t call_on_host(cudaStream_t stream, const char* name, std::function<void()> function);
+// While it lives, what this thread does is work of a stream. `where`: of the call, if it is known.
+class StreamWork {
+ public:
+  StreamWork(cudaStream_t stream, const char* function, Location where = {}) {
+    if (host::observer)
+      host::observer->work_begins(
+          {work_stream(stream), function, host::observer->call_site(where)});
+  }
+  explicit StreamWork(const host::Work& work) {
+    if (host::observer) host::observer->work_begins(work);
+  }
+  ~StreamWork() {
+    if (host::observer) host::observer->work_ends();
+  }
+  StreamWork(const StreamWork&) = delete;
+  StreamWork& operator=(const StreamWork&) = delete;
+};
 void destroy_streams();
 
 void demand_device(int device); // Refuses what is not number 0 (device.cpp)

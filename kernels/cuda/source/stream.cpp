@@ -4,17 +4,10 @@
 #include "runtime/host/observer.h"
 #include "runtime/host/queue.h"
 
+#include <atomic>
+
 namespace kg::foreign {
 namespace {
-
-// A function that a stream calls in its turn, and that may look at all that came before. It may
-// tell any thread of the host, too, that what came before is done.
-void call_on_host(cudaStream_t stream, const std::function<void()>& function) {
-  note_wait(stream);
-  if (host::observer) host::observer->host_function(true);
-  function();
-  if (host::observer) host::observer->host_function(false);
-}
 
 Handles<CUstream_st>& streams() {
   static Handles<CUstream_st> instance;
@@ -24,6 +17,9 @@ Handles<CUevent_st>& events() {
   static Handles<CUevent_st> instance;
   return instance;
 }
+
+std::atomic<bool> per_thread_default = false; // what a null stream is
+
 CUevent_st& event_of(cudaEvent_t event) { return events().get(event, "event"); }
 
 } // namespace
@@ -34,21 +30,41 @@ Stream& stream_of(cudaStream_t handle) {
   return streams().get(handle, "stream").stream;
 }
 
-void note_work(cudaStream_t stream) {
-  if (host::observer) host::observer->work_begins(&stream_of(stream));
+host::WorkStream hidden_stream(host::StreamKind kind) {
+  static std::atomic<std::uint64_t> next = host::kHiddenStreams;
+  return {next++, kind};
 }
+const host::WorkStream& work_stream(cudaStream_t handle) {
+  static const host::WorkStream legacy = {0, host::StreamKind::legacy};
+  if (handle == cudaStreamPerThread || (!handle && per_thread_default)) {
+    static thread_local const host::WorkStream of_thread =
+        hidden_stream(host::StreamKind::blocking);
+    return of_thread;
+  }
+  return !handle || handle == cudaStreamLegacy ? legacy : streams().get(handle, "stream").work;
+}
+bool use_per_thread_default_stream() { return per_thread_default = true; }
+
 void note_wait(cudaStream_t stream) {
-  const Stream* const standard = &stream_of(nullptr);
-  const Stream* const given = &stream_of(stream);
-  // The default stream has waited for the others.
-  if (host::observer) host::observer->host_waited(given == standard ? nullptr : given, standard);
+  if (host::observer) host::observer->host_waits(work_stream(stream));
 }
 void note_wait_for_all() {
-  if (host::observer) host::observer->host_waited(nullptr, nullptr);
+  if (host::observer) host::observer->host_waits_for_all();
 }
 
-cudaError_t on_stream(cudaStream_t stream, std::function<void()> work) {
-  return call("work on a stream", [&] { host::queue_of(stream_of(stream)).run(std::move(work)); });
+cudaError_t on_stream(cudaStream_t stream, const char* name, std::function<void()> work) {
+  return call(name, [&] {
+    const StreamWork noted(stream, name);
+    host::queue_of(stream_of(stream)).run(std::move(work));
+  });
+}
+
+cudaError_t call_on_host(cudaStream_t stream, const char* name, std::function<void()> function) {
+  return on_stream(stream, name, [function = std::move(function)] {
+    // First: the function may tell another thread of the host what it likes.
+    if (host::observer) host::observer->work_tells_host();
+    function();
+  });
 }
 
 std::vector<cudaStream_t> all_streams() { return streams().all(); }
@@ -63,17 +79,22 @@ void destroy_streams() {
 using namespace kg::foreign;
 namespace host = kg::host;
 
-cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return call("cudaStreamCreate", [&] {
     demand(stream != nullptr, cudaErrorInvalidValue, "the pointer to the stream is null");
-    *stream = streams().add(std::make_unique<CUstream_st>());
+    const auto kind =
+        flags & cudaStreamNonBlocking ? host::StreamKind::non_blocking : host::StreamKind::blocking;
+    static std::atomic<std::uint64_t> count = 0;
+    *stream = streams().add(
+        std::unique_ptr<CUstream_st>(new CUstream_st{.stream = {}, .work = {++count, kind}}));
+    if (host::observer) host::observer->stream_created();
   });
 }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  return cudaStreamCreate(stream);
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
 }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
-  return cudaStreamCreate(stream);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
+  return cudaStreamCreateWithFlags(stream, flags);
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return call("cudaStreamDestroy", [&] { streams().remove(stream, "stream"); });
@@ -90,22 +111,23 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   return call("cudaStreamWaitEvent", [&] {
     host::Queue& queue = host::queue_of(stream_of(stream));
-    if (host::observer) host::observer->stream_waited();
+    const CUevent_st& awaited = event_of(event);
     // An event of a capture takes the stream into it.
-    if (const auto capture = event_of(event).capture.lock(); capture && !queue.capturing()) {
+    if (const auto capture = awaited.capture.lock(); !capture) {
+      if (host::observer) host::observer->stream_waits(work_stream(stream), awaited.moment);
+    } else if (queue.capture() == capture) {
+      queue.wait_for(awaited.nodes);
+    } else if (!queue.capturing()) {
       demand(stream != nullptr && stream != cudaStreamLegacy, cudaErrorStreamCaptureUnsupported,
              "the default stream cannot be captured");
-      queue.begin_capture(capture);
+      queue.begin_capture(capture, awaited.nodes);
     }
   });
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                   unsigned) {
-  return call("cudaStreamAddCallback", [&] {
-    host::queue_of(stream_of(stream)).run([=] {
-      call_on_host(stream, [=] { callback(stream, cudaSuccess, data); });
-    });
-  });
+  return call_on_host(stream, "cudaStreamAddCallback",
+                      [=] { callback(stream, cudaSuccess, data); });
 }
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
   return call("cudaStreamGetPriority", [&] {
@@ -116,7 +138,8 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
   return call("cudaStreamGetFlags", [&] {
     stream_of(stream);
-    *flags = stream ? cudaStreamNonBlocking : cudaStreamDefault;
+    *flags = work_stream(stream).kind == host::StreamKind::non_blocking ? cudaStreamNonBlocking
+                                                                        : cudaStreamDefault;
   });
 }
 cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
@@ -131,9 +154,7 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribu
 }
 cudaError_t cudaCtxResetPersistingL2Cache() { return fault(); }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  return call("cudaLaunchHostFunc", [&] {
-    host::queue_of(stream_of(stream)).run([=] { call_on_host(stream, [=] { function(data); }); });
-  });
+  return call_on_host(stream, "cudaLaunchHostFunc", [=] { function(data); });
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) {
@@ -152,20 +173,24 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return call("cudaEventRecord", [&] {
     event_of(event).event.record(stream_of(stream));
-    event->capture = host::queue_of(stream_of(stream)).capture();
-    event->recorded = event->capture.expired();
+    const host::Queue& queue = host::queue_of(stream_of(stream));
+    event->capture = queue.capture();
+    event->nodes = queue.last();
+    event->recorded = !queue.capturing();
+    if (event->recorded && host::observer)
+      event->moment = host::observer->recorded(work_stream(stream));
   });
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return call("cudaEventSynchronize", [&] {
     event_of(event).event.synchronize();
-    note_wait_for_all();
+    if (host::observer) host::observer->host_waits(event->moment);
   });
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   return call("cudaEventQuery", [&] {
     event_of(event);
-    note_wait_for_all();
+    if (host::observer) host::observer->host_waits(event->moment);
   });
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop) {
@@ -176,6 +201,10 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
            "an event has not been recorded");
     demand(first.timed && second.timed, cudaErrorInvalidResourceHandle,
            "an event was created with cudaEventDisableTiming");
+    if (host::observer) { // it fails before both are done
+      host::observer->host_waits(first.moment);
+      host::observer->host_waits(second.moment);
+    }
     *milliseconds = static_cast<float>(kg::elapsed_ns(first.event, second.event) * 1e-6);
   });
 }

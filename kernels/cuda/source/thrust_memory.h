@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thrust's device memory is managed memory in the place of operator new's: copies and checkers
+// Thrust's device memory by cudaMallocManaged in the place of operator new: copies and checkers
 // must know it for the device's, and Thrust itself writes it on the host.
 #pragma once
 
@@ -17,7 +17,7 @@ class ThrustMemory final : public thrust::mr::memory_resource<> {
  public:
   void* do_allocate(std::size_t bytes, std::size_t) override {
     void* data = nullptr;
-    if (allocate_for_thrust(&data, bytes) != cudaSuccess) throw std::bad_alloc();
+    if (cudaMallocManaged(&data, bytes) != cudaSuccess) throw std::bad_alloc();
     return data;
   }
   void do_deallocate(void* data, std::size_t, std::size_t) override { cudaFree(data); }

@@ -9,12 +9,32 @@
 #include "runtime/error.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <memory>
 
 namespace kg::host {
 
 class Block;
 struct LaunchContext;
+
+// A stream, by what CUDA's rules of order tell apart.
+enum class StreamKind { legacy, blocking, non_blocking };
+struct WorkStream {
+  std::uint64_t number; // 0: the legacy default stream; from 1 on: as they were created
+  StreamKind kind;
+};
+inline constexpr std::uint64_t kHiddenStreams = 1ull << 32; // numbers of those never created
+// A piece of work in the order of a stream.
+struct Work {
+  const WorkStream& stream;
+  const char* function;    // that asks for it, where it is no kernel: "cudaMemcpyAsync"; static
+  std::uint32_t call_site; // of that function, by Observer::call_site()
+  bool in_graph = false;
+};
+enum class Touch { read, write, allocate, free };
+// All that comes before a point of a stream. Null: nothing, as of an event never recorded.
+using Moment = std::shared_ptr<const void>;
 
 // Called by the OS thread that runs the block; while somebody watches, only one does at a time.
 struct Observer {
@@ -60,13 +80,23 @@ struct Observer {
   // --- What the host does and may touch (of foreign sources)
   virtual void copied_to_host(const void* /*from*/, std::size_t /*bytes*/) {}
   virtual void shared_with_host(void* /*memory*/, std::size_t /*bytes*/) {}
-  // All work that follows is of this stream.
-  virtual void work_begins(const void* /*stream*/) {}
-  virtual void async_host_copy(const void* /*host*/, std::size_t /*bytes*/, bool /*writes_host*/) {}
-  // The host waits for a stream; null: for all.
-  virtual void host_waited(const void* /*stream*/, const void* /*default_stream*/) {}
-  virtual void stream_waited() {}                // for another stream's event
-  virtual void host_function(bool /*begins*/) {} // a stream calls a function of the host's
+  // Frees what cudaMallocAsync gave, without waiting for anything.
+  virtual void host_frees(const void* /*memory*/, std::size_t /*bytes*/) {}
+
+  // --- Streams (of foreign sources)
+  // Whence the program calls: `known` if that has a line.
+  virtual std::uint32_t call_site(Location /*known*/ = {}) { return 0; }
+  virtual void stream_created() {}
+  // What this OS thread does until work_ends, in a stream. Work within work is part of it.
+  virtual void work_begins(const Work&) {}
+  virtual void work_ends() {}
+  virtual void work_tells_host() {} // that it has run
+  virtual void work_touches(const void* /*memory*/, std::size_t /*bytes*/, Touch) {}
+  virtual Moment recorded(const WorkStream&) { return nullptr; }
+  virtual void stream_waits(const WorkStream&, const Moment&) {}
+  virtual void host_waits(const WorkStream&) {}
+  virtual void host_waits(const Moment&) {}
+  virtual void host_waits_for_all() {}
 };
 
 extern Observer* observer; // null when nothing watches

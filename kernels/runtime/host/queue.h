@@ -3,8 +3,11 @@
 #pragma once
 
 #include "runtime/error.h"
+#include "runtime/host/observer.h"
 #include "runtime/stream.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -15,16 +18,30 @@ namespace kg::host {
 class Queue {
  public:
   using Task = std::function<void()>;
-  using Tasks = std::vector<Task>;
+  struct Node {
+    Task task;
+    std::vector<std::size_t> after; // the nodes that it waits for, by number
+    std::uint32_t call_site;        // by the observer
+  };
+  using Nodes = std::vector<Node>;
 
-  // Several queues may record into one list.
-  void begin_capture(std::shared_ptr<Tasks> into = std::make_shared<Tasks>()) {
+  // Several queues may record into one list; what this one records waits for the nodes `after`.
+  void begin_capture(std::shared_ptr<Nodes> into = std::make_shared<Nodes>(),
+                     std::vector<std::size_t> after = {}) {
     recorded_ = std::move(into);
+    last_ = std::move(after);
   }
-  std::shared_ptr<Tasks> end_capture() { return std::move(recorded_); }
-  const std::shared_ptr<Tasks>& capture() const { return recorded_; } // null if there is none
+  std::shared_ptr<Nodes> end_capture() { return std::move(recorded_); }
+  const std::shared_ptr<Nodes>& capture() const { return recorded_; } // null if there is none
   bool capturing() const { return recorded_ != nullptr; }
-  void record(Task task) { recorded_->push_back(std::move(task)); }
+  const std::vector<std::size_t>& last() const { return last_; } // nodes that the next waits for
+  void wait_for(const std::vector<std::size_t>& nodes) {
+    last_.insert(last_.end(), nodes.begin(), nodes.end());
+  }
+  void record(Task task) {
+    recorded_->push_back({std::move(task), last_, observer ? observer->call_site() : 0});
+    last_ = {recorded_->size() - 1};
+  }
 
   // Runs `task` now, or records it.
   void run(Task task) {
@@ -36,7 +53,8 @@ class Queue {
   }
 
  private:
-  std::shared_ptr<Tasks> recorded_;
+  std::shared_ptr<Nodes> recorded_;
+  std::vector<std::size_t> last_;
 };
 
 // A null handle would pass for the default stream: a moved-from Stream must not.

@@ -18,7 +18,7 @@ struct HostEvent {
   bool recorded = false;
 };
 
-using Tasks = host::Queue::Tasks;
+using Nodes = host::Queue::Nodes;
 
 HostEvent& event_of(const Event& event) {
   require(event.handle() != nullptr, "this Event was moved from; use its new owner");
@@ -75,13 +75,13 @@ Graph Graph::capture(Stream& stream, const std::function<void(Stream&)>& enqueue
     throw;
   }
   Graph graph;
-  auto tasks = std::make_unique<Tasks>(std::move(*queue.end_capture()));
-  graph.node_count_ = static_cast<int>(tasks->size());
-  graph.handle_ = tasks.release();
+  auto nodes = std::make_unique<Nodes>(std::move(*queue.end_capture()));
+  graph.node_count_ = static_cast<int>(nodes->size());
+  graph.handle_ = nodes.release();
   return graph;
 }
 
-Graph::~Graph() { delete static_cast<Tasks*>(handle_); }
+Graph::~Graph() { delete static_cast<Nodes*>(handle_); }
 Graph::Graph(Graph&& other) noexcept
     : handle_(std::exchange(other.handle_, nullptr)),
       node_count_(std::exchange(other.node_count_, 0)) {}
@@ -94,7 +94,7 @@ Graph& Graph::operator=(Graph&& other) noexcept {
 void Graph::launch(Stream& stream) {
   require(handle_ != nullptr, "Graph::launch: this graph was moved from; use its new owner");
   host::Queue& queue = host::queue_of(stream);
-  for (const host::Queue::Task& task : *static_cast<Tasks*>(handle_)) queue.run(task);
+  for (const host::Queue::Node& node : *static_cast<Nodes*>(handle_)) queue.run(node.task);
 }
 
 } // namespace kg

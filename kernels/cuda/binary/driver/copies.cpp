@@ -89,7 +89,7 @@ CUresult fill(CUdeviceptr to, std::size_t pitch, T value, std::size_t count, std
     foreign::demand_on_device(pointer_to(to), (rows - 1) * pitch + width, "the target");
   });
   if (error) return error;
-  return code_of(foreign::on_stream(stream, [=] {
+  return code_of(foreign::on_stream(stream, "cuMemsetAsync", [=] {
     for (std::size_t row = 0; row < rows; ++row) {
       T* const begin = static_cast<T*>(pointer_to(to + row * pitch));
       std::fill_n(begin, count, value);

@@ -4,6 +4,7 @@
 // Streams, events, and graphs by capture.
 #include "cuda/binary/driver/call.h"
 #include "cuda/source/graph.h"
+#include "cuda/source/state.h"
 
 using namespace kg::emulate;
 
@@ -52,7 +53,8 @@ KG_DRIVER cuStreamGetId(CUstream stream, unsigned long long* id) {
 KG_DRIVER cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* data, unsigned) {
   if (!callback) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult missing = in_context()) return missing;
-  return code_of(kg::foreign::on_stream(stream, [=] { callback(stream, CUDA_SUCCESS, data); }));
+  return code_of(kg::foreign::call_on_host(stream, "cuStreamAddCallback",
+                                           [=] { callback(stream, CUDA_SUCCESS, data); }));
 }
 KG_DRIVER cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, std::size_t bytes,
                                  unsigned flags) {

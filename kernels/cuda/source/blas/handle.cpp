@@ -86,6 +86,7 @@ cublasContext& context(cublasHandle_t handle) {
 }
 
 void enqueue(const cublasContext& context, std::function<void()> task) {
+  const StreamWork work(context.stream, "cuBLAS");
   host::queue_of(stream_of(context.stream)).run(std::move(task));
 }
 

@@ -24,7 +24,7 @@ cudaError_t device(void* memory, std::size_t& bytes, cudaStream_t stream, Work w
     bytes = 1;
     return cudaSuccess;
   }
-  return kg::foreign::on_stream(stream, work);
+  return kg::foreign::on_stream(stream, "CUB", work);
 }
 template <class T>
 void note_written(T* to, std::size_t count) {

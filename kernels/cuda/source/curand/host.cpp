@@ -70,7 +70,7 @@ curandStatus_t generate(const char* name, curandGenerator_t handle, T* out, std:
   return call_curand(name, [&] {
     curandGenerator_st& generator = generator_of(handle);
     if (!generator.on_host) demand_on_device(out, n * sizeof(T), "the target");
-    on_stream(generator.stream, [=, &generator] {
+    on_stream(generator.stream, "cuRAND", [=, &generator] {
       for (std::size_t i = 0; i < n; ++i) out[i] = draw(&generator.state);
       note_written(out, n * sizeof(T));
     });

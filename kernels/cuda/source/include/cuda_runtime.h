@@ -22,3 +22,8 @@
 #include <string.h>
 #include <time.h>
 #include <utility>
+
+// nvcc's -default-stream per-thread, and the macro that the guide has in its place.
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+static const bool kg_per_thread_default = ::kg::foreign::use_per_thread_default_stream();
+#endif

@@ -274,7 +274,7 @@ inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size
                             const void* instruction) {
   host::Block* const block = host::current_block;
   if (!block) [[unlikely]] {
-    if (host_order_.concerns(address)) host_accessed(kind, address, bytes, instruction);
+    if (work_pends_ && shared_.contains(address)) host_accessed(kind, address, bytes, instruction);
     return;
   }
   if constexpr (kind == Kind::read) {

@@ -86,6 +86,8 @@ Checker::~Checker() {
 
 void Checker::allocated(void* block, std::size_t block_bytes, std::size_t bytes) {
   memory_.add(block, block_bytes, bytes);
+  const std::lock_guard lock(stream_mutex_);
+  work_log_.forget(address_of(block), block_bytes);
 }
 bool Checker::freed(void* block) {
   memory_.release(block);
@@ -93,6 +95,7 @@ bool Checker::freed(void* block) {
 }
 void Checker::written(void* to, std::size_t bytes) {
   shadow_.mark(address_of(to), bytes, kHostWrote);
+  work_touches(to, bytes, host::Touch::write);
 }
 void Checker::poisoned(void* to, std::size_t bytes) {
   shadow_.mark(address_of(to), bytes, kUninitialised);
@@ -100,33 +103,36 @@ void Checker::poisoned(void* to, std::size_t bytes) {
 void Checker::copied(void* to, const void* from, std::size_t bytes) {
   if (shadow_.find(address_of(from)) && shadow_.find(address_of(to))) {
     shadow_.copy(address_of(to), address_of(from), bytes);
+    work_touches(from, bytes, host::Touch::read);
+    work_touches(to, bytes, host::Touch::write);
   } else {
     written(to, bytes);
   }
 }
 
-void Checker::launch_began(const host::LaunchContext& launch) {
+void Checker::launch_began(const host::LaunchContext&) {
   launching_.lock();
   launch_runs_ = true;
   if (now_ > kInFlight / 4) { // the next launch may be long
     shadow_.forget_moments();
     now_ = kFirstMoment;
     quads_.forget();
-    host_order_.forget_launches();
+    pending_launches_.clear();
   }
   launching_stack_ = this_stack();
   launch_floor_ = now_++;
-  host_order_.launch(now_, launch.kernel);
+  judged_pages_.clear();
   read_enough_ = kReadEnough | (read_enough_ + 1);
   objects_.clear();
   forget_copies();
   reads_.open(launch_floor_);
 }
 
-void Checker::launch_ended(const host::LaunchContext&, const std::exception_ptr& failure) {
+void Checker::launch_ended(const host::LaunchContext& launch, const std::exception_ptr& failure) {
   if (pending_.bytes != 0) resolve_pending();
   const std::string found = findings_.text();
   findings_.clear();
+  launch_touched(launch);
   launch_runs_ = false;
   launching_.unlock();
   if (found.empty()) return;
@@ -288,7 +294,9 @@ void Checker::enter_note(std::size_t quad, const BlockOrder& order) {
 
 void Checker::judge_from_now_on(Page& page, const BlockOrder& order) {
   if (std::exchange(page.judged_in, launch_floor_) == launch_floor_) return;
-  if (page.space == Space::global) enter(reads_.close(page.number << kPageBits, kPageBytes), order);
+  if (page.space != Space::global) return;
+  if (has_streams_) judged_pages_.push_back(page.number << kPageBits);
+  enter(reads_.close(page.number << kPageBits, kPageBytes), order);
 }
 
 void Checker::judge_from_now_on(BlockState& state) {

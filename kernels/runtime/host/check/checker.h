@@ -12,7 +12,6 @@
 
 #include "runtime/host/block.h"
 #include "runtime/host/check/findings.h"
-#include "runtime/host/check/host_order.h"
 #include "runtime/host/check/memory_map.h"
 #include "runtime/host/check/order.h"
 #include "runtime/host/check/quad_notes.h"
@@ -20,14 +19,17 @@
 #include "runtime/host/check/shadow.h"
 #include "runtime/host/check/shared_variables.h"
 #include "runtime/host/check/source_line.h"
+#include "runtime/host/check/work_log.h"
 #include "runtime/host/observer.h"
 
 #include <array>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -110,13 +112,18 @@ class Checker final : public host::Observer {
   void copied(void* to, const void* from, std::size_t bytes) override;
   void copied_to_host(const void* from, std::size_t bytes) override;
   void shared_with_host(void* memory, std::size_t bytes) override;
-  void work_begins(const void* stream) override { host_order_.work_on(stream); }
-  void async_host_copy(const void* host, std::size_t bytes, bool writes_host) override;
-  void host_waited(const void* stream, const void* default_stream) override {
-    host_order_.wait(stream, default_stream);
-  }
-  void stream_waited() override { host_order_.joined = true; }
-  void host_function(bool begins) override { host_order_.inside_function = begins; }
+  void host_frees(const void* memory, std::size_t bytes) override;
+  std::uint32_t call_site(Location known) override;
+  void stream_created() override;
+  void work_begins(const host::Work& work) override;
+  void work_ends() override;
+  void work_tells_host() override;
+  void work_touches(const void* memory, std::size_t bytes, host::Touch touch) override;
+  host::Moment recorded(const host::WorkStream& stream) override;
+  void stream_waits(const host::WorkStream& stream, const host::Moment& moment) override;
+  void host_waits(const host::WorkStream& stream) override;
+  void host_waits(const host::Moment& moment) override;
+  void host_waits_for_all() override;
   void launch_began(const host::LaunchContext& launch) override;
   void launch_ended(const host::LaunchContext& launch, const std::exception_ptr& failure) override;
   void block_began(host::Block& block) override;
@@ -213,6 +220,24 @@ class Checker final : public host::Observer {
                                        const void* instruction);
   bool is_new_of_host(Site site, std::uintptr_t address);
   void host_finding(const std::string& text);
+
+  // Two accesses of streams that nothing orders, all their bytes together.
+  struct StreamRace {
+    WorkLog::Entry earlier;
+    Touched access; // from its first byte on
+    std::size_t bytes = 0;
+  };
+  struct PendingLaunch {
+    Time from, to;
+    StreamWorkPointer work;
+  };
+  void launch_touched(const host::LaunchContext& launch);
+  void enter_pending_launches();
+  StreamWorkPointer launch_at(Time time) const;
+  void enter_touches(const std::vector<Touched>& touches);
+  void stream_race(const StreamRace& race);
+  void settle();
+  static bool in_work(); // whether this OS thread does work of a stream
   void uninitialised(const Passage& passage);
   static Hint race_hint(Who flags, const Access& other, const Passage& passage);
   template <Kind kind>
@@ -271,7 +296,18 @@ class Checker final : public host::Observer {
   std::unordered_map<Site, bool> kernel_code_;      // by instructions that were asked about
   std::unordered_map<Site, bool> common_code_;      // the same
   std::unordered_map<Site, bool> releases_;         // by atomic operations with an order
-  HostOrder host_order_;
+  // Of streams: who may know what of whom, and what they have touched. Kernels are looked at where
+  // the program has a second stream.
+  StreamOrder stream_order_;
+  WorkLog work_log_;
+  std::vector<PendingLaunch> pending_launches_; // those that the host may not know, by time
+  std::map<std::uintptr_t, std::shared_ptr<StreamClock>> released_; // by launches, by address
+  std::vector<std::uintptr_t> judged_pages_;                        // in this launch
+  std::atomic<bool> has_streams_ = false;
+  std::atomic<bool> work_pends_ = false; // that the host does not know to be done
+  Span shared_{};                        // memory with the host, and what lies between
+  std::mutex stream_mutex_;              // the host may have several threads
+  std::set<std::tuple<Site, Site, Site, Site>> stream_found_;
   std::mutex host_mutex_;
   std::set<std::pair<Site, std::uintptr_t>> host_found_; // by who did it, and to what
   std::atomic<bool> host_failed_ = false;

@@ -6,6 +6,7 @@
 #include "runtime/event_file.h"
 #include "runtime/host/check/checker.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
 
@@ -17,6 +18,7 @@ std::uintptr_t number_of(const void* pointer) { return reinterpret_cast<std::uin
 } // namespace
 
 void Checker::copied_to_host(const void* from, std::size_t bytes) {
+  work_touches(from, bytes, host::Touch::read);
   const auto [first, unwritten] = shadow_.unwritten(number_of(from), bytes);
   if (unwritten == 0) return;
   const Site site = calling_site();
@@ -30,33 +32,45 @@ void Checker::copied_to_host(const void* from, std::size_t bytes) {
 }
 
 void Checker::shared_with_host(void* memory, std::size_t bytes) {
-  host_order_.share({number_of(memory), bytes});
-}
-
-void Checker::async_host_copy(const void* host, std::size_t bytes, bool writes_host) {
-  if (!host_order_.inside_function)
-    host_order_.copy({number_of(host), bytes}, writes_host, calling_site());
+  const std::uintptr_t begin =
+      shared_.bytes == 0 ? number_of(memory) : std::min(shared_.begin, number_of(memory));
+  const std::uintptr_t end = std::max(shared_.begin + shared_.bytes, number_of(memory) + bytes);
+  shared_ = {begin, end - begin};
 }
 
 // A volatile or atomic access is how a host waits for a flag: what it waits for is not seen here.
+// Code that runs in a stream's turn is work of the stream.
 void Checker::host_accessed(Kind kind, std::uintptr_t address, std::size_t bytes,
                             const void* instruction) {
-  if (is_atomic(kind)) return host_order_.wait(nullptr, nullptr);
   const Site site = site_of(instruction);
   if (launch_runs_ || aside_ || !is_kernel_code(site)) return;
-  const bool writes = kind == Kind::write;
+  const bool writes = is_write(kind);
+  const Touched access{address, address + bytes, writes ? TouchKind::write : TouchKind::read, site};
+  if (in_work()) return enter_touches({access});
+  if (is_atomic(kind)) return host_waits_for_all();
   std::string other;
-  if (const auto copy = host_order_.copy_at(address, writes)) {
-    other = fmt::format("which the asynchronous copy{} {}",
-                        copy->call ? " at " + source_line(copy->call) : "",
-                        copy->writes ? "writes" : "reads");
-  } else if (Page* const page = shadow_.find(address); page && page->has_cells()) {
-    const Cell& cell = page->cells[page->cell_of(address % kPageBytes)];
-    if (const auto launch = host_order_.launch_at(cell.written))
-      other = fmt::format("which kernel {} wrote at {}", kernel_name(launch->kernel),
-                          source_line(cell.write_site));
+  {
+    const std::lock_guard lock(stream_mutex_);
+    const auto known = [this](const StreamWork& work) { return stream_order_.host_knows(work); };
+    work_log_.find(access, known, [&](const Touched&, const WorkLog::Entry& earlier) {
+      const char* verb = earlier.kind == TouchKind::read ? "reads" : "writes";
+      other = earlier.work->kernel
+                  ? fmt::format("which kernel {} {} at {}", kernel_name(earlier.work->kernel), verb,
+                                source_line(earlier.site))
+                  : fmt::format("which the asynchronous copy{} {}",
+                                earlier.work->call ? " at " + source_line(earlier.work->call) : "",
+                                verb);
+    });
+    Page* const page = shadow_.find(address);
+    if (other.empty() && page && page->has_cells()) {
+      const Cell& cell = page->cells[page->cell_of(address % kPageBytes)];
+      const StreamWorkPointer launch = launch_at(cell.written);
+      if (launch && !known(*launch))
+        other = fmt::format("which kernel {} writes at {}", kernel_name(launch->kernel),
+                            source_line(cell.write_site));
+    }
   }
-  if (other.empty() || !is_new_of_host(site, address)) return;
+  if (other.empty() || runs_in_thrust() || !is_new_of_host(site, address)) return;
   host_finding(fmt::format("[race] the host {} {} bytes at {}: {}, {}; nothing has waited for it\n"
                            "  hint: wait for the stream or for an event behind it "
                            "(cudaStreamSynchronize, cudaEventSynchronize) before the host {}",

@@ -94,6 +94,10 @@ class Shadow {
   Unwritten unwritten(std::uintptr_t address, std::size_t bytes);
   // Copies which bytes are initialised. Both ranges exist.
   void copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes);
+  template <class Visit>
+  void for_each(Visit visit) { // page
+    for (const auto& [number, page] : pages_) visit(*page);
+  }
   // Forgets moments, not states: before the clock starts anew.
   void forget_moments();
 

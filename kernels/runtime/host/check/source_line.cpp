@@ -156,6 +156,17 @@ Site calling_site() {
   return 0;
 }
 
+bool runs_in_thrust() {
+  std::array<void*, 64> calls{};
+  const int count = ::backtrace(calls.data(), static_cast<int>(calls.size()));
+  return std::any_of(calls.begin(), calls.begin() + count, [](void* call) {
+    const std::vector<Line> lines = lines_of(reinterpret_cast<std::uintptr_t>(call) - 1);
+    return std::any_of(lines.begin(), lines.end(), [](const Line& line) {
+      return line.file.find("/thrust/") != std::string::npos;
+    });
+  });
+}
+
 namespace {
 bool stands_in(Site site, bool (*is_one)(std::string_view file)) {
   const std::vector<Line> frames = lines_of(address_of(site) - 1);

@@ -38,6 +38,9 @@ std::string source_line(Site site);
 // tells.
 Site calling_site();
 
+// Whether an algorithm of Thrust's is what runs: here on the host, on a GPU in a stream.
+bool runs_in_thrust();
+
 // Whether an instruction is the runtime's or the standard library's own, not inlined into anything
 // else: the linker merges instrumented copies of inline functions with those that the executor
 // calls.

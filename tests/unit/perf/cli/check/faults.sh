@@ -51,6 +51,15 @@ for early in 'reads what a kernel writes' 'writes what a kernel writes' 'reads w
   expect 1 '\[race\] the host (reads|writes) 4 bytes at \S*streams\.cu:\d+: .* nothing has waited for it\n  hint: ' streams "$early"
 done
 
+compile order order.cu
+while read -r program; do
+  fault=race
+  [[ $program != freed* ]] || fault=freed
+  expect 1 "\\[$fault\\] .* at \\S*order\\.cu:\\d+.*, which .* at \\S*order\\.cu:\\d+ .*; nothing (orders the two|has waited for it)\n  hint: " \
+    order "$program"
+  expect 0 '^no error\n$' order "$program" ordered
+done < <(./order list)
+
 # docs/explanation/memory_model.md lists the same.
 compile litmus litmus.cu
 for right in 'message, volatile flag' 'message, atomic flag' 'message within a block, block fence' 'block barrier' 'warp barrier' \
