@@ -39,7 +39,7 @@ void allocate(void** pointer, std::size_t bytes, cudaMemoryType type, bool order
     // What the host writes there directly is not seen by the checkers: all of it counts as written.
     if (type != cudaMemoryTypeDevice) {
       fill_bytes(allocation.data(), 0, bytes, stream_of(nullptr));
-      if (shared && host::observer) host::observer->shared_with_host(allocation.data(), bytes);
+      if (host::observer) host::observer->shared_with_host(allocation.data(), bytes);
     }
     *pointer = allocation.data();
     std::lock_guard lock(memories().mutex);
