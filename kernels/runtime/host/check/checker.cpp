@@ -84,23 +84,33 @@ Checker::~Checker() {
   _exit(1);
 }
 
+// A kernel's own calls are part of its launch, which holds the lock for all its threads.
+std::unique_lock<std::recursive_mutex> Checker::between_launches() {
+  if (host::current_block) return {};
+  return std::unique_lock(launching_);
+}
+
 void Checker::allocated(void* block, std::size_t block_bytes, std::size_t bytes) {
+  const auto alone = between_launches();
   memory_.add(block, block_bytes, bytes);
-  const std::lock_guard lock(stream_mutex_);
   work_log_.forget(address_of(block), block_bytes);
 }
 bool Checker::freed(void* block) {
+  const auto alone = between_launches();
   memory_.release(block);
   return true;
 }
 void Checker::written(void* to, std::size_t bytes) {
+  const auto alone = between_launches();
   shadow_.mark(address_of(to), bytes, kHostWrote);
   work_touches(to, bytes, host::Touch::write);
 }
 void Checker::poisoned(void* to, std::size_t bytes) {
+  const auto alone = between_launches();
   shadow_.mark(address_of(to), bytes, kUninitialised);
 }
 void Checker::copied(void* to, const void* from, std::size_t bytes) {
+  const auto alone = between_launches();
   if (shadow_.find(address_of(from)) && shadow_.find(address_of(to))) {
     shadow_.copy(address_of(to), address_of(from), bytes);
     work_touches(from, bytes, host::Touch::read);
@@ -187,6 +197,7 @@ void Checker::block_ended(host::Block& block) {
 }
 
 void Checker::block_destroyed(host::Block& block) {
+  const auto alone = between_launches();
   const Aside aside(aside_);
   shadow_.remove(address_of(block.shared_memory()), host::kSharedBytesOptIn + kPageBytes);
   if (const auto state = blocks_.find(&block); state != blocks_.end()) {

@@ -237,6 +237,8 @@ class Checker final : public host::Observer {
   void enter_touches(const std::vector<Touched>& touches);
   void stream_race(const StreamRace& race);
   void settle();
+  // What the host asks for, of one of its threads at a time, and while none of them launches.
+  std::unique_lock<std::recursive_mutex> between_launches();
   static bool in_work(); // whether this OS thread does work of a stream
   void uninitialised(const Passage& passage);
   static Hint race_hint(Who flags, const Access& other, const Passage& passage);
@@ -306,13 +308,11 @@ class Checker final : public host::Observer {
   std::atomic<bool> has_streams_ = false;
   std::atomic<bool> work_pends_ = false; // that the host does not know to be done
   Span shared_{};                        // memory with the host, and what lies between
-  std::mutex stream_mutex_;              // the host may have several threads
   std::set<std::tuple<Site, Site, Site, Site>> stream_found_;
-  std::mutex host_mutex_;
   std::set<std::pair<Site, std::uintptr_t>> host_found_; // by who did it, and to what
   std::atomic<bool> host_failed_ = false;
   std::atomic<bool> launch_runs_ = false;
-  std::mutex launching_;
+  std::recursive_mutex launching_; // guards all of this
 };
 
 // The one of this program: the calls that a compiler inserts carry no context. In storage of its

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
+#include <thread>
 
 namespace kg::check {
 namespace {
@@ -18,6 +19,7 @@ std::uintptr_t number_of(const void* pointer) { return reinterpret_cast<std::uin
 } // namespace
 
 void Checker::copied_to_host(const void* from, std::size_t bytes) {
+  const auto alone = between_launches();
   work_touches(from, bytes, host::Touch::read);
   const auto [first, unwritten] = shadow_.unwritten(number_of(from), bytes);
   if (unwritten == 0) return;
@@ -32,6 +34,7 @@ void Checker::copied_to_host(const void* from, std::size_t bytes) {
 }
 
 void Checker::shared_with_host(void* memory, std::size_t bytes) {
+  const auto alone = between_launches();
   const std::uintptr_t begin =
       shared_.bytes == 0 ? number_of(memory) : std::min(shared_.begin, number_of(memory));
   const std::uintptr_t end = std::max(shared_.begin + shared_.bytes, number_of(memory) + bytes);
@@ -42,6 +45,8 @@ void Checker::shared_with_host(void* memory, std::size_t bytes) {
 // Code that runs in a stream's turn is work of the stream.
 void Checker::host_accessed(Kind kind, std::uintptr_t address, std::size_t bytes,
                             const void* instruction) {
+  std::unique_lock alone(launching_, std::defer_lock); // a kernel that runs may wait for it
+  while (!launch_runs_ && !alone.try_lock()) std::this_thread::yield();
   const Site site = site_of(instruction);
   if (launch_runs_ || aside_ || !is_kernel_code(site)) return;
   const bool writes = is_write(kind);
@@ -49,26 +54,23 @@ void Checker::host_accessed(Kind kind, std::uintptr_t address, std::size_t bytes
   if (in_work()) return enter_touches({access});
   if (is_atomic(kind)) return host_waits_for_all();
   std::string other;
-  {
-    const std::lock_guard lock(stream_mutex_);
-    const auto known = [this](const StreamWork& work) { return stream_order_.host_knows(work); };
-    work_log_.find(access, known, [&](const Touched&, const WorkLog::Entry& earlier) {
-      const char* verb = earlier.kind == TouchKind::read ? "reads" : "writes";
-      other = earlier.work->kernel
-                  ? fmt::format("which kernel {} {} at {}", kernel_name(earlier.work->kernel), verb,
-                                source_line(earlier.site))
-                  : fmt::format("which the asynchronous copy{} {}",
-                                earlier.work->call ? " at " + source_line(earlier.work->call) : "",
-                                verb);
-    });
-    Page* const page = shadow_.find(address);
-    if (other.empty() && page && page->has_cells()) {
-      const Cell& cell = page->cells[page->cell_of(address % kPageBytes)];
-      const StreamWorkPointer launch = launch_at(cell.written);
-      if (launch && !known(*launch))
-        other = fmt::format("which kernel {} writes at {}", kernel_name(launch->kernel),
-                            source_line(cell.write_site));
-    }
+  const auto known = [this](const StreamWork& work) { return stream_order_.host_knows(work); };
+  work_log_.find(access, known, [&](const Touched&, const WorkLog::Entry& earlier) {
+    const char* verb = earlier.kind == TouchKind::read ? "reads" : "writes";
+    other =
+        earlier.work->kernel
+            ? fmt::format("which kernel {} {} at {}", kernel_name(earlier.work->kernel), verb,
+                          source_line(earlier.site))
+            : fmt::format("which the asynchronous copy{} {}",
+                          earlier.work->call ? " at " + source_line(earlier.work->call) : "", verb);
+  });
+  Page* const page = shadow_.find(address);
+  if (other.empty() && page && page->has_cells()) {
+    const Cell& cell = page->cells[page->cell_of(address % kPageBytes)];
+    const StreamWorkPointer launch = launch_at(cell.written);
+    if (launch && !known(*launch))
+      other = fmt::format("which kernel {} writes at {}", kernel_name(launch->kernel),
+                          source_line(cell.write_site));
   }
   if (other.empty() || runs_in_thrust() || !is_new_of_host(site, address)) return;
   host_finding(fmt::format("[race] the host {} {} bytes at {}: {}, {}; nothing has waited for it\n"
@@ -80,7 +82,6 @@ void Checker::host_accessed(Kind kind, std::uintptr_t address, std::size_t bytes
 }
 
 bool Checker::is_new_of_host(Site site, std::uintptr_t address) {
-  const std::lock_guard lock(host_mutex_); // the host may have several threads
   return host_found_.emplace(site, memory_.buffer_in(address, 1).begin).second;
 }
 

@@ -63,10 +63,12 @@ std::string place(const StreamWork& work, Site site) {
 bool Checker::in_work() { return current.depth != 0; }
 
 std::uint32_t Checker::call_site(Location known) {
+  const auto alone = between_launches();
   return known.line != 0 ? site_of(&remembered(known)) : calling_site();
 }
 
 void Checker::stream_created() {
+  const auto alone = between_launches();
   if (!has_streams_.exchange(true)) enter_pending_launches();
 }
 
@@ -76,7 +78,7 @@ void Checker::work_begins(const host::Work& work) {
     return;
   }
   if (work.stream.number != 0) stream_created(); // a thread's default stream is not created
-  const std::lock_guard lock(stream_mutex_);
+  const auto alone = between_launches();
   current.before = stream_order_.clock_of(work.stream);
   current.work = stream_order_.add(work);
   work_pends_ = true;
@@ -88,7 +90,7 @@ void Checker::work_ends() {
 
 void Checker::work_tells_host() {
   if (!current.work) return;
-  const std::lock_guard lock(stream_mutex_);
+  const auto alone = between_launches();
   current.before.learn(current.work->stream, current.work->number);
   stream_order_.host_waits(current.before);
 }
@@ -97,37 +99,38 @@ void Checker::work_touches(const void* memory, std::size_t bytes, host::Touch to
   constexpr TouchKind kKinds[] = {TouchKind::read, TouchKind::write, TouchKind::allocate,
                                   TouchKind::free};
   if (!current.work || bytes == 0 || host::current_block) return;
+  const auto alone = between_launches();
   const std::uintptr_t begin = begin_of(memory);
   enter_touches({{begin, begin + bytes, kKinds[static_cast<int>(touch)], 0}});
 }
 
 host::Moment Checker::recorded(const host::WorkStream& stream) {
-  const std::lock_guard lock(stream_mutex_);
+  const auto alone = between_launches();
   return std::make_shared<StreamClock>(stream_order_.clock_of(stream));
 }
 
 void Checker::stream_waits(const host::WorkStream& stream, const host::Moment& moment) {
-  const std::lock_guard lock(stream_mutex_);
+  const auto alone = between_launches();
   StreamClock& clock = stream_order_.clock_of(stream);
   if (moment) clock.learn(clock_at(moment));
 }
 
 void Checker::host_waits(const host::WorkStream& stream) {
-  const std::lock_guard lock(stream_mutex_);
+  const auto alone = between_launches();
   stream_order_.host_waits(stream_order_.clock_of(stream));
   settle();
 }
 
 void Checker::host_waits(const host::Moment& moment) {
   if (!moment) return; // never recorded
-  const std::lock_guard lock(stream_mutex_);
+  const auto alone = between_launches();
   stream_order_.host_waits(clock_at(moment));
   settle();
 }
 
 void Checker::host_waits_for_all() {
   if (host::current_block) return; // a kernel frees memory of its heap
-  const std::lock_guard lock(stream_mutex_);
+  const auto alone = between_launches();
   stream_order_.host_waits_for_all();
   settle();
 }
@@ -156,7 +159,6 @@ StreamWorkPointer Checker::launch_at(Time time) const {
 
 // The writes of launches that were made before there was a second stream.
 void Checker::enter_pending_launches() {
-  const std::lock_guard lock(stream_mutex_);
   if (pending_launches_.empty()) return;
   const auto known = [](const StreamWork&) { return true; };
   shadow_.for_each([&](const Page& page) {
@@ -178,10 +180,7 @@ void Checker::launch_touched(const host::LaunchContext& launch) {
   if (!current.work) return;
   if (!current.work->kernel) current.work->kernel = launch.kernel;
   const Time from = launch_floor_ + 1;
-  {
-    const std::lock_guard lock(stream_mutex_);
-    pending_launches_.push_back({from, now_, current.work});
-  }
+  pending_launches_.push_back({from, now_, current.work});
   if (!has_streams_) return;
   LaunchTouches touches(
       [this](Site site) { return is_kernel_code(site) && !is_common_code(site); });
@@ -189,38 +188,32 @@ void Checker::launch_touched(const host::LaunchContext& launch) {
   for (const std::uintptr_t page : judged_pages_)
     if (const Page* const found = shadow_.find(page)) touches.add(*found, from, read_enough_);
   const std::vector<Touched> touched = touches.take();
-  {
-    // What another launch released to an atomic variable that this one has accessed atomically.
-    const std::lock_guard lock(stream_mutex_);
-    for (const Touched& access : touched) {
-      if (access.kind != TouchKind::atomic) continue;
-      for (auto at = released_.lower_bound(access.begin);
-           at != released_.end() && at->first < access.end; ++at)
-        current.before.learn(*at->second);
-    }
-    current.before.learn(current.work->stream, current.work->number);
-    const auto mine = std::make_shared<StreamClock>(current.before);
-    stream_order_.learn(*current.work, current.before);
-    for (const auto& [address, object] : objects_) released_[address] = mine;
+  // What another launch released to an atomic variable that this one has accessed atomically.
+  for (const Touched& access : touched) {
+    if (access.kind != TouchKind::atomic) continue;
+    for (auto at = released_.lower_bound(access.begin);
+         at != released_.end() && at->first < access.end; ++at)
+      current.before.learn(*at->second);
   }
+  current.before.learn(current.work->stream, current.work->number);
+  const auto mine = std::make_shared<StreamClock>(current.before);
+  stream_order_.learn(*current.work, current.before);
+  for (const auto& [address, object] : objects_) released_[address] = mine;
   enter_touches(touched);
 }
 
 void Checker::enter_touches(const std::vector<Touched>& touches) {
   std::map<std::tuple<WorkNumber, TouchKind, TouchKind>, StreamRace> races;
-  {
-    const std::lock_guard lock(stream_mutex_);
-    const auto known = [](const StreamWork& work) {
-      return the_checker().stream_order_.knows(current.before, work);
-    };
-    for (const Touched& touch : touches)
-      work_log_.enter(touch, current.work, known,
-                      [&](const Touched& part, const WorkLog::Entry& earlier) {
-                        StreamRace& race = races[{earlier.work->number, earlier.kind, part.kind}];
-                        if (race.bytes == 0) race = {earlier, part};
-                        race.bytes += part.end - part.begin;
-                      });
-  }
+  const auto known = [](const StreamWork& work) {
+    return the_checker().stream_order_.knows(current.before, work);
+  };
+  for (const Touched& touch : touches)
+    work_log_.enter(touch, current.work, known,
+                    [&](const Touched& part, const WorkLog::Entry& earlier) {
+                      StreamRace& race = races[{earlier.work->number, earlier.kind, part.kind}];
+                      if (race.bytes == 0) race = {earlier, part};
+                      race.bytes += part.end - part.begin;
+                    });
   for (const auto& [key, race] : races) stream_race(race);
 }
 
@@ -228,10 +221,7 @@ void Checker::stream_race(const StreamRace& race) {
   const StreamWork& first = *race.earlier.work;
   const StreamWork& second = *current.work;
   const Site site = race.access.site;
-  {
-    const std::lock_guard lock(host_mutex_);
-    if (!stream_found_.emplace(race.earlier.site, site, first.call, second.call).second) return;
-  }
+  if (!stream_found_.emplace(race.earlier.site, site, first.call, second.call).second) return;
   const bool frees = race.access.kind == TouchKind::free;
   const std::string hint =
       first.in_graph && second.in_graph
@@ -251,18 +241,16 @@ void Checker::stream_race(const StreamRace& race) {
 
 void Checker::host_frees(const void* memory, std::size_t bytes) {
   if (host::current_block || bytes == 0) return;
+  const auto alone = between_launches();
   const std::uintptr_t begin = begin_of(memory);
   std::string other;
-  {
-    const std::lock_guard lock(stream_mutex_);
-    work_log_.find(
-        {begin, begin + bytes, TouchKind::free, 0},
-        [this](const StreamWork& work) { return stream_order_.host_knows(work); },
-        [&](const Touched&, const WorkLog::Entry& earlier) {
-          other = fmt::format("{} {}{}", actor(*earlier.work), verb(earlier.kind),
-                              place(*earlier.work, earlier.site));
-        });
-  }
+  work_log_.find(
+      {begin, begin + bytes, TouchKind::free, 0},
+      [this](const StreamWork& work) { return stream_order_.host_knows(work); },
+      [&](const Touched&, const WorkLog::Entry& earlier) {
+        other = fmt::format("{} {}{}", actor(*earlier.work), verb(earlier.kind),
+                            place(*earlier.work, earlier.site));
+      });
   const Site site = other.empty() ? 0 : calling_site();
   if (other.empty() || !is_new_of_host(site, begin)) return;
   host_finding(fmt::format("[freed] cudaFree{} frees a buffer of {} bytes, which {}; nothing has "

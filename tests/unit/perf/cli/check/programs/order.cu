@@ -7,6 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <cuda_runtime.h>
+#include <latch>
+#include <thread>
+#include <vector>
 
 constexpr int kCount = 256;
 constexpr size_t kBytes = kCount * sizeof(int);
@@ -165,6 +168,29 @@ static void function_of_the_host() {
   if (ordered) cudaLaunchHostFunc(a, nothing, nullptr); // which the host may have waited for
   twice_later(b, x, y);
 }
+// What one thread waits for, the others know: so none waits where the order is missing.
+static void threads_of_the_host() {
+  std::vector<std::thread> threads;
+  int* own[8];
+  std::latch all(8);
+  for (int*& mine : own)
+    threads.emplace_back([&mine, &all] {
+      all.arrive_and_wait();
+      int host[kCount] = {};
+      cudaStream_t stream;
+      cudaMalloc(&mine, kBytes);
+      cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+      for (int round = 0; round < 200; ++round) {
+        cudaMemcpyAsync(mine, host, kBytes, cudaMemcpyHostToDevice, stream);
+        twice_later(stream, mine, ordered ? mine : x);
+        if (ordered) cudaMemcpyAsync(host, mine, kBytes, cudaMemcpyDeviceToHost, stream);
+      }
+      cudaStreamDestroy(stream);
+    });
+  for (std::thread& thread : threads) thread.join();
+  cudaDeviceSynchronize();
+  for (int* const each : own) cudaFree(each);
+}
 static void halves() { // of other bytes
   fill_half<<<1, kCount / 2, 0, a>>>(x, 0);
   fill_half<<<1, kCount / 2, 0, b>>>(x, ordered ? 1 : 0);
@@ -259,6 +285,7 @@ static const struct {
                  {"copy on the device", device_copy},
                  {"copy to a symbol", symbol_copied},
                  {"function of the host", function_of_the_host},
+                 {"threads of the host", threads_of_the_host},
                  {"halves", halves},
                  {"sums", sums},
                  {"flag", flag},
