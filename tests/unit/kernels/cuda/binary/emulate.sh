@@ -100,12 +100,12 @@ code=0
 [[ $code == 77 ]] || { [[ $code == 0 ]] && grep -qE '^histogram +7 ' out.txt; } || { cat out.txt; exit 1; }
 
 # What never ran, and what a GPU rounds otherwise.
-compile coverage ../../../perf/cli/check/programs/coverage.cu -cudart shared "${ptx[@]}"
+compile coverage ../../../../../examples/check/coverage.cu -cudart shared "${ptx[@]}"
 expect 0 'never ran: 2 of 5 kernels' --json coverage.json --coverage coverage.info -- ./coverage
 grep -qE 'never +.*/coverage\.cu:29$' out.txt || { cat out.txt; exit 1; }
 grep -qF 'fidelity: ex2.approx, div.approx (correctly rounded here' out.txt || { cat out.txt; exit 1; }
 grep -q '^FNDA:0,never$' coverage.info && grep -q '"exit_code": 0' coverage.json
-compile exact ../../../perf/cli/check/programs/coverage.cu -cudart shared "${ptx[@]}" -DEXACT
+compile exact ../../../../../examples/check/coverage.cu -cudart shared "${ptx[@]}" -DEXACT
 expect 0 'never ran: 2 of 4 kernels' -- ./exact
 if grep -q 'fidelity' out.txt; then cat out.txt; exit 1; fi
 expect 2 '/dev/null' --coverage /dev/null -- ./exact
