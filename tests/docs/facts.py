@@ -11,7 +11,9 @@
 import argparse
 import csv
 import json
+import math
 import re
+import statistics
 import subprocess
 import sys
 from collections.abc import Callable
@@ -71,6 +73,20 @@ class Facts:
         return sum(1 for program in self.public_programs() if wanted.items() <= program.items())
 
     @cache
+    def public_checks(self) -> list[dict[str, str]]:
+        """What `check` said of those whose sources are as they were published."""
+        with open(self.source / "docs/results/public_checks.csv", encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def checked(self, *verdicts: str) -> int:
+        return sum(1 for program in self.public_checks() if program["verdict"] in verdicts)
+
+    def median_seconds(self, column: str) -> int:
+        """Of the programs that ended, rounded up."""
+        seconds = [float(program[column]) for program in self.public_checks() if program["verdict"] in ("clean", "finding")]
+        return math.ceil(statistics.median(seconds))
+
+    @cache
     def calibration(self) -> dict[str, dict[str, str]]:
         """The gate's own rows, by experiment."""
         with open(self.source / "baselines/host/calibration.csv", encoding="utf-8", newline="") as file:
@@ -90,6 +106,13 @@ class Facts:
             "public_programs_compiled": lambda: self.public(compiled="yes"),
             "public_programs_correct": lambda: self.public(own_check="passed"),
             "public_programs_reduced": lambda: self.public(own_check="passed") - self.public(own_check="passed", reduced_in_source=""),
+            "public_checks": lambda: len(self.public_checks()),
+            "public_checks_clean": lambda: self.checked("clean"),
+            "public_checks_finding": lambda: self.checked("finding"),
+            "public_checks_no_kernel": lambda: self.checked("no kernel"),
+            "public_checks_did_not_end": lambda: self.checked("did not end"),
+            "public_checks_compile_seconds": lambda: self.median_seconds("compile_s"),
+            "public_checks_run_seconds": lambda: self.median_seconds("run_s"),
             "gate_unchanged_checks": calibrated("aa", "rows_checked"),
             "gate_false_alarms": calibrated("aa", "flagged"),
             "gate_slowed_5_checks": calibrated("inject_5", "rows_checked"),

@@ -327,8 +327,8 @@ inline std::vector<std::string> batches(Dtype dtype) {
                                       "m*_n67_k77_tn_bias_gelu_tanh",
                                       "m70_n*_k75_nn",
                                       "m*_n24_k200_nn_split",
-                                      "b*_m20_n24_k2048_nn_splits",
-                                      "b*_m20_n24_k40_nt"};
+                                      "b2*_m20_n24_k2048_nn_splits",
+                                      "b2*_m20_n24_k40_nt"};
   if (dtype == Dtype::f32) batches.push_back("m*_n40_k75_nn_tf32");
   for (const std::string& batch : by_wide_tiles(dtype, {"m8*_n72_k80_nn"}))
     batches.push_back(batch);
