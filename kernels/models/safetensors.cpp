@@ -94,10 +94,10 @@ void require_whole(const std::string& file, const std::map<std::string, StoredAr
     if (array.begin < begin)
       throw Error(file + ": array \"" + name + "\" overlaps the one before it");
     if (array.begin > begin)
-      throw Error(file + ": before array \"" + name + "\" there are bytes of no array");
+      throw Error(file + ": the bytes before array \"" + name + "\" belong to no array");
     begin = array.end;
   }
-  if (begin != end) throw Error(file + ": behind the last array there are bytes of no array");
+  if (begin != end) throw Error(file + ": the bytes after the last array belong to no array");
 }
 
 float from_bf16(std::uint16_t bits) {
@@ -159,7 +159,8 @@ SafetensorsReader::SafetensorsReader(const std::filesystem::path& file) : path_(
   const auto size = static_cast<std::int64_t>(std::filesystem::file_size(file));
   std::uint64_t length = 0;
   file_.read(reinterpret_cast<char*>(&length), kLengthBytes);
-  if (!file_) throw Error(path_ + ": it has no eight bytes, which a safetensors file begins with");
+  if (!file_)
+    throw Error(path_ + ": it is shorter than the 8 bytes that a safetensors file begins with");
   if (length > static_cast<std::uint64_t>(std::min(kMostHeader, size - kLengthBytes)))
     throw Error(
         path_ + ": its header should have " + std::to_string(length) +

@@ -174,7 +174,7 @@ struct Norm {
 template <class T>
 Norm norm_of(Tape& tape, const std::vector<Trained>& trained, Tensor before, Tensor unscale) {
   using Row = grad_norm::Gradient<T>;
-  require(!before.exists() || dtype_of<T> == Dtype::f32, "optimise: 16 bits of two types");
+  require(!before.exists() || dtype_of<T> == Dtype::f32, "optimize: 16 bits of two types");
   const std::string type(name(dtype_of<T>));
   const Norm norm{
       tape.state("loss.norm." + type, 1, 1), tape.state("loss.rescale." + type, 1, 1),
@@ -282,7 +282,7 @@ void optimise(Tape& tape, optimizer::Kind kind, const optimizer::Step& settings)
   for (const Dtype dtype : {Dtype::f16, Dtype::bf16, Dtype::f32})
     if (std::vector<Trained> some = trained(tape, dtype, kind); !some.empty())
       all.emplace_back(dtype, std::move(some));
-  require(!all.empty(), "optimise: no parameter has a gradient");
+  require(!all.empty(), "optimize: no parameter has a gradient");
   Norm norm;
   if (all.front().first != Dtype::f32)
     for (const auto& [dtype, some] : all) {

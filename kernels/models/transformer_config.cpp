@@ -126,7 +126,7 @@ TransformerConfig parse_transformer_config(const std::string& text, const std::s
   if (config.heads % config.kv_heads != 0)
     members.refuse("num_key_value_heads", "must divide num_attention_heads");
   if (!members.has("head_dim") && config.hidden % config.heads != 0)
-    members.refuse("num_attention_heads", "must divide hidden_size where there is no head_dim");
+    members.refuse("num_attention_heads", "must divide hidden_size if head_dim is missing");
   if (config.head_dim % 2 != 0) members.refuse("head_dim", "must be even for rotary positions");
   return config;
 }

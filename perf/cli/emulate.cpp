@@ -68,6 +68,21 @@ void lead_triton(const fs::path& ptxas, const fs::path& folder) {
   put("TRITON_CACHE_DIR", cache / "kernelgrade");
 }
 
+// What the checkers have to say where they found nothing; a fault is printed as it happens.
+std::string verdict(const coverage::Notes& notes, int exit_code) {
+  if (notes.printed_fault) return "";
+  if (notes.launches == 0)
+    return exit_code == 0 ? "nothing was checked: the program launched no kernel, or it ended by "
+                            "_exit()\n"
+                          : "";
+  const std::string checked =
+      fmt::format("no races, memory errors or wrong barriers ({} {} in one order of threads)",
+                  notes.launches, notes.launches == 1 ? "launch" : "launches");
+  return exit_code == 0
+             ? fmt::format("passed: {}\n", checked)
+             : fmt::format("{}, but the program ended with exit code {}\n", checked, exit_code);
+}
+
 // Below the guard, with `words`; then what the program left of itself. Its exit code.
 int run_and_sum_up(const EmulateOptions& options, std::vector<std::string> words, World& world) {
   const fs::path guard = world.executable.parent_path() / "kernelgrade-guard";
@@ -81,7 +96,7 @@ int run_and_sum_up(const EmulateOptions& options, std::vector<std::string> words
   const coverage::Notes notes = coverage::read_notes(read_file(file).value_or(""));
   world.err << judge::printable(coverage::coverage_text(notes, fs::current_path().string()) +
                                 coverage::fidelity_text(notes.inexact))
-            << std::flush;
+            << (options.checked ? verdict(notes, finished.exit_code) : "") << std::flush;
   if (!options.json.empty())
     write_file(options.json, judge::for_json({{"schema", 1},
                                               {"program", options.program},

@@ -125,14 +125,16 @@ class Errors {
   // A program that ignores what went wrong must not pass for one that works.
   ~Errors() {
     write_records();
-    if (launches > 0) write_event(kLaunchesEvent, std::to_string(launches));
+    if (launches > 0) write_note(kLaunchesEvent, std::to_string(launches));
     if (!unseen.empty()) written = write_event(kRefusedEvent, unseen);
     const char* const what = fault_ != cudaSuccess ? "a kernel's fault"
                              : !unseen.empty() ? "a refused launch whose error it never asked for"
                                                : nullptr;
     if (!what) return;
-    if (!written) // whoever reads the events says how it ended
+    if (!written) { // whoever reads the events says how it ended
+      write_note(kPrintedEvent, what);
       std::fprintf(stderr, "kernelgrade: the program ends after %s: exit code 1\n", what);
+    }
     std::fflush(nullptr);
     _exit(1);
   }
@@ -169,8 +171,10 @@ cudaError_t note_fault(const std::string& what) {
     all.fault_ = code_of(text);
     all.fault_text = text;
     all.written = write_event(kFaultEvent, text);
-    if (!all.written)
+    if (!all.written) {
+      write_note(kPrintedEvent, text);
       std::fprintf(stderr, "kernelgrade: %s: %s\n", words_for(all.fault_)->name, text.c_str());
+    }
   }
   return all.fault_;
 }

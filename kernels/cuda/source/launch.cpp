@@ -7,6 +7,7 @@
 #include "runtime/host/block.h"
 #include "runtime/host/queue.h"
 #include "runtime/host/virtual_device.h"
+#include "runtime/ptx/library.h"
 
 namespace kg::foreign {
 namespace {
@@ -18,7 +19,7 @@ std::string words(dim3 d) {
 }
 
 // The refusals of a GPU, with its codes: they are not the kernel's fault and do not stay.
-void check(const LaunchConfig& config) {
+void check(const LaunchConfig& config, const void* kernel) {
   const dim3 g = config.grid;
   const dim3 b = config.block;
   const auto whole = [](dim3 d) { return std::uint64_t{d.x} * d.y * d.z; };
@@ -33,9 +34,11 @@ void check(const LaunchConfig& config) {
          cudaErrorInvalidConfiguration,
          "a block of " + words(b) + " threads; every extent must be at least 1, z at most " +
              std::to_string(kMaxBlockZ) + ", and all together at most " + std::to_string(kThreads));
+  const std::size_t fixed = ptx_run::static_shared(kernel).bytes;
   demand(config.shared_bytes <= allowed_dynamic_shared(), cudaErrorInvalidValue,
-         std::to_string(config.shared_bytes) +
-             " bytes of dynamic shared memory; without "
+         std::to_string(config.shared_bytes - fixed) + " bytes of dynamic shared memory" +
+             (fixed > 0 ? " and " + std::to_string(fixed) + " of static" : "") +
+             "; without "
              "cudaFuncSetAttribute(kernel, "
              "cudaFuncAttributeMaxDynamicSharedMemorySize, "
              "bytes) a launch may have " +
@@ -119,7 +122,7 @@ cudaError_t launch(LaunchConfig config, cudaStream_t stream, const detail::Erase
   const std::string name = detail::kernel_name(kernel.address);
   try {
     config.stream = &stream_of(stream);
-    check(config);
+    check(config, kernel.address);
   } catch (const Refusal& refusal) {
     const std::string where = config.where.line == 0 ? "" // of a program that nvcc made
                                                      : std::string(config.where.file) + ":" +

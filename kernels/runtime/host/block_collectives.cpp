@@ -17,8 +17,8 @@ namespace kg::host {
 namespace {
 
 void report_collective(Block& block, unsigned warp, unsigned lanes, Resolve resolve,
-                       const char* name) {
-  if (resolve == &resolve_nothing) observer->warp_synchronised(block, warp, lanes);
+                       const char* name, Location where) {
+  if (resolve == &resolve_nothing) observer->warp_synchronised(block, warp, lanes, where);
   observer->warp_met(block, warp, lanes, name);
 }
 
@@ -121,7 +121,7 @@ void Block::collective(unsigned mask, void* payload, Resolve resolve, const char
     group = warp.collectives[--warp.groups];
     resolve(warp.payload, lanes);
     if (observer) [[unlikely]]
-      report_collective(*this, w, lanes, resolve, name);
+      report_collective(*this, w, lanes, resolve, name, where);
     make_ready(w, lanes & ~bit);
     return;
   }
@@ -283,7 +283,8 @@ bool Block::complete_after_exit(unsigned w) {
       done.resolve(warp.payload, done.arrived);
       if (observer) [[unlikely]] {
         const unsigned one = w * kWarpSize + static_cast<unsigned>(std::countr_zero(done.arrived));
-        report_collective(*this, w, done.arrived, done.resolve, threads_[one].name);
+        report_collective(*this, w, done.arrived, done.resolve, threads_[one].name,
+                          threads_[one].where);
       }
       make_ready(w, done.arrived);
       any = true;

@@ -4,6 +4,8 @@
 // What a block says when it cannot go on: who waits, where, for what.
 #include "runtime/host/block.h"
 
+#include "runtime/ptx/library.h"
+
 #include <fmt/format.h>
 
 namespace kg::host {
@@ -40,10 +42,14 @@ void Block::diverge(const char* name, Location where) const {
 }
 
 void Block::shared_overrun(std::size_t byte) const {
+  const std::size_t fixed = ptx_run::static_shared(launch_->kernel).bytes;
+  const std::size_t dynamic = launch_->shared_bytes - fixed;
+  const bool is_static = fixed > 0 && dynamic == 0;
   fail(fmt::format(
-      "dynamic shared memory overrun in {}: byte {} past the {} bytes of the launch was written; "
-      "raise shared_bytes or fix the index",
-      where_am_i(), byte, launch_->shared_bytes));
+      "{} shared memory overrun in {}: byte {} past the {} bytes of the {} was written; "
+      "{}fix the index",
+      is_static ? "static" : "dynamic", where_am_i(), byte, is_static ? fixed : dynamic,
+      is_static ? "kernel" : "launch", is_static ? "" : "raise shared_bytes or "));
 }
 
 std::string Block::where_am_i() const {

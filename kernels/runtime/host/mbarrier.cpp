@@ -54,7 +54,7 @@ State load(const std::uint64_t* barrier, const char* name, Location where) {
   if (state.mark != kMark) {
     refuse(
         name,
-        "the word is not an mbarrier: it was not initialised, or it was invalidated or overwritten",
+        "the word is not an mbarrier: it was not initialized, or it was invalidated or overwritten",
         where);
   }
   return state;

@@ -59,7 +59,7 @@ struct Observer {
 
   // --- What orders the accesses of the running thread's block
   virtual void block_synchronised(Block&, Location) {} // all its threads, in a barrier there
-  virtual void warp_synchronised(Block&, unsigned /*warp*/, unsigned /*lanes*/) {}
+  virtual void warp_synchronised(Block&, unsigned /*warp*/, unsigned /*lanes*/, Location) {}
   // Lanes of a warp met in the collective `name`, __syncwarp included.
   virtual void warp_met(Block&, unsigned /*warp*/, unsigned /*lanes*/, const char* /*name*/) {}
   virtual void fence(Block&, bool /*block_scope*/) {}

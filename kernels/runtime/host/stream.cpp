@@ -37,7 +37,7 @@ Stream& Stream::operator=(Stream&& other) noexcept {
 
 void Stream::synchronize() {
   require(!host::queue_of(*this).capturing(),
-          "Stream::synchronize while a graph is captured on it; synchronise after the capture");
+          "Stream::synchronize while a graph is captured on it; synchronize after the capture");
 }
 
 Event::Event() : handle_(new HostEvent) {}

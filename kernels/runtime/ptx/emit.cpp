@@ -63,7 +63,9 @@ Emitted Emitter::run(const std::string& function) {
           "shared_base();\n" +
           body + "}\n";
   text += "\n#line 1 \"" + module_.name + "\"\n" + parameters(function) + "}\n";
-  return {text, function, shared_bytes_, {variables_.begin(), variables_.end()}, inexact_};
+  return {
+      text,    function, shared_bytes_, shared_variables_, {variables_.begin(), variables_.end()},
+      inexact_};
 }
 
 std::string Emitter::statements() {
@@ -149,6 +151,7 @@ void Emitter::lay_out_shared() {
     if (variable.space != "shared" || variable.external) return;
     shared_bytes_ = rounded_up(shared_bytes_, variable.alignment);
     shared_[variable.name] = shared_bytes_;
+    shared_variables_.push_back({variable.name, shared_bytes_, variable.bytes});
     shared_bytes_ += variable.bytes;
   };
   for (const Variable& variable : module_.variables) add(variable);

@@ -15,10 +15,16 @@
 
 namespace kg::ptx_run {
 
+struct SharedVariable {
+  std::string name; // mangled
+  std::size_t offset = 0, bytes = 0;
+};
+
 struct Emitted {
   std::string text;     // which may stand in one file with the texts of other kernels
   std::string function; // that it defines: void (void** arguments), with a pointer to each argument
   std::size_t static_shared_bytes = 0; // which lie in front of the dynamic ones
+  std::vector<SharedVariable> shared;  // in order of their offsets
   std::vector<std::string> variables;  // of the module, that it names
   host::InexactSet inexact{};          // what it holds of that
 };

@@ -45,7 +45,7 @@ void Emitter::call_by_pointer(const Operand& pointer, const Arguments& arguments
     text += fmt::format("if ({} == reinterpret_cast<u64>({})) {}(shared{}); else ", to,
                         variable(each.name), identifier("F_", each.name), arguments.list);
   }
-  line(text + fmt::format("lost_call(\"the pointer is of no function of the module with such "
+  line(text + fmt::format("lost_call(\"the pointer names no function of the module with such "
                           "parameters\", {}); }}",
                           where()));
 }

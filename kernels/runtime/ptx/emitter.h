@@ -130,6 +130,7 @@ class Emitter {
   std::unordered_map<std::string, std::size_t> shared_; // offsets of the variables in shared memory
   std::unordered_map<std::string, std::string> names_;  // of other variables: their address as C++
   std::size_t shared_bytes_ = 0;
+  std::vector<SharedVariable> shared_variables_; // those with a size
   // Registers that hold what arithmetic on f32 gave, and those that hold other bits: some both.
   std::unordered_set<std::string> computed_, raw_;
   std::set<std::string> variables_; // of the module, that are named: V_name

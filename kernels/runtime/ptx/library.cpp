@@ -74,17 +74,23 @@ void make_variables(const Translated& translated) {
   keep_primitives();
 }
 
+struct Kept { // for as long as the process lives: kernels are launched again
+  std::mutex mutex;
+  std::deque<std::shared_ptr<void>> libraries;
+  std::deque<std::string> names;
+  std::deque<std::vector<std::size_t>> parameters, offsets;
+  std::map<const void*, StaticShared> shared; // of those that have some
+};
+Kept& kernels_kept() {
+  static Kept kept;
+  return kept;
+}
+
 // The kernel of `source`, which is its own or one with the texts of others. All their variables are
 // made.
 LoadedKernel load(const Translated& translated, const jit::Source& source,
                   const std::string& entry) {
-  struct Kept { // for as long as the process lives: kernels are launched again
-    std::mutex mutex;
-    std::deque<std::shared_ptr<void>> libraries;
-    std::deque<std::string> names;
-    std::deque<std::vector<std::size_t>> parameters, offsets;
-  };
-  static Kept kept;
+  Kept& kept = kernels_kept();
   const Module& module = translated.module;
   const std::shared_ptr<void> library =
       jit::detail::load(jit::machine_code(source, toolchain()), Location::here());
@@ -94,6 +100,8 @@ LoadedKernel load(const Translated& translated, const jit::Source& source,
   kept.libraries.push_back(library);
   kept.names.push_back(detail::readable_kernel_name(entry.c_str()));
   detail::name_kernel(run, kept.names.back().c_str());
+  if (const Emitted& emitted = translated.emitted; emitted.static_shared_bytes > 0)
+    kept.shared[run] = {emitted.static_shared_bytes, emitted.shared};
   kept.parameters.emplace_back();
   kept.offsets.emplace_back();
   std::size_t end = 0;
@@ -235,6 +243,14 @@ Chosen& chosen() {
 
 } // namespace
 
+const StaticShared& static_shared(const void* run) {
+  static const StaticShared none;
+  Kept& kept = kernels_kept();
+  const std::lock_guard lock(kept.mutex);
+  const auto found = kept.shared.find(run);
+  return found == kept.shared.end() ? none : found->second;
+}
+
 LoadedKernel compile(std::string_view ptx, const std::string& name, const std::string& entry) {
   return compile(Program(ptx, name), entry);
 }
@@ -290,7 +306,7 @@ std::optional<LoadedKernel> find(const void* kernel) {
   if (const auto found = opened.known.find(kernel); found != opened.known.end())
     return found->second;
   Dl_info info;
-  require(dladdr(kernel, &info) != 0, "a kernel of no module was launched");
+  require(dladdr(kernel, &info) != 0, "the launched kernel belongs to no loaded module");
   std::optional<LoadedKernel> loaded;
   // The tests' own kernels are in no fat binary, and under no test.
   const std::string_view name = info.dli_sname ? info.dli_sname : "";

@@ -12,6 +12,7 @@
 
 #include "runtime/host/fidelity.h"
 #include "runtime/launch.h"
+#include "runtime/ptx/emit.h"
 #include "runtime/ptx/module.h"
 
 #include <cstddef>
@@ -30,6 +31,15 @@ struct LoadedKernel {
   std::span<const std::size_t> offsets{};    // of each in a buffer of all; likewise
   host::InexactSet inexact{};                // what a launch of it may compute so
 };
+
+// The __shared__ variables of a kernel, in front of its dynamic shared memory.
+struct StaticShared {
+  std::size_t bytes = 0;
+  std::vector<SharedVariable> variables;
+};
+
+// Of a kernel that is LoadedKernel::run, for as long as the process lives; nothing of any other.
+const StaticShared& static_shared(const void* run);
 
 // The kernel of this mangled name in the text of a module, which messages call `name`. Throws Error
 // where it is not there or holds an instruction that is not executed.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <map>
 
 namespace kg::cost {
 namespace {
@@ -34,18 +35,44 @@ std::string per_request(std::uint64_t count, std::uint64_t requests) {
   return fmt::format("{:.2f}", static_cast<double>(count) / static_cast<double>(requests));
 }
 
+std::vector<std::string> row_of(const Site& site, const std::string& line, const std::string& what,
+                                const std::string& hint) {
+  const bool global = site.memory == Memory::global;
+  return {line,
+          what,
+          std::to_string(site.accesses),
+          std::to_string(site.requests),
+          per_request(site.lanes, site.requests),
+          global ? per_request(site.sectors, site.requests) : "-",
+          global ? "-" : per_request(site.wavefronts, site.least_wavefronts),
+          hint};
+}
+
+void add_figures(const Site& more, Site& sum) {
+  for (const auto member : {&Site::requests, &Site::lanes, &Site::sectors, &Site::least_sectors,
+                            &Site::wavefronts, &Site::least_wavefronts, &Site::addresses})
+    sum.*member += more.*member;
+  sum.most_lanes = std::max(sum.most_lanes, more.most_lanes);
+}
+
+// A row for each line, memory, kind and width, whose figures are those of all its accesses; then
+// the total of each memory.
 std::string site_table(std::vector<Site> sites) {
   std::stable_sort(sites.begin(), sites.end(),
                    [](const Site& a, const Site& b) { return excess(a) > excess(b); });
-  judge::TextTable table(
-      {"line", "what", "requests", "lanes", "sectors/request", "conflict degree", "hint"});
+  judge::TextTable table({"line", "what", "accesses", "requests", "lanes", "sectors/request",
+                          "conflict degree", "hint"});
+  std::map<Memory, Site> totals;
   for (const Site& site : sites) {
-    const bool global = site.memory == Memory::global;
-    table.add({std::filesystem::path(site.line).filename().string(), access_name(site),
-               std::to_string(site.requests), per_request(site.lanes, site.requests),
-               global ? per_request(site.sectors, site.requests) : "-",
-               global ? "-" : per_request(site.wavefronts, site.least_wavefronts), hint(site)});
+    table.add(row_of(site, std::filesystem::path(site.line).filename().string(), access_name(site),
+                     hint(site)));
+    Site& total = totals[site.memory];
+    total.memory = site.memory;
+    total.accesses += site.accesses;
+    add_figures(site, total);
   }
+  for (const auto& [memory, total] : totals)
+    table.add(row_of(total, "total", memory == Memory::global ? "global" : "shared", ""));
   return table.plain();
 }
 
@@ -75,10 +102,8 @@ void add(const Site& more, std::vector<Site>& sites) {
            site.width == more.width;
   });
   if (same == sites.end()) return sites.push_back(more);
-  for (const auto member : {&Site::requests, &Site::lanes, &Site::sectors, &Site::least_sectors,
-                            &Site::wavefronts, &Site::least_wavefronts, &Site::addresses})
-    (*same).*member += more.*member;
-  same->most_lanes = std::max(same->most_lanes, more.most_lanes);
+  add_figures(more, *same);
+  same->accesses = std::max(same->accesses, more.accesses); // the same code in each launch
 }
 
 } // namespace

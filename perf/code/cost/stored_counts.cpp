@@ -7,6 +7,7 @@
 #include "runtime/error.h"
 
 #include <array>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -15,7 +16,7 @@
 namespace kg::cost {
 namespace {
 
-constexpr int kSchema = 2;
+constexpr int kSchema = 3;
 
 template <class Enum>
 std::optional<Enum> word(const std::string& text,
@@ -27,7 +28,8 @@ std::optional<Enum> word(const std::string& text,
 
 std::array<unsigned, 3> extents(judge::JsonObject& json, const std::string& member) {
   const std::vector<double> given = json.positives(member);
-  if (given.size() != 3) json.fail(member, "has not three extents", "write [x, y, z]");
+  if (given.size() != 3)
+    json.fail(member, fmt::format("has {} extents", given.size()), "write [x, y, z]");
   return {static_cast<unsigned>(given[0]), static_cast<unsigned>(given[1]),
           static_cast<unsigned>(given[2])};
 }
@@ -46,6 +48,7 @@ count::Site site_of(judge::JsonObject json) {
                    {{"load", Access::load}, {"store", Access::store}, {"atomic", Access::atomic}}),
       "load, store or atomic");
   site.width = static_cast<unsigned>(json.whole_number("width"));
+  site.accesses = static_cast<unsigned>(json.whole_number("accesses"));
   site.requests = json.whole_number("requests");
   site.lanes = json.whole_number("lanes");
   site.sectors = json.whole_number("sectors");

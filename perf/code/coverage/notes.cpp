@@ -17,8 +17,9 @@ std::string take_line(std::string_view& text) {
   return line;
 }
 
-int number(const std::string& text) {
-  int value = 0;
+template <class Integer>
+Integer number(std::string_view text) {
+  Integer value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
 }
@@ -31,6 +32,8 @@ void Notes::add(const Notes& other) {
     known->second.ran |= kernel.ran;
   }
   inexact.insert(other.inexact.begin(), other.inexact.end());
+  launches += other.launches;
+  printed_fault |= other.printed_fault;
 }
 
 Notes read_notes(std::string_view file) {
@@ -41,11 +44,15 @@ Notes read_notes(std::string_view file) {
       Kernel& kernel = notes.kernels[take_line(event.text)];
       kernel.name = take_line(event.text);
       kernel.file = take_line(event.text);
-      kernel.line = number(take_line(event.text));
+      kernel.line = number<int>(take_line(event.text));
     } else if (event.kind == kBegunEvent) {
       begun.emplace(event.text);
     } else if (event.kind == kInexactEvent) {
       notes.inexact.emplace(event.text);
+    } else if (event.kind == kLaunchesEvent) {
+      notes.launches += number<std::uint64_t>(event.text);
+    } else if (event.kind == kPrintedEvent) {
+      notes.printed_fault = true;
     }
   }
   for (const std::string& key : begun)

@@ -32,7 +32,7 @@ constexpr std::array kFindings = {
 
 // What other messages say, the most telling first.
 constexpr std::array kSigns = {
-    Sign{"dynamic shared memory overrun", "bounds"},
+    Sign{"shared memory overrun", "bounds"},
     Sign{"divergent barrier", "barrier"},
     Sign{"deadlock in", "deadlock"},
     Sign{" mask ", "mask"},

@@ -17,7 +17,7 @@ CUresult allocated(cudaError_t error, void* const& made, CUdeviceptr* address) {
 foreign::Range range_at(CUdeviceptr address) {
   const foreign::Range range = foreign::range_of(pointer_to(address));
   demand(range.type != cudaMemoryTypeUnregistered, CUDA_ERROR_INVALID_VALUE,
-         "the address is of no memory that was allocated or registered");
+         "the address is not in memory that was allocated or registered");
   return range;
 }
 
@@ -140,7 +140,7 @@ KG_DRIVER cuMemGetAddressRange(CUdeviceptr* base, std::size_t* bytes, CUdevicept
   return driver("cuMemGetAddressRange", [&] {
     const kg::foreign::Range range = kg::foreign::range_of(pointer_to(address));
     demand(range.type != cudaMemoryTypeUnregistered, CUDA_ERROR_NOT_FOUND,
-           "the address is of no memory of the device");
+           "the address is not in device memory");
     if (base) *base = range.begin;
     if (bytes) *bytes = range.bytes;
   });

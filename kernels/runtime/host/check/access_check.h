@@ -5,6 +5,7 @@
 #pragma once
 
 #include "runtime/host/check/checker.h"
+#include "runtime/ptx/library.h"
 
 #include <algorithm>
 
@@ -131,9 +132,13 @@ template <Kind kind>
     return stop(Fault::misaligned, passage, is_write(kind),
                 "align the pointer, or use the wide access only where it is aligned");
   if (page->space == Space::dynamic_shared &&
-      address + bytes - owner.dynamic_shared > owner.dynamic_shared_bytes)
+      address + bytes - owner.dynamic_shared > owner.dynamic_shared_bytes) {
+    const std::size_t fixed = ptx_run::static_shared(block->launch().kernel).bytes;
     return stop(Fault::out_of_bounds, passage, is_write(kind),
-                "raise shared_bytes of the launch, or fix the index");
+                fixed > 0 && fixed == owner.dynamic_shared_bytes
+                    ? "fix the index"
+                    : "raise shared_bytes of the launch, or fix the index");
+  }
 
   if (!owner.running)
     return stop(Fault::out_of_bounds, passage, is_write(kind),

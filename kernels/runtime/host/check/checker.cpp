@@ -166,6 +166,8 @@ void Checker::block_began(host::Block& block) {
   state->together = block.groups().grid || block.groups().cluster;
   state->running = true;
   state->uses_mbarrier = false;
+  state->barrier = {};
+  state->warp_barriers.fill({});
 
   const auto address = address_of(block.shared_memory());
   if (state->dynamic_shared != address) { // a new executor of blocks
@@ -316,21 +318,25 @@ void Checker::judge_from_now_on(BlockState& state) {
   quads_.close();
 }
 
-void Checker::block_synchronised(host::Block& block, Location) {
+void Checker::block_synchronised(host::Block& block, Location where) {
   const Aside aside(aside_);
   resolve_guesses();
   if (pending_.bytes != 0) resolve_pending();
   resolve_guesses();
-  BlockOrder& order = state_of(block).order;
+  BlockState& state = state_of(block);
+  state.barrier = where;
+  state.warp_barriers.fill(where);
+  BlockOrder& order = state.order;
   order.block_synchronised(now_++);
   quads_.synchronised(order);
 }
 
-void Checker::warp_synchronised(host::Block& block, unsigned warp, unsigned lanes) {
+void Checker::warp_synchronised(host::Block& block, unsigned warp, unsigned lanes, Location where) {
   const Aside aside(aside_);
   if (pending_.bytes != 0) resolve_pending();
   const bool all = lanes == block.alive_lanes(warp);
   if (!all) judge_from_now_on(state_of(block));
+  state_of(block).warp_barriers[warp] = where;
   state_of(block).order.warp_synchronised(warp, lanes, all, now_++);
 }
 

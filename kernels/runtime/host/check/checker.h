@@ -60,6 +60,8 @@ struct BlockState {
   bool together = false; // other blocks run at the same time
   bool running = false;
   bool uses_mbarrier = false;
+  Location barrier{};                       // the last one, of all its threads
+  std::array<Location, 32> warp_barriers{}; // of each warp's lanes, those of the block included
 
   std::array<Memo, 1024> memos;
   Memo& memo_of(std::uintptr_t address, unsigned thread) {
@@ -130,7 +132,8 @@ class Checker final : public host::Observer {
   void block_ended(host::Block& block) override;
   void block_destroyed(host::Block& block) override;
   void block_synchronised(host::Block& block, Location where) override;
-  void warp_synchronised(host::Block& block, unsigned warp, unsigned lanes) override;
+  void warp_synchronised(host::Block& block, unsigned warp, unsigned lanes,
+                         Location where) override;
   void fence(host::Block& block, bool block_scope) override;
   void barrier_arrived(const void* object) override;
   void barrier_arrived_relaxed(const void* object) override;
@@ -261,7 +264,6 @@ class Checker final : public host::Observer {
   std::string who_and_where(const host::Block& block) const;
   std::string variable(std::uintptr_t address, const BlockState& state,
                        const host::LaunchContext& launch) const;
-  std::string shared_variable(std::uintptr_t address) const;
   std::string accesses(const char* verb, const Passage& passage, const char* how = "") const;
   std::string other_thread(Who who, const Passage& passage) const;
 

@@ -87,7 +87,9 @@ bool Checker::is_new_of_host(Site site, std::uintptr_t address) {
 
 void Checker::host_finding(const std::string& text) {
   host_failed_ = true;
-  if (!write_event(kFaultEvent, text)) fmt::print(stderr, "kernelgrade: {}\n", text);
+  if (write_event(kFaultEvent, text)) return;
+  write_note(kPrintedEvent, text);
+  fmt::print(stderr, "kernelgrade: {}\n", text);
 }
 
 } // namespace kg::check

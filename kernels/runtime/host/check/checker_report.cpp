@@ -5,12 +5,54 @@
 #include "runtime/host/check/checker.h"
 
 #include "runtime/host/virtual_device.h"
+#include "runtime/ptx/library.h"
 
 #include <cstring>
 #include <fmt/format.h>
 #include <utility>
+#include <vector>
 
 namespace kg::check {
+namespace {
+
+// What lies `offset` bytes behind the beginning of these variables, or next to it.
+std::string shared_variable(const std::vector<SharedVariable>& variables, std::uintptr_t offset) {
+  const SharedVariable* before = nullptr;
+  const SharedVariable* after = nullptr;
+  for (const SharedVariable& variable : variables) {
+    if (variable.guard) continue;
+    if (variable.offset <= offset) before = &variable;
+    if (variable.offset > offset && !after) after = &variable;
+  }
+  if (before && offset < before->offset + before->bytes)
+    return fmt::format("byte {} of __shared__ {}", offset - before->offset, before->name);
+  const std::uintptr_t behind = before ? offset - before->offset - before->bytes : ~0ull;
+  if (after && after->offset - offset < behind)
+    return fmt::format("{} bytes before __shared__ {}", after->offset - offset, after->name);
+  if (before)
+    return fmt::format("{} bytes behind the end of __shared__ {}, {} bytes long", behind,
+                       before->name, before->bytes);
+  return "static shared memory";
+}
+
+// At `offset` of a block's shared memory, in which a kernel in PTX has its variables first.
+std::string shared_memory(std::size_t offset, std::size_t bytes, const void* kernel) {
+  const ptx_run::StaticShared& fixed = ptx_run::static_shared(kernel);
+  if (offset < fixed.bytes || (fixed.bytes > 0 && fixed.bytes == bytes)) {
+    std::vector<SharedVariable> variables;
+    for (const ptx_run::SharedVariable& one : fixed.variables)
+      variables.push_back({one.offset, one.bytes, demangled(one.name.c_str()), false});
+    return shared_variable(variables, offset);
+  }
+  offset -= fixed.bytes;
+  bytes -= fixed.bytes;
+  return offset < bytes
+             ? fmt::format("byte {} of the {} bytes of dynamic shared memory", offset, bytes)
+             : fmt::format("{} bytes behind the end of the {} bytes of dynamic shared memory",
+                           offset - bytes, bytes);
+}
+
+} // namespace
 
 std::string Checker::who_and_where(const host::Block& block) const {
   const host::LaunchContext& launch = block.launch();
@@ -18,42 +60,15 @@ std::string Checker::who_and_where(const host::Block& block) const {
                      blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z);
 }
 
-std::string Checker::shared_variable(std::uintptr_t address) const {
-  for (const SharedModule& module : modules_) {
-    if (address - module.begin >= module.bytes) continue;
-    const std::uintptr_t offset = address - module.begin;
-    const SharedVariable* before = nullptr;
-    const SharedVariable* after = nullptr;
-    for (const SharedVariable& variable : module.variables) {
-      if (variable.guard) continue;
-      if (variable.offset <= offset) before = &variable;
-      if (variable.offset > offset && !after) after = &variable;
-    }
-    if (before && offset < before->offset + before->bytes)
-      return fmt::format("byte {} of __shared__ {}", offset - before->offset, before->name);
-    const std::uintptr_t behind = before ? offset - before->offset - before->bytes : ~0ull;
-    if (after && after->offset - offset < behind)
-      return fmt::format("{} bytes before __shared__ {}", after->offset - offset, after->name);
-    if (before)
-      return fmt::format("{} bytes behind the end of __shared__ {}, {} bytes long", behind,
-                         before->name, before->bytes);
-  }
-  return "static shared memory";
-}
-
 std::string Checker::variable(std::uintptr_t address, const BlockState& state,
                               const host::LaunchContext& launch) const {
   const std::uintptr_t in_dynamic = address - state.dynamic_shared;
-  if (in_dynamic < host::kSharedBytesOptIn + kPageBytes) {
-    return in_dynamic < state.dynamic_shared_bytes
-               ? fmt::format("byte {} of the {} bytes of dynamic shared memory", in_dynamic,
-                             state.dynamic_shared_bytes)
-               : fmt::format("{} bytes behind the end of the {} bytes of dynamic shared memory",
-                             in_dynamic - state.dynamic_shared_bytes, state.dynamic_shared_bytes);
-  }
+  if (in_dynamic < host::kSharedBytesOptIn + kPageBytes)
+    return shared_memory(in_dynamic, state.dynamic_shared_bytes, launch.kernel);
   if (const std::string buffer = memory_.describe(address, &launch); !buffer.empty()) return buffer;
   for (const SharedModule& module : modules_)
-    if (address - module.begin < module.bytes) return shared_variable(address);
+    if (address - module.begin < module.bytes)
+      return shared_variable(module.variables, address - module.begin);
   if (const std::string name = data_symbol(address); !name.empty()) return name;
   if (address < kPageBytes) return fmt::format("the null pointer + {}", address);
   return fmt::format("0x{:x}, which is not device memory", address);
@@ -97,28 +112,36 @@ Hint Checker::race_hint(Who flags, const Access& other, const Passage& passage) 
   const bool atomic = (flags & kAtomic) != 0;
   const BlockState& state = passage.state;
   const Who me = state.order.block() | passage.thread;
+  const Site site = site_of(passage.instruction);
   if (other.time == kInFlight)
-    return {3, "wait for the asynchronous copy (wait_group, then a barrier) before its destination "
-               "is used"};
+    return {3, "wait for the asynchronous copy{copy} (wait_group, then a barrier) before {use}",
+            other.site, site};
   if (atomic != ((other.who & kAtomic) != 0)) {
     // A fence is there: to ask for one more would repair nothing.
     const bool fenced = state.order.has_fence(passage.thread);
     const bool is_volatile = ((atomic ? flags : other.who) & kVolatile) != 0;
-    return {3, is_volatile ? "only one of the two is volatile: make both volatile or atomic, or "
-                             "order them by a barrier"
-               : fenced    ? "only one of the two is atomic: make both atomic; a fence orders "
-                             "nothing for a plain access"
-                           : "only one of the two is atomic: make both atomic, or order them by a "
-                             "barrier or a fence"};
+    return {3,
+            is_volatile ? "only {first} is volatile: make {second} volatile or atomic, or put a "
+                          "barrier {between}"
+            : fenced    ? "only {first} is atomic: make {second} atomic; a fence orders nothing "
+                          "for a plain access"
+                        : "only {first} is atomic: make {second} atomic, or put a barrier or a "
+                          "fence {between}",
+            atomic ? site : other.site, atomic ? other.site : site, state.barrier};
   }
   if (((other.who ^ me) & kBlockMask) != 0)
-    return {2, "blocks of a launch run in any order: use atomics, give each block its own memory, "
-               "or make two launches of it"};
+    return {2,
+            "blocks of a launch run in any order: use atomics{at}, give each block its own memory, "
+            "or make two launches of it",
+            other.site, site};
   if (same_warp(other.who, me))
-    return {0, "the lanes of a warp do not run in step: put __syncwarp() between the two"};
-  return {1, state.uses_mbarrier ? "order the two by the mbarrier: arrive behind the first, wait "
-                                   "before the second"
-                                 : "put __syncthreads() between the two"};
+    return {0, "the lanes of a warp do not run in step: put __syncwarp() {between}", other.site,
+            site, state.warp_barriers[passage.thread / 32]};
+  return {1,
+          state.uses_mbarrier
+              ? "order {both} by the mbarrier: arrive after the first, wait before the second"
+              : "put __syncthreads() {between}",
+          other.site, site, state.barrier};
 }
 
 template <Kind kind>

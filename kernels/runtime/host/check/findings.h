@@ -4,6 +4,7 @@
 // What the checkers found in one launch: each pair of lines once, however often it happened.
 #pragma once
 
+#include "runtime/error.h"
 #include "runtime/host/check/access.h"
 
 #include <cstdint>
@@ -21,8 +22,14 @@ const char* name(Fault fault); // "out-of-bounds"
 // lanes of a warp does not order two warps.
 struct Hint {
   int reach = 0;
-  const char* text = ""; // lives as long as the process
+  const char* text = ""; // lives as long as the process; in braces what repair() fills in
+  Site first = 0, second = 0;
+  Location barrier{}; // that both have passed last; line 0: none
 };
+
+// The hint with its lines: "put __syncthreads() between lines 14 and 16 of k.cu". Where the debug
+// information lacks a line it names none.
+std::string repair(const Hint& hint);
 
 class Findings {
  public:

@@ -6,6 +6,7 @@
 #include "runtime/host/check/source_line.h"
 #include "runtime/host/virtual_device.h"
 #include "runtime/memory.h"
+#include "runtime/ptx/library.h"
 
 #include <algorithm>
 #include <bit>
@@ -347,7 +348,7 @@ Launch Counter::result(const host::LaunchContext& launch) {
   counted_.kernel = check::kernel_name(launch.kernel);
   counted_.grid = extents(launch.grid);
   counted_.block = extents(launch.block);
-  counted_.shared_bytes = launch.shared_bytes;
+  counted_.shared_bytes = launch.shared_bytes - ptx_run::static_shared(launch.kernel).bytes;
   counted_.unique_read = read_.size();
   counted_.unique_written = written_.size();
   using Key = std::tuple<std::string, Memory, Access, unsigned>;
@@ -360,6 +361,7 @@ Launch Counter::result(const host::LaunchContext& launch) {
     site.memory = counts.memory;
     site.access = counts.access;
     site.width = counts.width;
+    ++site.accesses;
     site.requests += counts.requests;
     site.lanes += counts.lanes;
     site.sectors += counts.sectors;

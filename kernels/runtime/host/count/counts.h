@@ -21,7 +21,8 @@ struct Site {
   std::string line; // "softmax.cu:52"
   Memory memory = Memory::global;
   Access access = Access::load;
-  unsigned width = 0; // bytes per lane
+  unsigned width = 0;    // bytes per lane
+  unsigned accesses = 0; // instructions of the line that make them; the figures are their sums
 
   std::uint64_t requests = 0;
   std::uint64_t lanes = 0; // that took part, summed over the requests

@@ -20,6 +20,7 @@ Json json(const Site& site) {
           {"memory", site.memory == Memory::global ? "global" : "shared"},
           {"access", kAccesses[static_cast<int>(site.access)]},
           {"width", site.width},
+          {"accesses", site.accesses},
           {"requests", site.requests},
           {"lanes", site.lanes},
           {"sectors", site.sectors},
@@ -60,7 +61,7 @@ const struct Writer {
     if (file == nullptr) return;
     Json launches = Json::array();
     for (const Launch& launch : take_launches()) launches.push_back(json(launch));
-    kg::write_file(file, Json({{"schema", 2}, {"launches", launches}}).dump(1) + "\n");
+    kg::write_file(file, Json({{"schema", 3}, {"launches", launches}}).dump(1) + "\n");
   }
 } writer;
 

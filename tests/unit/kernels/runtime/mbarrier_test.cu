@@ -347,7 +347,7 @@ TEST(Mbarrier, MisuseIsReported) {
                 AllOf(HasSubstr("deadlock in kernel"),
                       HasSubstr("threads 0..39 wait in mbarrier_try_wait at")));
     EXPECT_THAT(message(Misuse::missing_bytes), HasSubstr("deadlock in kernel"));
-    EXPECT_THAT(message(Misuse::not_initialised), HasSubstr("it was not initialised"));
+    EXPECT_THAT(message(Misuse::not_initialised), HasSubstr("it was not initialized"));
     EXPECT_THAT(message(Misuse::invalidated), HasSubstr("it was invalidated"));
     EXPECT_THAT(message(Misuse::too_many), HasSubstr("41 arrivals, but the phase waits for"));
     EXPECT_THAT(message(Misuse::no_count), HasSubstr("count 0; it is 1 to 1048575"));

@@ -155,7 +155,7 @@ TEST(Ptx, CallsThroughPointers) {
   };
   for (const int wrong : {0, 3})
     EXPECT_THAT(complaint([&] { of_table(wrong); }),
-                testing::HasSubstr("the pointer is of no function of the module with such"));
+                testing::HasSubstr("the pointer names no function of the module with such"));
   // What is not executed is refused where it is called.
   EXPECT_THAT(complaint([&] { of_table(4); }), testing::HasSubstr("`frobnicate.b32`"));
 }

@@ -91,9 +91,13 @@ compile right histogram.cu -cudart shared "${ptx[@]}"
 expect 0 'right, 7 blocks, cudaSuccess' -- ./right
 expect 0 'right, 14 blocks, cudaSuccess' -- ./right graph
 expect 0 'right, 7 blocks, cudaSuccess' --checked -- ./right
+"$kernelgrade" emulate --checked -- ./right 2>err.txt >out.txt
+grep -qx 'passed: no races, memory errors or wrong barriers (1 launch in one order of threads)' err.txt || { cat err.txt; exit 1; }
+if grep -q 'passed' out.txt; then cat out.txt; exit 1; fi
 
 # What its launches cost, and the bound of a GPU from that and from the machine code; skipped (77) where there is no nvdisasm.
 expect 0 'right, 7 blocks, cudaSuccess' --counts counts.json -- ./right
+grep -q '"shared_bytes": 0,' counts.json || { echo 'counts.json: all of its shared memory is static'; grep shared_bytes counts.json; exit 1; }
 "$nvcc" -std=c++17 -lineinfo -cubin -arch=sm_86 "$sources/histogram.cu" -o right.cubin
 code=0
 "$kernelgrade" profile --counts counts.json --cubin right.cubin --gpu nvidia-rtx-3090 >out.txt || code=$?
@@ -113,6 +117,8 @@ expect 2 '/dev/null' --coverage /dev/null -- ./exact
 compile race histogram.cu -cudart shared "${ptx[@]}" -DRACE
 expect 1 '[race] kernel histogram' --checked -- ./race
 grep -qE 'histogram\.cu:18.*|histogram\.cu:22' out.txt || { cat out.txt; exit 1; }
+grep -qF 'of __shared__ histogram(unsigned char const*, int, unsigned int*)::local' out.txt || { cat out.txt; exit 1; }
+if grep -q 'passed' out.txt; then cat out.txt; exit 1; fi
 
 # What the host does wrong; a refused launch fails without checkers, too.
 compile host ../../../perf/cli/check/programs/host.cu -cudart shared "${ptx[@]}"

@@ -58,6 +58,7 @@ if(NOT CHECKED)
   return()
 endif()
 expect_match(" softmax[.]checked \\.+ +Passed" "the checked test")
+expect_match(" scale[.]checked \\.+ +Passed" "the checked test of the kernel with its test in one file")
 expect_match(" softmax[.]cost \\.+ +Passed" "the test of costs")
 
 foreach(plant IN ITEMS race bounds)

@@ -55,6 +55,7 @@ inline std::string order_name(const testing::TestParamInfo<Schedule>& info) {
 
 using testing::AllOf;
 using testing::AnyOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;

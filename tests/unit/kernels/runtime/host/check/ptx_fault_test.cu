@@ -184,8 +184,17 @@ INSTANTIATE_TEST_SUITE_P(Orders, PtxFaults, kOrders, order_name);
 TEST_P(PtxFaults, NoneInWhatIsRight) { EXPECT_THAT(finding_of("bar.sync 0;"), IsEmpty()); }
 
 TEST_P(PtxFaults, ARaceNamesBothLines) {
-  EXPECT_THAT(finding_of(""), AllOf(HasSubstr("[race] kernel turn"), HasSubstr("turn.cu:10"),
-                                    HasSubstr("turn.cu:12")));
+  EXPECT_THAT(finding_of(""),
+              AllOf(HasSubstr("[race] kernel turn"), HasSubstr("turn.cu:10"),
+                    HasSubstr("turn.cu:12"), HasSubstr("between lines 10 and 12 of")));
+}
+
+TEST_P(PtxFaults, SharedVariablesHaveTheirNames) {
+  EXPECT_THAT(finding_of(""),
+              AllOf(ContainsRegex("byte [0-9]+ of __shared__ tile"), Not(HasSubstr("dynamic"))));
+  EXPECT_THAT(finding_of("", "add.s32 %r4, %r4, 256;"),
+              AllOf(ContainsRegex("[0-9]+ bytes behind the end of __shared__ tile, 256 bytes long"),
+                    HasSubstr("hint: fix the index")));
 }
 
 TEST_P(PtxFaults, WhatNobodyWrote) {

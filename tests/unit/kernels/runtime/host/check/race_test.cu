@@ -12,6 +12,11 @@ INSTANTIATE_TEST_SUITE_P(Orders, Races, kOrders, order_name);
 
 std::string line(int number) { return "race_test.cu:" + std::to_string(number); }
 
+// Where a hint puts a barrier.
+std::string lines(int from, int to) {
+  return "between lines " + std::to_string(from) + " and " + std::to_string(to) + " of ";
+}
+
 // Each thread reads what its neighbour wrote, twice.
 constexpr int kNeighbourWrite = __LINE__ + 4;
 __global__ void neighbours(float* out, bool first_barrier, bool second_barrier) {
@@ -32,17 +37,21 @@ TEST_P(Races, NoneBetweenBarriers) {
 
 TEST_P(Races, MissingBarrierAfterTheWrite) {
   const DeviceBuffer<float> out(64);
-  EXPECT_THAT(finding(neighbours, {1, 64}, out.data(), false, true),
-              AllOf(HasSubstr("[race] kernel "), HasSubstr(line(kNeighbourWrite)),
-                    HasSubstr(line(kNeighbourRead)), HasSubstr("of __shared__"),
-                    HasSubstr("values"), HasSubstr("hint: put __syncthreads() between the two")));
+  EXPECT_THAT(
+      finding(neighbours, {1, 64}, out.data(), false, true),
+      AllOf(HasSubstr("[race] kernel "), HasSubstr(line(kNeighbourWrite)),
+            HasSubstr(line(kNeighbourRead)), HasSubstr("of __shared__"), HasSubstr("values"),
+            HasSubstr("hint: put __syncthreads() " + lines(kNeighbourWrite, kNeighbourRead))));
 }
 
 TEST_P(Races, MissingBarrierBeforeTheNextWrite) {
   const DeviceBuffer<float> out(64);
   EXPECT_THAT(finding(neighbours, {1, 64}, out.data(), true, false),
               AllOf(HasSubstr("[race]"), HasSubstr(line(kNeighbourWrite)),
-                    HasSubstr(line(kNeighbourRead))));
+                    HasSubstr(line(kNeighbourRead)),
+                    HasSubstr("put __syncthreads() after line " + std::to_string(kNeighbourRead) +
+                              ", before the loop returns to line " +
+                              std::to_string(kNeighbourWrite) + " of ")));
 }
 
 // Within a warp: __syncwarp orders, a shuffle does not.
@@ -64,8 +73,25 @@ TEST_P(Races, LanesOfAWarp) {
   EXPECT_THAT(finding(lanes, {1, 32}, out.data(), Between::whole_warp), IsEmpty());
   EXPECT_THAT(finding(lanes, {1, 32}, out.data(), Between::halves), IsEmpty());
   EXPECT_THAT(finding(lanes, {1, 32}, out.data(), Between::nothing),
-              AllOf(HasSubstr("[race]"), HasSubstr("put __syncwarp() between the two")));
+              AllOf(HasSubstr("[race]"), HasSubstr("put __syncwarp() between lines ")));
   EXPECT_THAT(finding(lanes, {1, 32}, out.data(), Between::shuffle), HasSubstr("[race]"));
+}
+
+constexpr int kLaneWrite = __LINE__ + 4;
+__global__ void lanes_in_a_loop(float* out) {
+  __shared__ float values[32];
+  for (int round = 0; round < 2; ++round) {
+    values[threadIdx.x] = static_cast<float>(round);
+    __syncwarp();
+    out[threadIdx.x] = values[threadIdx.x ^ 8];
+  }
+}
+
+TEST_P(Races, LanesThatMeetOnceARound) {
+  const DeviceBuffer<float> out(32);
+  EXPECT_THAT(finding(lanes_in_a_loop, {1, 32}, out.data()),
+              HasSubstr("put __syncwarp() after line " + std::to_string(kLaneWrite + 2) +
+                        ", before the loop returns to line " + std::to_string(kLaneWrite)));
 }
 
 // Lanes of one warp race first, two warps later: the hint is what repairs both.
@@ -81,7 +107,8 @@ __global__ void shift_in_place(float* out) {
 TEST_P(Races, HintIsForAllPairsOfTwoLines) {
   const DeviceBuffer<float> out(96);
   const std::string found = finding(shift_in_place, {1, 96}, out.data());
-  EXPECT_THAT(found, AllOf(HasSubstr("[race]"), HasSubstr("put __syncthreads() between the two")));
+  EXPECT_THAT(found, AllOf(HasSubstr("[race]"),
+                           HasSubstr("put __syncthreads() between the two accesses of ")));
   EXPECT_THAT(found, testing::Not(HasSubstr("__syncwarp")));
 }
 
@@ -216,7 +243,8 @@ TEST_P(Races, PlainReadOfAnAtomicCounter) {
   const auto counter = filled<int>(1);
   const DeviceBuffer<int> out(4);
   EXPECT_THAT(finding(count, {4, 64}, counter.data(), out.data(), true, false),
-              AllOf(HasSubstr("[race]"), HasSubstr("only one of the two is atomic")));
+              AllOf(HasSubstr("[race]"), ContainsRegex("only .*race_test.cu:[0-9]+ is atomic: make "
+                                                       ".*race_test.cu:[0-9]+ atomic, or put")));
 }
 
 TEST_P(Races, PlainWriteToAnAtomicCounter) {

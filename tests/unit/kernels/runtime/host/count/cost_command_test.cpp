@@ -164,6 +164,22 @@ TEST_F(CostCommands, WrongResultsAreNotCounted) {
   EXPECT_THAT(outcome.err, HasSubstr("copy.f32.n64 plain real: INVALID: element 5 is 1, not 2"));
 }
 
+TEST_F(CostCommands, ADirtyTreeIsRefusedBeforeAnythingIsCounted) {
+  wrong_ = "never asked for";
+  const Outcome outcome = (*this)({"bless", "--cost", "--source-id", "1a2b-dirty"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("uncommitted changes"), Not(HasSubstr(wrong_))));
+}
+
+TEST_F(CostCommands, AFileInThePlaceOfAnOperation) {
+  const Outcome outcome = (*this)({"profile", "--cost", "my.cu"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("use kernelgrade check --costs my.cu"));
+  EXPECT_THAT((*this)({"profile", "--cost", "--op", "my.cu"}).err,
+              HasSubstr("use kernelgrade check --costs my.cu"));
+  EXPECT_THAT((*this)({"gate", "my.cu"}).err, HasSubstr("use kernelgrade check my.cu"));
+}
+
 TEST_F(CostCommands, Profile) {
   const Outcome outcome = (*this)({"profile", "--cost", "--variant", "plain", "--dtype", "f32"});
   EXPECT_EQ(outcome.exit_code, 0);

@@ -5,6 +5,7 @@
 // taken as it was blessed, and nothing else is.
 #include "perf/judge/exact_result.h"
 #include "perf/judge/result.h"
+#include "perf/judge/sources_file.h"
 #include "runtime/atomic_file.h"
 #include "tests/unit/kernels/runtime/host/count/cost_commands.h"
 
@@ -184,6 +185,17 @@ TEST_F(UnchangedCosts, OnlyWhatWasWhollyCountedIsBlessedSo) {
   EXPECT_FALSE(std::filesystem::exists(sources()));
   EXPECT_EQ((*this)({"bless", "--cost", "--why", "unaligned rows"}).exit_code, 0);
   EXPECT_EQ(without_counts().exit_code, 0);
+}
+
+TEST_F(UnchangedCosts, AnOperationWithoutItsFolderIsDroppedByName) {
+  judge::SourcesFile file = judge::load_sources(sources());
+  file.ops["gone"] = file.ops.at("copy");
+  judge::save_sources(file);
+  const Outcome outcome = (*this)({"bless", "--cost"});
+  EXPECT_THAT(outcome.out,
+              HasSubstr("gone: its line in counted.csv is dropped, because there is no "
+                        "folder"));
+  EXPECT_FALSE(judge::load_sources(sources()).ops.contains("gone"));
 }
 
 TEST_F(UnchangedCosts, AProgramThatIsOlderThanASourceBlessesNothing) {

@@ -14,6 +14,7 @@ using count::Launch;
 using count::Memory;
 using count::Site;
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -180,6 +181,18 @@ TEST(Profile, WorstLineFirst) {
   const std::string lines = text.substr(text.find("kernel kg::copy"));
   EXPECT_LT(lines.find("a.cu:3"), lines.find("a.cu:2")); // 14 passes to gain, and 8
   EXPECT_LT(lines.find("a.cu:2"), lines.find("a.cu:1"));
+}
+
+TEST(Profile, SaysHowManyAccessesALineHasAndAddsThemUp) {
+  Launch launch;
+  launch.kernel = "copy";
+  launch.sites = {global_load("a.cu:1", 2, 8, 8), shared_load("a.cu:2", 4, 8, 4),
+                  global_load("a.cu:3", 2, 64, 8)};
+  for (Site& site : launch.sites) site.accesses = 2;
+  const std::string text = kernels_text({launch, launch});
+  EXPECT_THAT(text, ContainsRegex("a.cu:3 +global 4 B load +2 +4 .* 32.00 "));
+  EXPECT_THAT(text, ContainsRegex("total +global +4 +8 .* 18.00 +-\n"));
+  EXPECT_THAT(text, ContainsRegex("total +shared +2 +2 .* - +2.00\n"));
 }
 
 } // namespace
