@@ -20,6 +20,7 @@
 #include "perf/code/cost/profile.h"
 #include "perf/judge/exact_bless.h"
 #include "perf/judge/exact_gate.h"
+#include "perf/measure/environment.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -128,7 +129,7 @@ int bless_costs(const Options& options, World& world) {
   const std::vector<const Row*> rows = countable(world, selection);
   judge::ExactBlessOptions how;
   how.why = options.bless.why;
-  how.dirty_tree = is_dirty(source_of(options, world));
+  how.dirty_tree = perf::is_dirty(source_of(options, world));
   how.remove_orphans = options.bless.remove_orphans;
   for (const std::string& op : selection.ops) require_built(op, world);
   int exit_code = judge::kExitPass;

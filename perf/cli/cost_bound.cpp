@@ -96,9 +96,9 @@ std::string CostFigures::bound_text(const Row& row,
                                     const std::vector<count::Launch>& launches) const {
   const Found found = registers_of(launches, row.registered.op, resources_);
   std::string text =
-      fmt::format("lower bound on the time, modelled, not measured: {} multiprocessors of {} with "
-                  "their share of "
-                  "its memory; registers of {}\n",
+      fmt::format("lower bound on the time, modelled, not measured: {} multiprocessors of {}, as "
+                  "many as the emulated device has, with their share of its memory; registers of "
+                  "{}\n",
                   gpu_.sms, gpu_.name, std::filesystem::path(resources_.path).stem().string());
   try {
     text += cost::modelled_text(launches, row.work, gpu_, found.taken);

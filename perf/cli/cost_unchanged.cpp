@@ -121,9 +121,7 @@ void bless_sources_of(const std::string& op, const judge::ExactBlessPlan& plan,
                         cost::hash_sources(cost::deciding_files(world.source, op),
                                            world.counted_by.flags, blessed_of(op, options)),
                         {}});
-  std::erase_if(file.ops, [&](const auto& one) {
-    return !std::filesystem::is_directory(world.source / "kernels/ops" / one.first);
-  });
+  world.out << judge::drop_removed(file, world.source / "kernels/ops");
   if (file.ops == before) return;
   judge::save_sources(file);
   world.out << fmt::format("wrote {}\n", file.path.string());

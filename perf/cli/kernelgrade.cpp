@@ -7,6 +7,7 @@
 #include "perf/cli/cost_unchanged.h"
 #include "perf/cli/exec_program.h"
 #include "perf/cli/help.h"
+#include "perf/cli/measure_rows.h"
 #include "perf/cli/missing_operations.h"
 #include "perf/format/sinks.h"
 #include "perf/judge/gate.h"
@@ -183,6 +184,9 @@ int dispatch(std::vector<std::string> arguments, World& world) {
     world.out << with_sections_of_other_programs(parsed.help->text, arguments.front(), world);
     return judge::kExitPass;
   }
+  const bool blesses = parsed.options.command == "bless" || parsed.options.bless.resources;
+  if (blesses && parsed.options.files.empty())
+    perf::require_clean(source_of(parsed.options, world));
   build_missing_operations(parsed.options, world, arguments);
   if (parsed.options.cost && !world.take_launches) {
     if (!needs_no_counts(parsed.options, world)) return run_counting_program(arguments, world);

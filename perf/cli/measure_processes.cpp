@@ -160,7 +160,7 @@ judge::Results measure_in_processes(const Options& options, World& world,
                            return as_listed(join_runs(std::move(rows)), selection);
                          });
   if (options.resume_run) {
-    if (is_dirty(source))
+    if (perf::is_dirty(source))
       throw Error("--resume: the source tree has uncommitted changes, so nobody knows whether this "
                   "build measured the file; commit or stash them, or name the source by "
                   "--source-id");

@@ -298,10 +298,6 @@ std::map<std::string, std::string> counted_environment(const Options& options, c
   return {{"source", source_of(options, world)}, {"date_utc", perf::utc_now()}};
 }
 
-bool is_dirty(const std::string& source) {
-  return source.ends_with("-dirty"); // as perf::source_id writes it
-}
-
 std::string missing_device(const Options& options, World& world) {
   if (is_number(options.device)) {
     if constexpr (backend == Backend::host)

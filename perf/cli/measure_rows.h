@@ -23,9 +23,6 @@ std::string source_of(const Options& options, const World& world);
 // What there is to say of a run that asks no device: the source, and when.
 std::map<std::string, std::string> counted_environment(const Options& options, const World& world);
 
-// Whether a source so called has uncommitted changes.
-bool is_dirty(const std::string& source);
-
 // The row with all that is known without measuring it.
 judge::Measured described(const Row& row);
 

@@ -9,6 +9,7 @@
 #include "perf/cli/help.h"
 #include "perf/cli/row_options.h"
 #include "perf/format/nearest.h"
+#include "perf/judge/command.h"
 #include "perf/judge/limits.h"
 #include "runtime/backend.h"
 #include "runtime/device.h"
@@ -35,6 +36,16 @@ constexpr int kGateProcesses = 3; // the fewest with a spread that one of them d
 // CLI11 marks a request for help by an exception like any error.
 bool asks_for_help(const CLI::ParseError& error) {
   return error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
+}
+
+// What to do with the first of these words that is a file of CUDA; "" where there is none.
+std::string file_advice(const std::vector<std::string>& words, bool costs) {
+  const auto file = std::find_if(words.begin(), words.end(),
+                                 [](const std::string& word) { return word.ends_with(".cu"); });
+  if (file == words.end()) return "";
+  return fmt::format(
+      "{}: this command takes operations, not files; for a program of your own use {}", *file,
+      judge::command((costs ? "check --costs " : "check ") + *file));
 }
 
 // What the environment says beside the command line. All of it is checked before anything runs: a
@@ -164,6 +175,10 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
   } catch (const CLI::ParseError& error) {
     const auto commands = app.get_subcommands();
     if (!asks_for_help(error) && commands.empty()) throw UsageError(command_needed(app, arguments));
+    const bool costs = std::find(arguments.begin(), arguments.end(), "--cost") != arguments.end();
+    if (const std::string advice = file_advice(arguments, costs);
+        error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && !advice.empty())
+      throw UsageError(advice);
     if (!asks_for_help(error)) throw UsageError(fmt::format("{}; see --help", error.what()));
     return {{}, Help{app.help()}};
   }
@@ -185,6 +200,9 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
   if (!options.compare.model.empty() || !options.compare.hardware.empty())
     options.cost = true; // what is counted is compared
   options.filters = words.batch.empty() ? filters_of(words.filter) : read_batch(words.batch);
+  for (const Filter& filter : options.filters)
+    if (const std::string advice = file_advice(filter.ops, options.cost); !advice.empty())
+      throw UsageError("--op " + advice);
   const int usual = options.command == "gate" || options.command == "peers" ? kGateProcesses
                     : options.command == "bless"                            ? kBlessProcesses
                                                                             : 1;

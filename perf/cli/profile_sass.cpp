@@ -55,9 +55,8 @@ std::string closing(const std::vector<sass::Judged>& kernels, const std::string&
   std::string text = fmt::format(
       "\n{} kernels of {}; bounds and modelled expectations, nothing measured: {}\n",
       kernels.size(), arch,
-      gpu != nullptr
-          ? fmt::format("{}, copy {:.2f} TB/s", gpu->name, gpu->copy_bytes_per_s / 1e12)
-          : "no GPU of it is known here, so there is no % of copy bandwidth; --gpu names one");
+      gpu != nullptr ? fmt::format("{}, copy {:.2f} TB/s", gpu->name, gpu->copy_bytes_per_s / 1e12)
+                     : "no known GPU has it, so % of copy bandwidth is left out; --gpu names one");
   for (const auto& [opcode, count] : unknown)
     text += fmt::format("unknown opcode {}: {} times; add it to perf/code/sass/pipes.cpp\n", opcode,
                         count);

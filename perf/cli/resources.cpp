@@ -16,6 +16,7 @@
 #include "perf/code/sass/nvdisasm.h"
 #include "perf/format/named_path.h"
 #include "perf/judge/exact_bless.h"
+#include "perf/measure/environment.h"
 
 #include <fmt/format.h>
 #include <map>
@@ -132,9 +133,7 @@ void bless_sources(const Options& options, World& world, const Target& target,
     if (!hash) throw not_compiled(target, op, "not all of its sources were");
     judge::bless_sources(file, op, {here.compiler.version, source_of(options, world), *hash, read});
   }
-  std::erase_if(file.ops, [&](const auto& one) {
-    return !std::filesystem::is_directory(here.kernels() / "ops" / one.first);
-  });
+  world.out << judge::drop_removed(file, here.kernels() / "ops");
   if (file.ops == target.sources.ops) return;
   judge::save_sources(file);
   world.out << file.path.string() << ", written\n";
@@ -149,7 +148,7 @@ int bless_rows(const Options& options, World& world, const Target& target,
                                           here.kernels());
   const judge::ExactBlessPlan plan = judge::plan_exact_bless(
       judge::resource_table(), rows, target.blessed, resource_covers(ops),
-      {options.bless.why, is_dirty(source_of(options, world)), options.bless.remove_orphans});
+      {options.bless.why, perf::is_dirty(source_of(options, world)), options.bless.remove_orphans});
   judge::carry_out(judge::resource_table(), plan, target.blessed.path);
   world.out << target.blessed.path << (plan.changes() ? ", written:\n" : ", as it was:\n")
             << judge::text(plan);

@@ -58,7 +58,7 @@ json parse_json(std::string_view contents, const std::string& file) {
 JsonObject::JsonObject(const json& value, std::string file, std::string pointer)
     : value_(value), file_(std::move(file)), pointer_(std::move(pointer)) {
   if (!value_.is_object())
-    throw Error(fmt::format("{}: {}: it is not an object; write {{...}}", file_,
+    throw Error(fmt::format("{}: {}: expected an object, {{...}}", file_,
                             pointer_.empty() ? "the whole file" : pointer_));
 }
 
@@ -75,57 +75,64 @@ const json& JsonObject::member(const std::string& name) {
   return value_[name];
 }
 
-double JsonObject::checked(const json& value, const std::string& name,
-                           std::string_view what) const {
+void JsonObject::unexpected(const json& value, const std::string& place,
+                            std::string_view expected) const {
+  constexpr std::size_t kShown = 40;
+  std::string got = value.dump();
+  if (got.size() > kShown) got = got.substr(0, kShown) + "...";
+  throw Error(fmt::format("{}: {}/{}: expected {}, got {}", file_, pointer_, place, expected, got));
+}
+
+double JsonObject::checked(const json& value, const std::string& place) const {
   if (!value.is_number() || !(std::abs(value.get<double>()) <= kGreatest))
-    fail(name, what, fmt::format("write a number from -{0:g} to {0:g}", kGreatest));
+    unexpected(value, place, fmt::format("a number from -{0:g} to {0:g}", kGreatest));
   return value.get<double>();
 }
 
-double JsonObject::number(const std::string& name) {
-  return checked(member(name), name, "is not a number within limits");
-}
+double JsonObject::number(const std::string& name) { return checked(member(name), escaped(name)); }
 
 std::size_t JsonObject::whole_number(const std::string& name) {
   const double value = from_zero(name);
-  if (value != std::floor(value)) fail(name, "is not a whole number", "measure again");
+  if (value != std::floor(value)) unexpected(member(name), escaped(name), "a whole number");
   return static_cast<std::size_t>(value);
 }
 
 std::string JsonObject::text(const std::string& name) {
   const json& value = member(name);
-  if (!value.is_string()) fail(name, "is not a string", "write \"...\"");
+  if (!value.is_string()) unexpected(value, escaped(name), "a string");
   return value.get<std::string>();
 }
 
 double JsonObject::positive(const std::string& name) {
   const double value = number(name);
-  if (value <= 0) fail(name, "is not positive", "measure again");
+  if (value <= 0) unexpected(member(name), escaped(name), "a positive number");
   return value;
 }
 
 double JsonObject::from_zero(const std::string& name) {
   const double value = number(name);
-  if (value < 0) fail(name, "is negative", "measure again");
+  if (value < 0) unexpected(member(name), escaped(name), "a number from 0");
+  return value;
+}
+
+const json& JsonObject::list(const std::string& name) {
+  const json& value = member(name);
+  if (!value.is_array()) unexpected(value, escaped(name), "an array");
   return value;
 }
 
 std::vector<double> JsonObject::numbers(const std::string& name) {
-  const json& list = member(name);
-  if (!list.is_array()) fail(name, "is not an array", "write [...]");
   std::vector<double> values;
-  for (const json& value : list)
-    values.push_back(checked(
-        value, name, fmt::format("has as element {} no number within limits", values.size())));
+  for (const json& value : list(name))
+    values.push_back(checked(value, fmt::format("{}/{}", escaped(name), values.size())));
   return values;
 }
 
 std::vector<double> JsonObject::positives(const std::string& name) {
   const std::vector<double> values = numbers(name);
-  const auto found = std::find_if_not(values.begin(), values.end(), [](double v) { return v > 0; });
-  if (found != values.end())
-    fail(name, fmt::format("has as element {} no positive number", found - values.begin()),
-         "measure again");
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!(values[i] > 0))
+      unexpected(list(name)[i], fmt::format("{}/{}", escaped(name), i), "a positive number");
   return values;
 }
 
@@ -141,12 +148,10 @@ std::map<std::string, std::string> JsonObject::texts(const std::string& name) {
 }
 
 std::set<std::string> JsonObject::words(const std::string& name) {
-  const json& list = member(name);
-  if (!list.is_array()) fail(name, "is not an array", "write [...]");
   std::set<std::string> result;
-  for (const json& word : list) {
+  for (const json& word : list(name)) {
     if (!word.is_string())
-      fail(name, fmt::format("has as element {} no string", result.size()), "write \"...\"");
+      unexpected(word, fmt::format("{}/{}", escaped(name), result.size()), "a string");
     if (!result.insert(word.get<std::string>()).second)
       fail(name, fmt::format("has {} twice", word.dump()), "remove one of them");
   }
@@ -168,10 +173,9 @@ std::map<std::string, double> JsonObject::positive_map(const std::string& name) 
 }
 
 void JsonObject::each(const std::string& name, const std::function<void(JsonObject)>& visit) {
-  const json& list = member(name);
-  if (!list.is_array()) fail(name, "is not an array", "write [...]");
-  for (std::size_t i = 0; i < list.size(); ++i)
-    visit(JsonObject(list[i], file_, fmt::format("{}/{}/{}", pointer_, escaped(name), i)));
+  const json& objects = list(name);
+  for (std::size_t i = 0; i < objects.size(); ++i)
+    visit(JsonObject(objects[i], file_, fmt::format("{}/{}/{}", pointer_, escaped(name), i)));
 }
 
 void JsonObject::version(int expected) {

@@ -58,8 +58,12 @@ class JsonObject {
 
  private:
   const nlohmann::json& member(const std::string& name);
+  const nlohmann::json& list(const std::string& name);
   double number(const std::string& name);
-  double checked(const nlohmann::json& value, const std::string& name, std::string_view what) const;
+  double checked(const nlohmann::json& value, const std::string& place) const;
+  // `place`: a member, escaped, or an element of one.
+  [[noreturn]] void unexpected(const nlohmann::json& value, const std::string& place,
+                               std::string_view expected) const;
 
   const nlohmann::json& value_;
   std::string file_;

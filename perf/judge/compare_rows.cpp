@@ -72,8 +72,8 @@ Same same_identity(const Measured& measured, const TimingRow& baseline) {
 }
 
 std::string canary_text(const Comparison& comparison, const Measured& measured) {
-  if (!comparison.canary) return "no canary beside it";
-  return fmt::format("the {} canary takes {:.2f}x its blessed time, known to +-{:.1f} %",
+  if (!comparison.canary) return "No canary beside it";
+  return fmt::format("The {} canary takes {:.2f}x its blessed time, known to +-{:.1f} %",
                      name(measured.canary->kind), comparison.drift,
                      100 * measured.canary->half_width);
 }

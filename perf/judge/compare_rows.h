@@ -37,7 +37,7 @@ Comparison compare(const Measured& measured, const TimingRow& baseline, Device d
 enum class Same { unknown, yes, no };
 Same same_identity(const Measured& measured, const TimingRow& baseline);
 
-// "the memory canary takes 1.00x its blessed time, known to +-1.0 %"
+// "The memory canary takes 1.00x its blessed time, known to +-1.0 %"
 std::string canary_text(const Comparison& comparison, const Measured& measured);
 
 } // namespace kg::judge

@@ -123,7 +123,7 @@ Confirmation confirm(const PairedTimes& times, const ConfirmRule& rule) {
   found.ratio_interval = {std::exp(-slower.high), std::exp(-slower.low)};
   found.detectable_pct = percent(detectable(d, std::log1p(rule.tol_pct / 100), rule.alpha));
   found.reason =
-      fmt::format("{}: ratio {:.3f} [{:.3f}, {:.3f}] in {} pairs, which would find {:.1f} "
+      fmt::format("{}: ratio {:.3f} [{:.3f}, {:.3f}] in {} pairs. They would find {:.1f} "
                   "% 9 in 10 times",
                   decided.words, found.ratio, found.ratio_interval.low, found.ratio_interval.high,
                   pairs, found.detectable_pct);

@@ -103,10 +103,10 @@ void compare_with_baseline(RowResult& result, const Measured& row, const TimingR
   result.healthy = found.healthy;
   result.ratio = found.ratio;
   result.ratio_interval = found.interval;
-  result.ratio_words = fmt::format("ratio {:.3f} [{:.3f}, {:.3f}]", found.ratio, found.interval.low,
+  result.ratio_words = fmt::format("Ratio {:.3f} [{:.3f}, {:.3f}]", found.ratio, found.interval.low,
                                    found.interval.high);
   result.figures = figures(result, row, baseline, found, opinion.detectable_pct, options);
-  if (stands) result.figures += ", " + text(*stands);
+  if (stands) result.figures += ". " + text(*stands);
   conclude(result, opinion.verdict, opinion.words);
   // The ratio is shown, but it is no grade of the kernel.
   if (opinion.verdict == Verdict::env || (found.canary && !found.healthy && opinion.suspicious)) {

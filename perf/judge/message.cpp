@@ -16,17 +16,17 @@ namespace {
 std::string identity_text(const Measured& measured, const TimingRow& baseline) {
   const Same same = same_identity(measured, baseline);
   if (measured.kind == Kind::vendor) {
-    if (same == Same::unknown) return "whether the library changed is unknown";
-    if (same == Same::yes) return "library unchanged: " + measured.identity;
-    return fmt::format("another library: {} blessed, {} here", baseline.identity,
+    if (same == Same::unknown) return "Whether the library changed is unknown";
+    if (same == Same::yes) return "Library unchanged: " + measured.identity;
+    return fmt::format("Another library: {} blessed, {} here", baseline.identity,
                        measured.identity);
   }
   switch (same) {
-  case Same::yes: return "machine code and launches unchanged";
-  case Same::no: return "machine code or launches changed";
+  case Same::yes: return "Machine code and launches unchanged";
+  case Same::no: return "Machine code or launches changed";
   case Same::unknown: break;
   }
-  return "whether machine code or launches changed is unknown";
+  return "Whether machine code or launches changed is unknown";
 }
 
 } // namespace
@@ -60,24 +60,24 @@ std::string figures(const RowResult& row, const Measured& measured, const Timing
                     const GateOptions& options) {
   const std::size_t processes = measured.process_medians_ns.size();
   std::vector<std::string> parts = {
-      time_text(row.measured_ns) + " now", time_text(row.baseline_ns) + " blessed",
-      fmt::format("{} samples in {} process{}, which would find {:.1f} %",
+      fmt::format("{} now, {} blessed", time_text(row.measured_ns), time_text(row.baseline_ns)),
+      fmt::format("{} samples in {} process{} would find {:.1f} %",
                   measured.samples_ns.size(), processes, processes == 1 ? "" : "es",
                   detectable_pct)};
   if (const Modes found = modes(measured.process_medians_ns, limits(options.device).bimodal_gap);
       found.count == 2)
     parts.push_back(
-        fmt::format("two modes: {} and {}", time_text(found.low), time_text(found.high)));
+        fmt::format("Two modes: {} and {}", time_text(found.low), time_text(found.high)));
   parts.push_back(canary_text(comparison, measured));
   if (!options.other_machine.empty())
-    parts.push_back("not the blessed machine: " + options.other_machine);
+    parts.push_back("Not the blessed machine: " + options.other_machine);
   parts.push_back(identity_text(measured, baseline));
   if (const auto roof = roof_share(measured, options.ceilings))
     parts.push_back(fmt::format("{:.0f} % of the roof", 100 * *roof));
   if (std::string machine = machine_text(measured.tags); !machine.empty())
     parts.push_back(std::move(machine));
   if (!measured.note.empty()) parts.push_back(measured.note);
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return fmt::format("{}", fmt::join(parts, ". "));
 }
 
 void conclude(RowResult& row, Verdict verdict, const std::string& words, std::string_view command) {
@@ -89,7 +89,7 @@ void conclude(RowResult& row, Verdict verdict, const std::string& words, std::st
   row.reason = words;
   if (!row.figures.empty())
     row.reason += fmt::format(
-        "; {}{}, {}", row.ratio_words,
+        ". {}{}: {}", row.ratio_words,
         row.grade ? " (" + grade_text(*row.grade, row.ratio_interval) + ")" : "", row.figures);
   row.message = fmt::format("{}: {}: {}; {}: {}", text(row.key), name(verdict), row.reason,
                             command == "bless" ? "bless" : "again",

@@ -62,6 +62,18 @@ void save_sources(const SourcesFile& file) {
   write_file(file.path, contents);
 }
 
+std::string drop_removed(SourcesFile& file, const std::filesystem::path& ops) {
+  std::string text;
+  std::erase_if(file.ops, [&](const auto& one) {
+    const std::filesystem::path folder = ops / one.first;
+    if (std::filesystem::is_directory(folder)) return false;
+    text += fmt::format("{}: its line in {} is dropped, because there is no folder {}\n", one.first,
+                        file.path.filename().string(), folder.string());
+    return true;
+  });
+  return text;
+}
+
 void bless_sources(SourcesFile& file, const std::string& op, Sources now) {
   Sources& known = file.ops[op];
   if (known.hash == now.hash && known.compiler == now.compiler) now.commit = known.commit;

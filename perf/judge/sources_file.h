@@ -32,6 +32,9 @@ SourcesFile load_sources(const std::filesystem::path& path);
 // Throws Error where load_sources would find a problem.
 void save_sources(const SourcesFile& file);
 
+// Drops the operations that have no folder in `ops` any more. Names each in a line of its own.
+std::string drop_removed(SourcesFile& file, const std::filesystem::path& ops);
+
 // The op is blessed so now; its commit stays where nothing else differs.
 void bless_sources(SourcesFile& file, const std::string& op, Sources now);
 

@@ -15,7 +15,7 @@ namespace kg::judge {
 namespace {
 
 std::vector<double> checked_copy(std::span<const double> samples) {
-  require(!samples.empty(), "samples: there are none; take at least one");
+  require(!samples.empty(), "samples: expected at least one, got none");
   for (std::size_t i = 0; i < samples.size(); ++i)
     if (!std::isfinite(samples[i]))
       fail("samples[" + std::to_string(i) + "] is " + std::to_string(samples[i]) +

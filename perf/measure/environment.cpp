@@ -142,6 +142,8 @@ std::string utc_now() {
   return text.data();
 }
 
+constexpr const char* kDirty = "-dirty";
+
 std::string source_id(const std::filesystem::path& folder) {
   const auto git = [&](std::vector<std::string> arguments) {
     std::vector<std::string> command = {"git", "--no-optional-locks", "-C", folder.string()};
@@ -154,7 +156,15 @@ std::string source_id(const std::filesystem::path& folder) {
   const bool dirty =
       !git({"status", "--porcelain", "--untracked-files=no", "--", ".", ":(exclude)baselines"})
            .empty();
-  return dirty ? commit + "-dirty" : commit;
+  return dirty ? commit + kDirty : commit;
+}
+
+bool is_dirty(const std::string& source) { return source.ends_with(kDirty); }
+
+void require_clean(const std::string& source) {
+  require(!is_dirty(source), "the source tree has uncommitted changes, so what is blessed would "
+                             "belong to no commit; commit or stash them, or name the source by "
+                             "--source-id");
 }
 
 } // namespace kg::perf

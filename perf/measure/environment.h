@@ -26,4 +26,10 @@ std::string utc_now();
 // baselines/ differ from it; "unknown" where there is no git or no work tree.
 std::string source_id(const std::filesystem::path& folder);
 
+// Whether a source so called has uncommitted changes.
+bool is_dirty(const std::string& source);
+
+// Before anything is measured or counted to be blessed. Throws Error where the source is dirty.
+void require_clean(const std::string& source);
+
 } // namespace kg::perf

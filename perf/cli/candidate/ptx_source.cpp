@@ -28,7 +28,7 @@ namespace {{
 template <std::size_t bytes, class T>
 auto parameter(T value) {{
   if constexpr (std::is_pointer_v<T> || std::is_null_pointer_v<T>) {{
-    static_assert(bytes == 8, "a pointer has 8 bytes, and this parameter of the kernel has not");
+    static_assert(bytes == 8, "expected a parameter of 8 bytes for a pointer");
     return static_cast<const void*>(value);
   }} else if constexpr (std::is_floating_point_v<T>) {{
     static_assert(bytes == 4 || bytes == 8, "a number with a fraction has 4 or 8 bytes");

@@ -43,23 +43,27 @@ std::optional<Advice> tail_wave(const Launch& launch) {
   const std::uint64_t whole = blocks / wave, rest = blocks % wave;
   if (whole == 0 || whole > 4 || rest == 0 || 4 * rest > wave) return std::nullopt;
   const double waves = static_cast<double>(blocks) / static_cast<double>(wave);
-  return Advice{"",
-                fmt::format("{} blocks are {} more than {} on {} multiprocessors, {} each; the "
-                            "tail wave leaves most of them idle: change the grid or the block",
-                            blocks, rest, whole == 1 ? "a wave" : fmt::format("{} waves", whole),
-                            kMultiprocessors, wave / kMultiprocessors),
-                static_cast<double>(whole + 1) / waves};
+  return Advice{
+      "",
+      fmt::format(
+          "{} blocks are {} more than {} on the {} multiprocessors of an H200, {} each; the "
+          "tail wave leaves most of them idle: change the grid or the block",
+          blocks, rest, whole == 1 ? "a wave" : fmt::format("{} waves", whole), kMultiprocessors,
+          wave / kMultiprocessors),
+      static_cast<double>(whole + 1) / waves};
 }
 
 std::optional<Advice> few_blocks(const Launch& launch) {
   const std::uint64_t blocks = product(launch.grid);
   const std::uint64_t bytes = kSectorBytes * (launch.unique_read + launch.unique_written);
   if (blocks == 0 || 2 * blocks > kMultiprocessors || bytes < kLeastBytes) return std::nullopt;
-  return Advice{"",
-                fmt::format("{} blocks move {} MiB and leave {} of {} multiprocessors idle; share "
-                            "the work among more blocks",
-                            blocks, bytes >> 20, kMultiprocessors - blocks, kMultiprocessors),
-                static_cast<double>(kMultiprocessors) / static_cast<double>(blocks)};
+  return Advice{
+      "",
+      fmt::format(
+          "{} blocks move {} MiB and leave {} of the {} multiprocessors of an H200 idle; share "
+          "the work among more blocks",
+          blocks, bytes >> 20, kMultiprocessors - blocks, kMultiprocessors),
+      static_cast<double>(kMultiprocessors) / static_cast<double>(blocks)};
 }
 
 void crowded_atomics(const Launch& launch, std::set<std::string>& said, std::vector<Advice>& all) {

@@ -32,7 +32,7 @@ std::string sanitised(std::string_view text, std::string_view also) {
 }
 
 [[noreturn]] void unknown_format(const std::string& file) {
-  throw Error(fmt::format("{}:1: this is none of the known formats; give results of `kernelgrade "
+  throw Error(fmt::format("{}:1: unknown format; give results of `kernelgrade "
                           "run --json`, NVBench's --json, Google Benchmark's "
                           "--benchmark_out_format=json or the CUTLASS profiler's --output=<csv>",
                           file));

@@ -37,7 +37,7 @@ Enumerator word(const std::string& field, const std::vector<std::string>& words,
                 const std::string& where) {
   const auto found = std::find(words.begin(), words.end(), field);
   require(found != words.end(),
-          fmt::format("{}: '{}' is none of {}", where, field, fmt::join(words, ", ")));
+          fmt::format("{}: expected one of {}, got '{}'", where, fmt::join(words, ", "), field));
   return static_cast<Enumerator>(found - words.begin());
 }
 

@@ -70,7 +70,7 @@ std::string_view name(Kind kind) {
 
 RowProfile aggregate(const judge::RowKey& key, std::span<const double> walls_ns,
                      const Trace& trace) {
-  require(!walls_ns.empty(), "walls_ns: there are none; run the row at least once");
+  require(!walls_ns.empty(), "walls_ns: expected at least one, got none; run the row");
   const auto runs = static_cast<double>(walls_ns.size());
   RowProfile profile;
   profile.key = key;

@@ -6,6 +6,7 @@
 #include "perf/judge/shards.h"
 #include "runtime/error.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -121,7 +122,8 @@ Experiment experiment_from_json(std::string_view line, const std::string& where)
   JsonObject object(parsed, where);
   object.object("run"); // that it is there
   judge::Results run = judge::results_from_json(parsed["run"].dump(), where);
-  if (run.rows.size() != 1) object.fail("run", "has not one row", "restore the file");
+  if (run.rows.size() != 1)
+    object.fail("run", fmt::format("has {} rows, not one", run.rows.size()), "restore the file");
   Experiment experiment;
   experiment.row = std::move(run.rows.front());
   experiment.environment = std::move(run.environment);

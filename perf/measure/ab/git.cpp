@@ -28,7 +28,7 @@ bool is_shallow(const std::filesystem::path& folder) {
 
 void require_work_tree(const std::filesystem::path& folder) {
   require(git(folder, {"rev-parse", "--is-inside-work-tree"}).output == "true",
-          fmt::format("{}: it is in no git work tree, so there is no history to build from; use a "
+          fmt::format("{}: it is not in a git work tree, so no earlier commit can be built; use a "
                       "clone of the repository",
                       folder.string()));
 }

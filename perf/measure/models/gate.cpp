@@ -103,7 +103,7 @@ int bless_times(const GateCall& call, const std::filesystem::path& folder, bool 
 
 int bless(const GateCall& call, const std::filesystem::path& folder, const std::string& source,
           const Measurement& measured, std::ostream& out) {
-  const bool dirty = source.ends_with("-dirty");
+  const bool dirty = is_dirty(source);
   std::filesystem::create_directories(folder);
   const judge::ExactFile file = judge::load_exact(memory_table(), folder / "memory.csv");
   const judge::ExactBlessPlan plan = judge::plan_exact_bless(
@@ -142,6 +142,7 @@ int gate_times(const TimesCall& call, const std::vector<judge::Measured>& times,
 int gate(const GateCall& call, std::ostream& out) {
   const std::string source =
       call.source.empty() ? source_id(source_folder(KERNELGRADE_SOURCE_DIR)) : call.source;
+  if (call.bless && call.from.empty()) require_clean(source);
   const Measurement measured = measure_cases(call, source);
   if (!call.json.empty()) judge::save_results(call.json, measured.times);
   const std::filesystem::path folder =

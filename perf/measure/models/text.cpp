@@ -116,7 +116,7 @@ std::string roofline(const ModelTimes& times) {
       roof.gpu, roof.bytes_per_s / 1e9, roof.flops_per_s / 1e12, least / 1e6,
       100 * roof.memory_ns / least, 100 * roof.arithmetic_ns / least);
   if (!times.executor)
-    text += fmt::format("model flops utilisation {:.1f} %, {:.1f} % of the roofline\n",
+    text += fmt::format("model flops utilization {:.1f} %, {:.1f} % of the roofline\n",
                         100 * utilisation(times), 100 * least / total(times).all_ns());
   return text;
 }

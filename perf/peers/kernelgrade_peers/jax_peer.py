@@ -63,7 +63,7 @@ def read_inputs(case: Case) -> Inputs:
 
 def prepare(case: Case, name: str) -> Solver:
     if case.op not in OPERATIONS and case.op != "model":
-        why = "draws other random numbers" if case.op in NOT_COMPARED else "nobody has written it here"
+        why = "draws other random numbers" if case.op in NOT_COMPARED else "not implemented"
         raise Unsupported(f"{case.op} in JAX: {why}")
     with types_of(case):
         return prepared(case)

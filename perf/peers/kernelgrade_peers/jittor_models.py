@@ -148,7 +148,7 @@ def make(case: Case) -> tuple[Model, Loss, Optimiser]:
         return resnet, cross_entropy, partial(momentum, case.number("batch"))
     config = json.loads(case.input_bytes("config")) if name == "transformer" else {}
     if "rope_theta" not in config:
-        raise Unsupported("of models there are mlp, resnet and the decoder of the Llama kind in Jittor here")
+        raise Unsupported("in Jittor only the models mlp, resnet and Llama decoders are supported")
     return llama(config), cross_entropy, adamw
 
 

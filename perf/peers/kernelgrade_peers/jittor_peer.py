@@ -76,7 +76,7 @@ def transpose(case: Case) -> Operation:
 
 def cross_entropy(case: Case) -> Operation:
     if case.scalars.get("label_smoothing", 0.0) or case.scalars.get("z_loss", 0.0):
-        raise Unsupported("Jittor smooths no labels")
+        raise Unsupported("Jittor does not support label smoothing")
 
     def loss(t: Inputs) -> Any:
         log = nn.log_softmax(t["x"], dim=-1)
@@ -87,7 +87,7 @@ def cross_entropy(case: Case) -> Operation:
 
 def gemm(case: Case) -> Operation:
     if case.words() - {"nn", "nt", "tn", "tt"} or set(case.inputs) != {"a", "b"} or len(case.outputs) != 1:
-        raise Unsupported("of gemm the product alone is here, without an epilogue or TF32")
+        raise Unsupported("gemm does not support an epilogue or TF32")
     layout, batch = case.words().pop(), case.number("b", 1)
 
     def product(t: Inputs) -> Any:
@@ -102,7 +102,7 @@ def gemm(case: Case) -> Operation:
 def attention(case: Case) -> Operation:
     grouped = case.number("kv", case.number("h")) != case.number("h")
     if case.words() - {"causal"} or set(case.inputs) != {"q", "k", "v"} or "window" in case.shape or grouped:
-        raise Unsupported("of attention there is the whole and the causal one, each query's head with its own keys")
+        raise Unsupported("attention is supported in full and causal only, with one key head per query head")
     queries, keys, scale = case.number("q"), case.number("k"), case.scalars["scale"]
     hidden = np.triu(np.full((queries, keys), -1e30, np.float32), keys - queries + 1)
     mask = jt.array(hidden) if "causal" in case.words() else None
@@ -180,7 +180,7 @@ def library() -> str:
 
 def prepare(case: Case, name: str) -> Solver:
     if case.op not in OPERATIONS and case.op != "model":
-        raise Unsupported(f"nobody has written {case.op} in Jittor here")
+        raise Unsupported(f"{case.op} is not implemented in Jittor")
     unknown = {each.dtype for each in case.inputs.values()} - set(DTYPES)
     if unknown:
         raise Unsupported(f"Jittor has no {', '.join(unknown)}")

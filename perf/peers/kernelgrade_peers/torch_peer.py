@@ -100,7 +100,7 @@ def read_input(case: Case, name: str) -> Tensor:
 
 def prepare(case: Case, name: str) -> Solver:
     if case.op not in OPERATIONS and case.op != "model":
-        why = "draws other random numbers" if case.op in NOT_COMPARED else "nobody has written it here"
+        why = "draws other random numbers" if case.op in NOT_COMPARED else "not implemented"
         raise Unsupported(f"{case.op} in PyTorch: {why}")
     compiles = name == "torch_compile"
     inputs = {each: read_input(case, each) for each in case.inputs if each not in case.files}

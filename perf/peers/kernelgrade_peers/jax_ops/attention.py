@@ -21,7 +21,7 @@ def implementation(case: Case) -> str:
 def forward(case: Case) -> Function:
     words, queries, keys, window = case.words(), case.number("q"), case.number("k"), case.number("window", 0)
     if words - {"causal", "bshd"} or {"bias", "key_lengths", "query_offsets"} & set(case.inputs):
-        raise Unsupported("of attention there is the whole, the causal and the windowed one")
+        raise Unsupported("attention is supported in full, causal and windowed only")
     how = {"scale": case.scalars["scale"], "implementation": implementation(case)}
     if "causal" in words and queries == keys:
         how |= {"is_causal": True, "local_window_size": (window - 1, 0) if window else None}

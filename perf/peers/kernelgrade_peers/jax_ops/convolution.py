@@ -68,7 +68,7 @@ def conv2d_backward(case: Case) -> Function:
 def pooled(case: Case) -> Function:
     kernel, stride, pad = (case.number(key) for key in ("k", "s", "p"))
     if "ceil" in case.words():
-        raise Unsupported("of pooling there is none whose count of windows is rounded up")
+        raise Unsupported("pooling with a rounded-up number of windows is not supported")
 
     def windows(values: tuple[int, int]) -> tuple[int, ...]:
         return (1, *values, 1) if "nhwc" in case.words() else (1, 1, *values)

@@ -20,7 +20,7 @@ EPILOGUES = {"acc", "bias", "relu", "gelu", "tanh", "z", "dgelu", "drelu", "dbia
 def gemm(case: Case) -> Function:
     words, batch = case.words(), case.number("b", 1)
     if unknown := words - LAYOUTS - ROUTES - EPILOGUES:
-        raise Unsupported(f"of gemm there is no {', '.join(sorted(unknown))} here")
+        raise Unsupported(f"gemm does not support {', '.join(sorted(unknown))}")
     layout = (words & LAYOUTS).pop()
     precision = lax.Precision.DEFAULT if "tf32" in case.tokens() else None
     function = ACTIVATIONS["relu" if {"relu", "drelu"} & words else gelu_of(case)]

@@ -23,7 +23,7 @@ def mask_of(case: Case) -> Tensor | None:
 def forward(case: Case) -> Function:
     words = case.words()
     if words - {"causal", "bshd"} or {"bias", "key_lengths", "query_offsets"} & set(case.inputs):
-        raise Unsupported("of attention there is the whole, the causal and the windowed one")
+        raise Unsupported("attention is supported in full, causal and windowed only")
     scale, tokens_first = case.scalars["scale"], "bshd" in words
     groups = case.number("h") // case.number("kv", case.number("h"))
     mask = mask_of(case)

@@ -30,7 +30,7 @@ def cross_entropy(case: Case) -> Function:
 @operation()
 def cross_entropy_backward(case: Case) -> Function:
     if "ignored" in case.words():
-        raise Unsupported("of rows that are ignored there is none here")
+        raise Unsupported("ignored rows are not supported")
     smoothing, z = case.scalars["label_smoothing"], case.scalars["z_loss"]
 
     def gradient(t: Inputs) -> Results:

@@ -25,7 +25,7 @@ def scan(case: Case) -> Function:
     inclusive = "inclusive" in words
     segmented = bool({"heads", "offsets"} & set(case.inputs))
     if segmented and ("max" in words or not inclusive):
-        raise Unsupported("of scans of segments there is the inclusive sum")
+        raise Unsupported("segmented scans support the inclusive sum only")
     if segmented:
         return segmented_sum
     if "max" in words:

@@ -22,7 +22,7 @@ KNOWN = LAYOUTS | ROUTES | EPILOGUES
 def gemm(case: Case) -> Function:
     words, batch = case.words(), case.number("b", 1)
     if words - KNOWN:
-        raise Unsupported(f"of gemm there is no {', '.join(sorted(words - KNOWN))} here")
+        raise Unsupported(f"gemm does not support {', '.join(sorted(words - KNOWN))}")
     layout = (words & LAYOUTS).pop()
 
     def operands(t: Inputs) -> tuple[Tensor, Tensor]:

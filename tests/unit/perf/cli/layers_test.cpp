@@ -95,7 +95,8 @@ TEST(Layers, FileIsRead) {
   refuses(header + row + row, "f:3: m is there twice");
   refuses(header + "m,0,8,4,2,2,16,1,1,99,64,llama,none,bf16,s\n",
           "f:2, layers: expected a whole number from 1, got '0'");
-  refuses(header + "m,1,8,4,2,2,16,1,1,99,64,bert,none,bf16,s\n", "'bert' is none of llama, gpt2");
+  refuses(header + "m,1,8,4,2,2,16,1,1,99,64,bert,none,bf16,s\n",
+          "expected one of llama, gpt2, got 'bert'");
   refuses(header + "m,1,8,4,3,2,16,1,1,99,64,llama,none,bf16,s\n", "must divide");
   refuses(header + "m,1,8\n", "f:2: 3 fields");
 }

@@ -127,7 +127,7 @@ TEST(Confirm, SaysItsFigures) {
   EXPECT_NEAR(found.detectable_pct, 2, 1e-9) << "no noise: all beyond the tolerance is found";
   EXPECT_EQ(found.reason,
             "slower than its tolerance of 2 %, beside the reference: ratio 0.800 [0.800, 0.800] in "
-            "20 pairs, which would find 2.0 % 9 in 10 times");
+            "20 pairs. They would find 2.0 % 9 in 10 times");
 }
 
 TEST(Confirm, RefusesWhatIsNoPair) {

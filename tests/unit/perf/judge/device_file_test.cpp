@@ -49,20 +49,19 @@ std::string device_with(const std::string& canaries, const std::string& more = "
 TEST(DeviceFile, ErrorsNameFileAndPointer) {
   EXPECT_EQ(error_of(device_with("{}")), "no error");
   EXPECT_EQ(error_of(device_with("{\"memory\": 0}")),
-            "device.json: /canaries_ns/memory is not positive; measure again");
+            "device.json: /canaries_ns/memory: expected a positive number, got 0");
   EXPECT_EQ(error_of(device_with("{\"memory\": \"1\"}")),
-            "device.json: /canaries_ns/memory is not a number within limits; write a number from "
-            "-1e+18 to 1e+18");
+            "device.json: /canaries_ns/memory: expected a number from -1e+18 to 1e+18, got "
+            "\"1\"");
   EXPECT_EQ(error_of(device_with("{\"a/b\": 1}")),
             "device.json: /canaries_ns/a~1b is unknown; use memory, compute, sync or launch");
-  EXPECT_EQ(error_of(device_with("[]")),
-            "device.json: /canaries_ns: it is not an object; write {...}");
+  EXPECT_EQ(error_of(device_with("[]")), "device.json: /canaries_ns: expected an object, {...}");
   EXPECT_EQ(error_of(device_with("{}", ", \"colour\": 1")),
             "device.json: /colour is unknown; remove it");
   EXPECT_EQ(error_of(device_with("{}", R"(, "not_blessed": {})")),
-            "device.json: /not_blessed is not an array; write [...]");
+            "device.json: /not_blessed: expected an array, got {}");
   EXPECT_EQ(error_of(device_with("{}", R"(, "not_blessed": ["copy", 1])")),
-            "device.json: /not_blessed has as element 1 no string; write \"...\"");
+            "device.json: /not_blessed/1: expected a string, got 1");
   EXPECT_EQ(error_of(device_with("{}", R"(, "not_blessed": ["copy", "copy"])")),
             "device.json: /not_blessed has \"copy\" twice; remove one of them");
   EXPECT_EQ(error_of("{\"schema\": 1}"),
@@ -70,7 +69,7 @@ TEST(DeviceFile, ErrorsNameFileAndPointer) {
   EXPECT_EQ(error_of("{\"schema\": 2}"),
             "device.json: /schema is 2, but this program reads 1; write the file anew with this "
             "program, or use the program that wrote it");
-  EXPECT_EQ(error_of("[]"), "device.json: the whole file: it is not an object; write {...}");
+  EXPECT_EQ(error_of("[]"), "device.json: the whole file: expected an object, {...}");
   EXPECT_EQ(error_of(device_with("{\"memory\": 1, \"memory\": 2}")),
             "device.json: the member \"memory\" is given twice in one object; keep the correct "
             "one");

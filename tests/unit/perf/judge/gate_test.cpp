@@ -53,11 +53,9 @@ TEST(HostGate, TheMessageSaysWhatWasSeenAndHowToSeeItAgain) {
   EXPECT_EQ(
       judged(measured(300), blessed(100)).message,
       "softmax.f32.r64_c64 online real: regressed: slower than 0.50 of the baseline beside a "
-      "healthy canary; ratio 0.333 [0.329, 0.338] (poor), 300 ns now, 100 ns blessed, 41 samples "
-      "in "
-      "1 process, which would find 42.9 %, the memory canary takes 1.00x its blessed time, known "
-      "to "
-      "+-1.0 %, whether machine code or launches changed is unknown; again: kernelgrade gate --op "
+      "healthy canary. Ratio 0.333 [0.329, 0.338] (poor): 300 ns now, 100 ns blessed. 41 samples "
+      "in 1 process would find 42.9 %. The memory canary takes 1.00x its blessed time, known to "
+      "+-1.0 %. Whether machine code or launches changed is unknown; again: kernelgrade gate --op "
       "softmax --dtype f32 --case softmax.f32.r64_c64 --variant online --mode real");
 }
 
@@ -242,7 +240,7 @@ TEST(HostGate, TheGradeShowsThatTheIntervalStraddlesABorder) {
 TEST(HostGate, TwoModesAreShown) {
   Measured row = measured(100);
   row.process_medians_ns = {100, 100, 130, 130};
-  expect(judged(row, blessed(100)), Verdict::pass, 0, "two modes: 100 ns and 130 ns");
+  expect(judged(row, blessed(100)), Verdict::pass, 0, "Two modes: 100 ns and 130 ns");
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include "tests/unit/perf/judge/rows.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -121,7 +122,7 @@ TEST(Result, ASlopeOfGraphsMayBeNegative) {
   EXPECT_EQ(results_from_json(to_json(run), "run.json").rows, run.rows);
   run.rows[0].key.mode = Mode::hot;
   EXPECT_EQ(error_of(to_json(run)),
-            "run.json: /rows/0/samples_ns has as element 3 no positive number; measure again");
+            "run.json: /rows/0/samples_ns/3: expected a positive number, got -1.0");
 }
 
 TEST(Result, ErrorsNameFileAndPointer) {
@@ -133,18 +134,19 @@ TEST(Result, ErrorsNameFileAndPointer) {
       error_of(run_with("\"kind\":\"memory\"", "\"kind\":\"tea\"")),
       "run.json: /rows/0/canary/kind has an unknown value; use memory, compute, sync or launch");
   EXPECT_EQ(error_of(run_with("\"median_ns\":1000.0", "\"median_ns\":-1")),
-            "run.json: /rows/0/canary/median_ns is not positive; measure again");
+            "run.json: /rows/0/canary/median_ns: expected a positive number, got -1");
   EXPECT_EQ(
       error_of(run_with("\"process_medians_ns\":[100.0]", "\"process_medians_ns\":[100.0,0]")),
-      "run.json: /rows/0/process_medians_ns has as element 1 no positive number; measure again");
+      "run.json: /rows/0/process_medians_ns/1: expected a positive number, got 0");
   for (const char* beyond : {"1.1e18", "-1.1e18", "1e300"}) {
     SCOPED_TRACE(beyond);
-    const std::string within = " within limits; write a number from -1e+18 to 1e+18";
+    const std::string got =
+        ": expected a number from -1e+18 to 1e+18, got " + nlohmann::json::parse(beyond).dump();
     EXPECT_EQ(error_of(run_with("\"bytes\":32768.0", std::string("\"bytes\":") + beyond)),
-              "run.json: /rows/0/bytes is not a number" + within);
+              "run.json: /rows/0/bytes" + got);
     EXPECT_EQ(error_of(run_with("\"process_medians_ns\":[100.0]",
                                 std::string("\"process_medians_ns\":[") + beyond + "]")),
-              "run.json: /rows/0/process_medians_ns has as element 0 no number" + within);
+              "run.json: /rows/0/process_medians_ns/0" + got);
   }
   EXPECT_EQ(error_of(run_with("\"bytes\":32768.0", "\"bytes\":1e18")), "no error");
   EXPECT_EQ(error_of(run_with("\"op\":\"softmax\",", "")),

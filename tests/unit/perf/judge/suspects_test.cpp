@@ -90,9 +90,9 @@ TEST(Fold, AConfirmedRegressionFails) {
 TEST(Fold, TheMessageHasBothArmsAndTheCommand) {
   EXPECT_EQ(folded(screened(150), confirmed(Verdict::regressed)).message,
             "softmax.f32.r64_c64 online real: regressed: <figures>; A is commit 1a2b3c; A: sm_mhz "
-            "1980, power_w 350; B: sm_mhz 1755; ratio 0.667 [0.657, 0.676] (fair), 150 ns now, 100 "
-            "ns blessed, 41 samples in 1 process, which would find 42.9 %, the memory canary takes "
-            "1.00x its blessed time, known to +-0.0 %, whether machine code or launches changed is "
+            "1980, power_w 350; B: sm_mhz 1755. Ratio 0.667 [0.657, 0.676] (fair): 150 ns now, 100 "
+            "ns blessed. 41 samples in 1 process would find 42.9 %. The memory canary takes "
+            "1.00x its blessed time, known to +-0.0 %. Whether machine code or launches changed is "
             "unknown; again: kernelgrade ab --base 1a2b3c --op softmax --dtype f32 --case "
             "softmax.f32.r64_c64 "
             "--variant online --mode real");
