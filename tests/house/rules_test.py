@@ -62,6 +62,11 @@ class Words(unittest.TestCase):
     def test_a_message_with_a_private_word_is_named(self):
         self.assertIn("a.cpp:2: 'by day' in \"it runs by day only\": write", self.found('int a;\nfail("it runs "\n     "by day only");\n')[0])
 
+    def test_a_message_in_british_spelling_is_named(self):
+        self.assertIn("'normalised'", self.found('fail("x must be normalised first");\n')[0])
+        self.assertIn("'uninitialised'", self.found('fail("an uninitialised read of x");\n')[0])
+        self.assertEqual(self.found('fail("[uninitialised] kernel of x");\n'), [])
+
     def test_comments_code_paths_and_short_words_are_not_messages(self):
         self.assertEqual(self.found('// "it runs by day only"\nf("by day");\nf("write `by day` or path/by day-x");\n'), [])
 
