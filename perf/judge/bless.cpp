@@ -4,9 +4,8 @@
 
 #include "perf/format/table.h"
 #include "perf/format/units.h"
-#include "perf/judge/compare_rows.h"
 #include "perf/judge/limits.h"
-#include "perf/judge/roof.h"
+#include "perf/judge/wording.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 
 #include "perf/judge/compare_rows.h"
 #include "perf/judge/limits.h"
-#include "perf/judge/message.h"
+#include "perf/judge/wording.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,24 +3,54 @@
 #include "perf/judge/compare_rows.h"
 
 #include "perf/judge/limits.h"
+#include "perf/judge/peers.h"
+#include "perf/judge/roof.h"
 
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
+#include <utility>
 
 namespace kg::judge {
 namespace {
 
 bool is_time(double ns) { return std::isfinite(ns) && ns > 0; }
 
+Same same_identity(const Measured& measured, const TimingRow& baseline) {
+  if (measured.identity.empty() || baseline.identity.empty()) return Same::unknown;
+  return measured.identity == baseline.identity ? Same::yes : Same::no;
+}
+
+std::optional<Standing> standing(const Measured& row, const TimingRow& baseline,
+                                 const std::vector<Measured>& run, const TimingFile& file) {
+  std::optional<Standing> found;
+  std::pair<bool, double> best; // another library, its blessed time: the least counts
+  for (const Measured& vendor : run) {
+    if (!is_library(vendor) || vendor.key.case_id != row.key.case_id ||
+        vendor.key.mode != row.key.mode || find_defect(vendor, Device::gpu) ||
+        !vendor.skipped.empty())
+      continue;
+    for (const TimingRow& blessed : file.rows) {
+      if (blessed.key != vendor.key) continue;
+      const Same library = same_identity(vendor, blessed);
+      const std::pair<bool, double> rank = {library == Same::no, blessed.median_ns};
+      if (library == Same::unknown || (found && rank >= best)) continue;
+      best = rank;
+      found = Standing{vendor.key.variant, vendor.median_ns / row.median_ns,
+                       blessed.median_ns / baseline.median_ns};
+      if (library == Same::yes) continue;
+      found->library_then = blessed.identity;
+      found->library_now = vendor.identity;
+    }
+  }
+  return found;
+}
+
 } // namespace
 
-std::optional<std::string> defect(const Measured& row, Device device) {
-  if (row.tags.contains("failure")) return row.verified; // it never got as far as an output
-  if (!row.verified.empty())
-    return fmt::format("its output is wrong ({}); a time for a wrong result means nothing",
-                       row.verified);
-  if (row.samples_ns.empty()) return "it has no samples";
+std::optional<Cause> find_defect(const Measured& row, Device device) {
+  if (row.tags.contains("failure")) return Cause::crashed;
+  if (!row.verified.empty()) return Cause::wrong_output;
+  if (row.samples_ns.empty()) return Cause::no_samples;
   // A slope of two graphs is a difference: a single one may be negative, the median may
   // not.
   const auto is_sample = [&](double ns) {
@@ -29,23 +59,13 @@ std::optional<std::string> defect(const Measured& row, Device device) {
   if (!std::all_of(row.samples_ns.begin(), row.samples_ns.end(), is_sample) ||
       row.process_medians_ns.empty() ||
       !std::all_of(row.process_medians_ns.begin(), row.process_medians_ns.end(), is_time))
-    return "it has samples that are not times";
+    return Cause::no_times;
   if (!is_time(row.ci_ns.low) || !(row.ci_ns.low <= row.median_ns) ||
       !(row.median_ns <= row.ci_ns.high) || !is_time(row.ci_ns.high))
-    return fmt::format("its median {:g} ns lies outside [{:g}, {:g}]", row.median_ns, row.ci_ns.low,
-                       row.ci_ns.high);
-  if (device == Device::host && !row.canary)
-    return "no canary ran beside it, but host rows are compared in canary units";
+    return Cause::median_outside;
+  if (device == Device::host && !row.canary) return Cause::no_canary;
   if (row.canary && (!is_time(row.canary->median_ns) || !(row.canary->half_width >= 0)))
-    return fmt::format("its canary took {:g} ns", row.canary->median_ns);
-  return std::nullopt;
-}
-
-std::optional<std::string> disturbance(const Measured& row) {
-  if (const auto at = row.tags.find(kThrottledTag); at != row.tags.end())
-    return fmt::format("the device was throttled ({})", at->second);
-  if (const auto at = row.tags.find("foreign_processes"); at != row.tags.end())
-    return fmt::format("other processes used the device ({})", at->second);
+    return Cause::no_canary_time;
   return std::nullopt;
 }
 
@@ -63,19 +83,27 @@ Comparison compare(const Measured& measured, const TimingRow& baseline, Device d
   found.ratio = scale * baseline.median_ns / measured.median_ns;
   found.interval = {scale * baseline.ci_ns.low / measured.ci_ns.high,
                     scale * baseline.ci_ns.high / measured.ci_ns.low};
+  found.code = same_identity(measured, baseline);
   return found;
 }
 
-Same same_identity(const Measured& measured, const TimingRow& baseline) {
-  if (measured.identity.empty() || baseline.identity.empty()) return Same::unknown;
-  return measured.identity == baseline.identity ? Same::yes : Same::no;
-}
-
-std::string canary_text(const Comparison& comparison, const Measured& measured) {
-  if (!comparison.canary) return "No canary beside it";
-  return fmt::format("The {} canary takes {:.2f}x its blessed time, known to +-{:.1f} %",
-                     name(measured.canary->kind), comparison.drift,
-                     100 * measured.canary->half_width);
+Examined examine(const Measured& row, const TimingRow* baseline, const std::vector<Measured>& run,
+                 const TimingFile& file, const GateOptions& options) {
+  Examined seen;
+  // Another host may well be faster than the ceilings of the blessed one.
+  const bool other_host = options.device == Device::host && !options.other_machine.empty();
+  seen.defect = find_defect(row, options.device);
+  if (!seen.defect && !other_host && roof_excess(row, options.ceilings))
+    seen.defect = Cause::beyond_roof;
+  if (seen.defect || !baseline) return seen;
+  seen.roof = roof_share(row, options.ceilings);
+  seen.disturbed = row.tags.contains(kThrottledTag) || row.tags.contains(kForeignTag);
+  seen.other_canary = row.canary && baseline->canary && row.canary->kind != baseline->canary->kind;
+  if (seen.other_canary) return seen;
+  seen.found = compare(row, *baseline, options.device);
+  if (options.device == Device::gpu && row.kind == Kind::ours)
+    seen.standing = standing(row, *baseline, run, file);
+  return seen;
 }
 
 } // namespace kg::judge

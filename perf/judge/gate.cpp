@@ -4,10 +4,8 @@
 
 #include "perf/judge/command.h"
 #include "perf/judge/compare_rows.h"
-#include "perf/judge/message.h"
-#include "perf/judge/roof.h"
 #include "perf/judge/screen.h"
-#include "perf/judge/standing.h"
+#include "perf/judge/wording.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -30,97 +28,66 @@ void inform(RowResult& result) {
   result.warning = result.verdict == Verdict::invalid;
   if (result.kind == Kind::vendor || result.verdict != Verdict::invalid)
     result.exit_code = kExitPass;
-  result.message = "(info) " + result.message;
 }
 
 // An xfail row is expected to be slower, but not to be wrong, and undecided it is as any other row.
-void expect_failure(RowResult& result, const TimingRow& baseline) {
-  if (result.verdict == Verdict::regressed) {
-    result.exit_code = kExitPass;
-    result.message = fmt::format("(xfail, as expected: {}) {}", baseline.why, result.message);
-  } else if (result.verdict == Verdict::pass || result.verdict == Verdict::improved) {
-    result.warning = true;
-    result.message =
-        fmt::format("(xfail, but it passes: bless it with status gate) {}", result.message);
-  }
+void expect_failure(RowResult& result) {
+  if (result.verdict == Verdict::regressed) result.exit_code = kExitPass;
+  result.warning =
+      result.warning || result.verdict == Verdict::pass || result.verdict == Verdict::improved;
 }
 
 // What the screen says, and what overrules it.
-Opinion opinion_of(const Comparison& found, const Measured& row, const TimingRow& baseline,
-                   const std::optional<Standing>& stands, const GateOptions& options) {
+Opinion opinion_of(const Examined& seen, const Measured& row, const TimingRow& baseline,
+                   const GateOptions& options) {
   const bool host = options.device == Device::host;
-  Opinion opinion = screen(found, row, baseline, options.device, !options.other_machine.empty());
-  if (const auto fault = disturbance(row)) {
-    opinion = {Verdict::env, *fault + "; quieten the device and measure again", false, 0,
-               opinion.detectable_pct};
+  Opinion opinion =
+      screen(seen.found, row, baseline, options.device, !options.other_machine.empty());
+  const auto overrule = [&](Verdict verdict, Cause cause, bool suspicious) {
+    opinion.verdict = verdict;
+    opinion.cause = cause;
+    opinion.suspicious = suspicious;
+    if (!suspicious) opinion.suspicion = 0;
+  };
+  if (seen.disturbed) {
+    overrule(Verdict::env, Cause::disturbed, false);
     return opinion;
   }
-  if (stands && stands->dropped(baseline.tol_pct) && !opinion.suspicious &&
+  if (seen.standing && seen.standing->dropped(baseline.tol_pct) && !opinion.suspicious &&
       opinion.verdict != Verdict::regressed)
-    opinion = {Verdict::inconclusive,
-               fmt::format("has lost ground on {}, but is not confirmed", stands->vendor), true,
-               opinion.suspicion, opinion.detectable_pct};
+    overrule(Verdict::inconclusive, Cause::lost_ground, true);
   // Of what runs on the device only: a call's time on a GPU has the host's code in it, and how a
   // library is called is no part of its version.
   const bool all_in_identity = row.kind == Kind::ours && (host || row.key.mode != Mode::real);
+  // What the screen could not compare, it did not see slower.
   if ((opinion.suspicious || opinion.verdict == Verdict::regressed) && all_in_identity &&
-      same_identity(row, baseline) == Same::yes) {
-    // What the screen could not compare, it did not see slower.
-    const std::string words =
-        opinion.verdict == Verdict::env
-            ? opinion.words + "; its machine code and launches are those that were blessed"
-            : "looks slower, but its machine code and launches are those that were blessed: the "
-              "machine is slower, not the kernel";
-    opinion = {Verdict::env, words, false, 0, opinion.detectable_pct};
-  }
+      seen.found.code == Same::yes)
+    overrule(Verdict::env,
+             opinion.verdict == Verdict::env ? Cause::sick_canary_same_code
+                                             : Cause::slower_same_code,
+             false);
   // A host's screen often misses a slow-down of a tenth; side by side, even one of a twentieth is
   // mostly found, and otherwise called undecided. That is worth its minutes where the code changed.
   if (host && all_in_identity && opinion.verdict == Verdict::pass &&
-      options.other_machine.empty() && same_identity(row, baseline) == Same::no) {
-    opinion.suspicious = true;
-    opinion.words += "; its code has changed";
-  }
+      options.other_machine.empty() && seen.found.code == Same::no)
+    overrule(Verdict::pass, Cause::within_other_code, true);
   return opinion;
 }
 
-void compare_with_baseline(RowResult& result, const Measured& row, const TimingRow& baseline,
-                           const std::vector<Measured>& run, const TimingFile& file,
-                           const GateOptions& options) {
-  result.tol_pct = baseline.tol_pct;
-  if (row.canary && baseline.canary && row.canary->kind != baseline.canary->kind)
-    return conclude(result, Verdict::invalid,
-                    fmt::format("it was blessed beside a {} canary and is measured beside a {} one",
-                                name(baseline.canary->kind), name(row.canary->kind)),
-                    "bless");
-  const Comparison found = compare(row, baseline, options.device);
-  // On a host a library's time says little: it depends on what the processor offers.
-  const bool stands_beside = options.device == Device::gpu && row.kind == Kind::ours;
-  const std::optional<Standing> stands =
-      stands_beside ? standing(row, baseline, run, file) : std::nullopt;
-  const Opinion opinion = opinion_of(found, row, baseline, stands, options);
+void compare_with_baseline(RowResult& result, const Examined& seen, const Opinion& opinion,
+                           const TimingRow& baseline) {
+  const Comparison& found = seen.found;
   result.suspicious = opinion.suspicious && baseline.status == Status::gate;
   result.suspicion = opinion.suspicion;
   result.healthy = found.healthy;
-  result.ratio = found.ratio;
+  result.border = opinion.border;
+  result.standing = seen.standing;
+  result.shown_ratio = found.ratio;
   result.ratio_interval = found.interval;
-  result.ratio_words = fmt::format("Ratio {:.3f} [{:.3f}, {:.3f}]", found.ratio, found.interval.low,
-                                   found.interval.high);
-  result.figures = figures(result, row, baseline, found, opinion.detectable_pct, options);
-  if (stands) result.figures += ". " + text(*stands);
-  conclude(result, opinion.verdict, opinion.words);
-  // The ratio is shown, but it is no grade of the kernel.
-  if (opinion.verdict == Verdict::env || (found.canary && !found.healthy && opinion.suspicious)) {
-    result.ratio.reset();
-    result.grade.reset();
-  }
-}
-
-// What makes the row impossible to judge, or nothing. Another host may well be faster than the
-// ceilings of the blessed one.
-std::optional<std::string> fault_of(const Measured& row, const GateOptions& options) {
-  if (auto fault = defect(row, options.device)) return fault;
-  if (options.device == Device::host && !options.other_machine.empty()) return std::nullopt;
-  return beyond_roof(row, options.ceilings);
+  // Of a machine in doubt, the ratio is shown, but it is no grade of the kernel.
+  if (opinion.verdict != Verdict::env && !(found.canary && !found.healthy && opinion.suspicious))
+    result.ratio = found.ratio;
+  conclude(result, opinion.verdict, opinion.cause);
 }
 
 // `row` is what was measured for `wanted`, or null; `file` is its op's baseline file.
@@ -128,28 +95,29 @@ RowResult judge_row(const Registered& wanted, const Measured* row, const TimingF
                     const std::vector<Measured>& run, const GateOptions& options) {
   RowResult result = result_for(wanted);
   const TimingRow* baseline = find(file, wanted.key);
+  const Examined seen = row ? examine(*row, baseline, run, file, options) : Examined{};
+  Opinion opinion;
   if (baseline) result.baseline_ns = baseline->median_ns;
   if (!file.problems.empty()) {
-    conclude(result, Verdict::invalid, fmt::format("{} is malformed", file.path));
+    conclude(result, Verdict::invalid, Cause::malformed);
   } else if (!row) {
-    conclude(result, Verdict::invalid, "it was selected but not measured");
+    conclude(result, Verdict::invalid, Cause::not_measured);
   } else if (!row->skipped.empty()) {
-    conclude(result, Verdict::skipped, row->skipped);
-  } else if (const auto fault = fault_of(*row, options)) {
-    conclude(result, Verdict::invalid, *fault);
+    conclude(result, Verdict::skipped, Cause::skipped);
+  } else if (seen.defect) {
+    conclude(result, Verdict::invalid, *seen.defect);
   } else if (baseline) {
     result.measured_ns = row->median_ns;
-    compare_with_baseline(result, *row, *baseline, run, file, options);
+    result.tol_pct = baseline->tol_pct;
+    if (seen.other_canary) {
+      conclude(result, Verdict::invalid, Cause::other_canary);
+    } else {
+      opinion = opinion_of(seen, *row, *baseline, options);
+      compare_with_baseline(result, seen, opinion, *baseline);
+    }
   } else {
     result.measured_ns = row->median_ns;
-    conclude(result, Verdict::unblessed,
-             fmt::format("{} {}", file.path,
-                         file.exists ? "has no such row"
-                         : file.missing
-                             ? "is missing: restore it, or name " + wanted.op +
-                                   " under not_blessed in the device.json beside it"
-                             : "does not exist: this device has no baseline of " + wanted.op),
-             "bless");
+    conclude(result, Verdict::unblessed, Cause::unblessed);
     // An op that nobody has blessed here is nobody's fault; a row that its file lacks, or with its
     // file, would go unjudged for ever.
     if ((file.exists || file.missing) && !result.informs) result.exit_code = kExitFail;
@@ -157,8 +125,10 @@ RowResult judge_row(const Registered& wanted, const Measured* row, const TimingF
   // Of a library's row that was not measured nothing is known, and that fails as any other.
   const bool wrong_vendor =
       row && result.kind == Kind::vendor && result.verdict == Verdict::invalid;
-  if (wrong_vendor || (baseline && baseline->status == Status::info)) inform(result);
-  if (baseline && baseline->status == Status::xfail) expect_failure(result, *baseline);
+  const bool informs = wrong_vendor || (baseline && baseline->status == Status::info);
+  if (informs) inform(result);
+  if (baseline && baseline->status == Status::xfail) expect_failure(result);
+  word(result, {&file, row, baseline, &seen, opinion.detectable_pct, informs}, options);
   return result;
 }
 
@@ -226,6 +196,29 @@ int usual_exit(Verdict verdict) {
   case Verdict::skipped: return kExitSkip;
   }
   return kExitFail;
+}
+
+RowResult result_for(const Registered& row) {
+  RowResult result;
+  result.op = row.op;
+  result.dtype = row.dtype;
+  result.key = row.key;
+  result.category = row.category;
+  result.kind = row.kind;
+  result.informs = row.kind == Kind::vendor;
+  return result;
+}
+
+RowResult result_for(const Measured& row) {
+  return result_for(Registered{row.op, row.dtype, row.key, row.category, row.kind, true});
+}
+
+void conclude(RowResult& row, Verdict verdict, Cause cause) {
+  row.verdict = verdict;
+  row.cause = cause;
+  row.exit_code = usual_exit(verdict);
+  row.grade.reset();
+  if (row.ratio && row.exit_code != kExitSkip) row.grade = grade(*row.ratio);
 }
 
 std::string row_command(std::string_view command, std::string_view op, std::string_view dtype,
@@ -300,8 +293,9 @@ GateResult judge(const std::vector<Measured>& measured,
   for (const Registered& row : registered) {
     if (!row.selected) continue;
     if (!options.no_device.empty()) {
-      result.rows.push_back(result_for(row));
-      conclude(result.rows.back(), Verdict::skipped, options.no_device);
+      RowResult& skipped = result.rows.emplace_back(result_for(row));
+      conclude(skipped, Verdict::skipped, Cause::no_device);
+      word(skipped, {}, options);
       continue;
     }
     const auto file = baselines.find(row.op);
@@ -312,8 +306,9 @@ GateResult judge(const std::vector<Measured>& measured,
   }
   for (const auto& [key, row] : rows) {
     if (known.contains(key)) continue;
-    result.rows.push_back(result_for(*row));
-    conclude(result.rows.back(), Verdict::invalid, "it was measured but is not registered");
+    RowResult& stranger = result.rows.emplace_back(result_for(*row));
+    conclude(stranger, Verdict::invalid, Cause::not_registered);
+    word(stranger, {}, options);
   }
   set_exit(result, options.strict);
   return result;

@@ -67,6 +67,63 @@ struct GateOptions {
   std::string no_device;
 };
 
+// Why a row has its verdict; wording.cpp holds the sentence of each.
+enum class Cause {
+  malformed,
+  not_measured,
+  not_registered,
+  skipped,
+  no_device,
+  other_canary,
+  unblessed,
+  // Defects: these make the measured row itself unfit to be judged or blessed.
+  crashed, // it never got as far as an output
+  wrong_output,
+  no_samples,
+  no_times, // samples that are not times
+  median_outside,
+  no_canary, // where one is needed
+  no_canary_time,
+  beyond_roof, // roof.h
+  // The screen's.
+  few_samples,
+  disturbed,
+  sick_canary,
+  sick_canary_same_code,
+  slow_beside_sick_canary,
+  far_slower,
+  slower,
+  slower_same_code,
+  lost_ground,
+  faster,
+  within,
+  within_other_code,
+  // A confirmation's.
+  confirmed,
+  machine_slower,
+  machine_differs,
+  other_machine,
+  irreproducible
+};
+
+// What the screen calls slow: below a line for all rows, or beyond (half of) the row's tolerance.
+enum class Border { line, tolerance, half_tolerance };
+
+// Vendor time / our time, today and when the row was blessed. The vendor's kernel is a canary of
+// the very same work: a row that loses ground on it has become slower whatever the machine does.
+struct Standing {
+  std::string vendor;
+  double now = 0;
+  double then = 0;
+  // Empty where the library is the same. Beside another a drop may be the library's gain, and is
+  // for information.
+  std::string library_then = "", library_now = "";
+
+  bool dropped(double tol_pct) const {
+    return library_now.empty() && now * (1 + tol_pct / 100) < then;
+  }
+};
+
 struct RowResult {
   std::string op;
   std::string dtype;
@@ -86,16 +143,19 @@ struct RowResult {
   // Only where the row could be compared with a baseline: baseline / measured (host: in canary
   // units), the interval that both medians' intervals leave for it, and the band.
   std::optional<double> ratio;
+  double shown_ratio = 0; // the same, also where it is no grade of the kernel
   Interval ratio_interval;
   std::optional<Grade> grade; // of the ratio, and none where the verdict is undecided
   double measured_ns = 0;     // 0: not measured
   double baseline_ns = 0;     // 0: no baseline
   int exit_code = kExitFail;
   bool informs = false; // as of RowExit
-  std::string words;    // why this verdict
-  // What was seen (message.h): "ratio 0.667 [0.657, 0.676]"; and times, samples, machine.
-  std::string ratio_words, figures;
-  std::string reason;  // all of these, with the grade
+  Cause cause = Cause::not_measured;
+  Border border = Border::line;
+  std::optional<Standing> standing; // of ours on a GPU, beside a library's row
+  // By wording.h, behind the judging.
+  std::string figures; // times, samples, machine; empty where nothing was compared
+  std::string reason;  // the cause, the ratio with its grade, and the figures
   std::string message; // the row, its verdict, the reason, and the command that measures it again
 };
 
@@ -129,6 +189,14 @@ int exit_of_rows(const std::vector<RowExit>& rows, bool strict);
 // never hidden by what is. The gravest of them, 1 before 77 before 0; none at all: 1. `strict`
 // turns 77 into 1.
 int combined_exit(const std::vector<int>& exits, bool strict);
+
+// What is known of a row before it is judged.
+RowResult result_for(const Registered& row);
+RowResult result_for(const Measured& row);
+
+// Gives the row its verdict, its usual exit code and its grade. An undecided row shows its ratio,
+// but has no grade: that would decide what the verdict does not.
+void conclude(RowResult& row, Verdict verdict, Cause cause);
 
 // Gives the result the exit code of its rows and faults, and a note where only strictness fails it.
 void set_exit(GateResult& result, bool strict);

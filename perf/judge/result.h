@@ -37,6 +37,9 @@ inline constexpr const char* kProtocolTag = "protocol";
 // The tag of a row during which the device was held back; its value says by what.
 inline constexpr const char* kThrottledTag = "throttled";
 
+// And during which others ran on it; its value says who.
+inline constexpr const char* kForeignTag = "foreign_processes";
+
 // The canary that ran beside a row, in the same process.
 struct MeasuredCanary {
   CanaryKind kind = CanaryKind::memory;

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
-#include <string_view>
 
 namespace kg::judge {
 namespace {
@@ -130,14 +128,10 @@ std::optional<double> roof_share(const Measured& row, const Ceilings& ceilings) 
   return nearest ? std::optional(nearest->share) : std::nullopt;
 }
 
-std::optional<std::string> beyond_roof(const Measured& row, const Ceilings& ceilings) {
+std::optional<RoofExcess> roof_excess(const Measured& row, const Ceilings& ceilings) {
   const Traffic traffic = through_memory(row, ceiling(ceilings, "l2_bytes"));
   for (const Rate& rate : rates(row, traffic, utmost(row, ceilings)))
-    if (rate.share() > rate.believable)
-      return fmt::format(
-          "{:.4g} {} per second are {:.0f} % of the device's measured roof of {:.4g}: "
-          "the work was not done, or it is counted wrongly",
-          rate.per_s, rate.unit, 100 * rate.share(), rate.ceiling);
+    if (rate.share() > rate.believable) return RoofExcess{rate.per_s, rate.ceiling, rate.unit};
   return std::nullopt;
 }
 

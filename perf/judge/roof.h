@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace kg::judge {
 
@@ -36,10 +37,17 @@ struct RoofShare {
 std::optional<RoofShare> nearest_roof(const Measured& row, const Ceilings& ceilings);
 std::optional<double> roof_share(const Measured& row, const Ceilings& ceilings);
 
+// A rate that cannot be, and the ceiling that it exceeds, both per second.
+struct RoofExcess {
+  double rate = 0;
+  double ceiling = 0;
+  std::string_view unit; // "bytes" or "floating-point operations"
+};
+
 // What is impossible about the row's median, or nothing: more than "dram_bytes_per_s", the fastest
 // mix, or more than the fastest arithmetic of its type. It may exceed memory's ceiling by 2 %,
 // since that is measured, too, and arithmetic's by 40 %, since that is measured at the clock that
 // the power limit leaves.
-std::optional<std::string> beyond_roof(const Measured& row, const Ceilings& ceilings);
+std::optional<RoofExcess> roof_excess(const Measured& row, const Ceilings& ceilings);
 
 } // namespace kg::judge

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 
 namespace kg::judge {
 namespace {
@@ -67,47 +66,31 @@ class Screen {
     if (found_.canary && !found_.healthy) return beside_sick_canary(normalised);
     if (found_.healthy && found_.ratio < limit_.fails &&
         found_.interval.high < (host_ ? limit_.fails : tolerated_))
-      return {
-          Verdict::regressed,
-          fmt::format("slower than {:.2f} of the baseline beside a healthy canary", limit_.fails),
-          other_machine_, normalised.sureness};
-    if (normalised.slow)
-      return {Verdict::inconclusive, "looks slower than " + border() + ", but is not confirmed",
-              true, normalised.sureness};
-    if (improved()) return {Verdict::improved, "faster than the baseline; consider a bless"};
-    return within();
+      return {Verdict::regressed, Cause::far_slower, other_machine_, normalised.sureness};
+    if (normalised.slow) return {Verdict::inconclusive, Cause::slower, true, normalised.sureness};
+    if (improved()) return {Verdict::improved, Cause::faster};
+    return {Verdict::pass, Cause::within};
+  }
+
+  Border border() const {
+    if (host_ && (few_ || other_machine_)) return Border::line;
+    return few_ ? Border::tolerance : Border::half_tolerance;
   }
 
  private:
   Opinion beside_sick_canary(const Slowness& normalised) const {
     const bool slow = slowness(1).slow;
     if (slow && normalised.slow)
-      return {Verdict::inconclusive,
-              "looks slower than " + border() +
-                  " with and without its canary, which is unstable; a comparison of both builds is "
-                  "needed",
-              true, normalised.sureness};
-    if (!host_ && !slow && !normalised.slow) return within();
+      return {Verdict::inconclusive, Cause::slow_beside_sick_canary, true, normalised.sureness};
+    if (!host_ && !slow && !normalised.slow) return {Verdict::pass, Cause::within};
     // On a host the builds' processes take turns, which needs no canary; on a GPU they need the
     // same quiet device that the canary does.
-    return {Verdict::env,
-            fmt::format("this machine cannot be compared with the blessed one: beyond a canary's "
-                        "limits of {:g}x and +-{:g} %",
-                        limit_.canary_factor, 100 * limit_.canary_half_width),
-            host_, normalised.sureness};
+    return {Verdict::env, Cause::sick_canary, host_, normalised.sureness};
   }
 
   bool improved() const {
     return host_ ? found_.ratio > kHostImproves
                  : found_.interval.low > std::max(kGpuImproves, 1 / tolerated_);
-  }
-
-  Opinion within() const { return {Verdict::pass, "not slower than " + border()}; }
-
-  std::string border() const {
-    if (host_ && (few_ || other_machine_))
-      return fmt::format("{:.2f} of the baseline", kSuspicious);
-    return fmt::format("{}its tolerance of {:g} %", few_ ? "" : "half of ", baseline_.tol_pct);
   }
 
   const Comparison& found_;
@@ -125,12 +108,11 @@ class Screen {
 Opinion screen(const Comparison& comparison, const Measured& measured, const TimingRow& baseline,
                Device device, bool other_machine) {
   if (measured.samples_ns.size() < kFewestSamples)
-    return {
-        Verdict::inconclusive,
-        fmt::format("fewer than {} samples have no 99 % interval; measure longer", kFewestSamples)};
+    return {Verdict::inconclusive, Cause::few_samples};
   const Screen screen(comparison, measured, baseline, device, other_machine);
   const Slowness normalised = screen.slowness(comparison.scale);
   Opinion opinion = screen.opinion(normalised);
+  opinion.border = screen.border();
   opinion.detectable_pct = 100 * std::expm1(normalised.detectable);
   return opinion;
 }

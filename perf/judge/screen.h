@@ -8,16 +8,15 @@
 #include "perf/judge/compare_rows.h"
 #include "perf/judge/gate.h"
 
-#include <string>
-
 namespace kg::judge {
 
 struct Opinion {
   Verdict verdict = Verdict::invalid;
-  std::string words;
+  Cause cause = Cause::within;
   bool suspicious = false; // see RowResult
   double suspicion = 0;
   double detectable_pct = 0; // the slow-down that the screen would find 9 in 10 times
+  Border border = Border::line;
 };
 
 // With kScreenProcesses processes or more a row is suspicious where a one-sided t test (alpha

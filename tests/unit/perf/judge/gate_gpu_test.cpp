@@ -5,7 +5,7 @@
 // not fail.
 #include "perf/judge/gate.h"
 
-#include "perf/judge/compare_rows.h"
+#include "perf/judge/wording.h"
 #include "tests/unit/perf/judge/rows.h"
 
 #include <cmath>

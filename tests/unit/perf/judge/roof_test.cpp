@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/roof.h"
 
+#include "perf/judge/wording.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -6,7 +6,6 @@
 #include "perf/judge/screen.h"
 
 #include "perf/judge/peers.h"
-#include "perf/judge/standing.h"
 #include "tests/unit/perf/judge/rows.h"
 
 #include <gtest/gtest.h>
