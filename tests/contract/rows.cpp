@@ -6,6 +6,10 @@
 
 namespace kg::card {
 
+ShapeGrammar<Size> rows_grammar() {
+  return ShapeGrammar<Size>().number("rows", &Size::rows).number("cols", &Size::cols);
+}
+
 std::string rows_cols(std::int64_t rows, std::int64_t cols, std::string_view form) {
   std::string shape(form);
   if (!shape.empty()) shape += '_';

@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "tests/contract/card.h"
+#include "tests/contract/shape_grammar.h"
 
 namespace kg::card {
 
 struct Size {
   std::int64_t rows, cols;
 };
+ShapeGrammar<Size> rows_grammar();
 
 std::string rows_cols(std::int64_t rows, std::int64_t cols, std::string_view form = "");
 

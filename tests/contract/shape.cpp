@@ -133,9 +133,12 @@ std::size_t Shape::word(std::initializer_list<std::string_view> allowed) const {
 }
 
 const Shape::Token* Shape::find(std::string_view word) const {
-  const auto token = std::find_if(tokens_.begin(), tokens_.end(),
-                                  [word](const Token& each) { return each.text == word; });
-  return token == tokens_.end() ? nullptr : &*token;
+  const auto is_word = [word](const Token& each) { return each.text == word; };
+  const auto token = std::find_if(tokens_.begin(), tokens_.end(), is_word);
+  if (token == tokens_.end()) return nullptr;
+  demand(std::none_of(token + 1, tokens_.end(), is_word),
+         fmt::format("shape '{}' has '{}' twice; keep one", text_, word));
+  return &*token;
 }
 
 bool Shape::has(std::string_view word) const {

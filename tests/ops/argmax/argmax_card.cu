@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kWarpMaxCols = 2048; // of rows that a warp takes; longer ones take a block
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const Extents extents = extents_of(shape);
+  const Extents extents = extents_of(reduced_grammar().parse(shape));
   const auto [outer, axis, inner] = extents;
   Problem result{dtype, shape.text(), argmax::work(dtype, extents),
                  static_cast<double>(count_of(extents))};
@@ -97,6 +97,7 @@ std::vector<std::vector<std::string>> kernels(std::string_view name, const Probl
 Card argmax_card() {
   Card card;
   card.problem = problem;
+  card.grammar = reduced_grammar().text();
   run_by(card, argmax::kVariants, kRun);
   for (Variant& each : card.variants)
     if (each.name == "naive") each.sequence = sequence;

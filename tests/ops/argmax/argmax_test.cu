@@ -23,7 +23,7 @@ KG_OWN_TEST(RowsApart) {
     for (const Extents& extents : {Extents{5, 1030, 1}, Extents{3, 66, 40}})
       each.push_back({extents, {offset, 8}});
   for (const auto& [extents, place] : each)
-    judge.check(judge.random(argmax_samples::shape_of(extents)), {{"x", place}});
+    judge.check(judge.random(shape_of(extents)), {{"x", place}});
 }
 
 KG_OWN_TEST(BeyondThirtyOneBits) {

@@ -17,10 +17,6 @@
 
 namespace kg::card::argmax_samples {
 
-inline std::string shape_of(const Extents& extents) {
-  return "o" + std::to_string(extents[0]) + "_a" + std::to_string(extents[1]) + "_i" +
-         std::to_string(extents[2]);
-}
 inline std::vector<std::string> shapes_of(const std::vector<Extents>& some) {
   std::vector<std::string> shapes;
   for (const Extents& extents : some) shapes.push_back(shape_of(extents));

@@ -5,18 +5,25 @@
 // with the oracle is exact; only a NaN's payload is free. Vendors may round the product by itself.
 #include "ops/axpy/axpy.h"
 
+#include <functional>
+
 #include "libraries/axpy.h"
 #include "runtime/device.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_elementwise.h"
 
 namespace kg::card {
 namespace {
 
+ShapeGrammar<std::int64_t> grammar() {
+  return ShapeGrammar<std::int64_t>().number("n", std::identity());
+}
+
 Problem problem(Dtype dtype, const Shape& shape) {
-  const std::int64_t n = shape.number("n");
+  const std::int64_t n = grammar().parse(shape);
   Problem result{dtype, shape.text(), axpy::work(dtype, n), 2.0 * static_cast<double>(n)};
   result.scalars = {{"alpha", 0.7F}};
   result.inputs = {{"x", dtype, {n}}, {"y", dtype, {n}}};
@@ -90,6 +97,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
 Card axpy_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   run_by(card, axpy::kVariants, kRun);
   card.vendors = {[](const Problem& p) { return names(vendor::axpy_table, p.dtype); }, run_vendor};
   card.vendors.on_host = always({"onednn", "openblas", "thrust"});

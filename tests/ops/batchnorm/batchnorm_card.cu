@@ -18,9 +18,20 @@ namespace kg::card {
 namespace {
 
 using images::Images;
-using images::images_of;
 
-bool is_training(const Problem& problem) { return problem.shape.starts_with("train_"); }
+struct Mode {
+  bool training;
+  Images images;
+};
+ShapeGrammar<Mode> grammar() {
+  return ShapeGrammar<Mode>()
+      .one_of(&Mode::training, {{"train", true}, {"infer", false}})
+      .nested(images::images_grammar(), &Mode::images);
+}
+bool is_training(const Problem& problem) { return problem.parameters.as<Mode>().training; }
+Images images_of(const Problem& problem) {
+  return images::images_of(problem, problem.parameters.as<Mode>().images.layout);
+}
 
 // Variances are positive.
 void draw(const Problem& problem, Inputs& inputs) {
@@ -35,8 +46,8 @@ void draw(const Problem& problem, Inputs& inputs) {
 
 // Without elements nothing is written of what there is one of per channel.
 Problem problem(Dtype dtype, const Shape& shape) {
-  const bool training = shape.word({"train", "infer"}) == 0;
-  const Images p = images_of(shape);
+  const Mode mode = grammar().parse(shape);
+  const auto& [training, p] = mode;
   const std::vector<std::int64_t> extents = test::shape_of(p);
   const auto statistic = [&](const char* name) {
     return images::per_channel(name, p.elements() == 0 ? 0 : p.channels);
@@ -53,6 +64,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
                  training ? batchnorm::training_work(dtype, p)
                           : batchnorm::inference_work(dtype, p),
                  (training ? 7.0 : 3.0) * static_cast<double>(p.elements())};
+  result.parameters = mode;
   result.inputs = {x, gamma, beta, running_mean, running_variance};
   result.outputs = {y};
   result.scalars = {{"epsilon", 1e-5F}};
@@ -320,6 +332,7 @@ std::vector<std::string> sizes(Dtype dtype) {
 Card batchnorm_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   run_by(card, batchnorm::kVariants, kRun);
   card.variants[0].accurate = false; // naive
   card.variants[0].sequence = [](const Problem& p) {

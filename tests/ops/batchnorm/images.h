@@ -15,6 +15,7 @@
 #include "ops/batchnorm/problem.h"
 #include "ops/batchnorm/variants.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/ops/batchnorm/channels.h"
 #include "tests/oracle/fills.h"
 
@@ -23,18 +24,19 @@ namespace kg::card::images {
 using batchnorm::Layout;
 using Images = batchnorm::Problem;
 
-inline Images images_of(const Shape& shape) {
-  return {.batch = shape.number("n"),
-          .channels = shape.number("c"),
-          .spatial = shape.number("s"),
-          .layout = shape.word({"nchw", "nhwc"}) == 0 ? Layout::nchw : Layout::nhwc};
+inline ShapeGrammar<Images> images_grammar() {
+  return ShapeGrammar<Images>()
+      .one_of(&Images::layout, {{"nchw", Layout::nchw}, {"nhwc", Layout::nhwc}})
+      .number("n", &Images::batch)
+      .number("c", &Images::channels)
+      .number("s", &Images::spatial);
 }
 
 // With the extents that x has.
-inline Images images_of(const Problem& problem) {
+inline Images images_of(const Problem& problem, Layout layout) {
   const std::vector<std::int64_t>& x = problem.tensor("x").extents;
-  if (problem.shape.find("nchw") != std::string::npos) return {x[0], x[1], x[2], Layout::nchw};
-  return {x[0], x[2], x[1], Layout::nhwc};
+  if (layout == Layout::nchw) return {x[0], x[1], x[2], layout};
+  return {x[0], x[2], x[1], layout};
 }
 inline bool is_valid(const Images& p) { return p.batch >= 0 && p.channels >= 0 && p.spatial >= 0; }
 

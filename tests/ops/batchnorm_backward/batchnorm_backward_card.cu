@@ -18,14 +18,17 @@ namespace kg::card {
 namespace {
 
 using images::Images;
-using images::images_of;
 using images::in_layouts;
+
+Images images_of(const Problem& problem) {
+  return images::images_of(problem, problem.parameters.as<Images>().layout);
+}
 
 double mean_of(std::int64_t channel) { return static_cast<double>(channel % 5) * 0.25 - 0.5; }
 double rstd_of(std::int64_t channel) { return std::ldexp(1.0, static_cast<int>(channel % 3) - 1); }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const Images p = images_of(shape);
+  const Images p = images::images_grammar().parse(shape);
   const auto image = [&](const char* name) { return Tensor{name, dtype, test::shape_of(p)}; };
   const auto given = [&](const char* name, double (*value)(std::int64_t)) {
     Tensor result = images::per_channel(name, p.channels);
@@ -36,13 +39,15 @@ Problem problem(Dtype dtype, const Shape& shape) {
   gamma.optional = true;
   Tensor dx = image("dx");
   dx.may_be = {"dy", "x"};
-  return {
+  Problem result = {
       dtype,
       shape.text(),
       batchnorm_backward::work(dtype, p),
       11.0 * static_cast<double>(p.elements()),
       {image("dy"), image("x"), gamma, given("mean", mean_of), given("rstd", rstd_of)},
       {dx, images::per_channel("dgamma", p.channels), images::per_channel("dbeta", p.channels)}};
+  result.parameters = p;
+  return result;
 }
 
 constexpr auto kRun = []<class T>(const Call& call, batchnorm::Variant variant, Stream& stream) {
@@ -243,6 +248,7 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
 Card batchnorm_backward_card() {
   Card card;
   card.problem = problem;
+  card.grammar = images::images_grammar().text();
   run_by(card, batchnorm::kVariants, kRun);
   card.variants[0].accurate = false; // naive
   card.variants[0].sequence = [](const Problem& p) { return images_of(p).per_channel(); };

@@ -8,11 +8,15 @@
 #include "ops/broadcast/broadcast.h"
 
 #include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <utility>
 
 #include "libraries/broadcast.h"
 #include "runtime/device.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_elementwise.h"
 
@@ -26,24 +30,61 @@ struct Shapes {
   Extents a, b;
 };
 
-Op op_of(const Problem& problem) {
-  for (const Op op : broadcast::kOps)
-    if (problem.shape.starts_with(std::string(name(op)) + "_")) return op;
-  return Op::add;
+enum class Pattern { none, bias, channels, outer };
+struct Repeated {
+  std::pair<Op, Pattern> form;
+  Shapes shapes;                         // of no pattern
+  std::int64_t rows = 0, cols = 0;       // of bias and outer
+  std::int64_t n = 0, c = 0, pixels = 0; // of channels
+};
+
+// One operand's extents, "a17.192", or "ascalar" for none.
+void add_operand(ShapeGrammar<Repeated>& grammar, const std::string& key, Extents Shapes::*at) {
+  const auto is_named = [](const Repeated& r) { return r.form.second != Pattern::none; };
+  const std::string scalar = key + "scalar";
+  grammar.part(
+      "[" + key + "<numbers>|" + scalar + "]",
+      [=](const Shape& shape, Repeated& r) {
+        if (!is_named(r) && !shape.has(scalar)) r.shapes.*at = shape.numbers(key);
+      },
+      [=](const Repeated& r) -> std::string {
+        if (is_named(r)) return "";
+        const Extents& extents = r.shapes.*at;
+        return extents.empty() ? scalar : fmt::format("{}{}", key, fmt::join(extents, "."));
+      });
 }
 
-Extents operand(const Shape& shape, const std::string& key) {
-  return shape.has(key + "scalar") ? Extents() : shape.numbers(key);
+ShapeGrammar<Repeated> grammar() {
+  std::vector<std::pair<std::string, std::pair<Op, Pattern>>> forms;
+  for (const Op op : broadcast::kOps) forms.push_back({std::string(name(op)), {op, Pattern::none}});
+  forms.push_back({"bias", {Op::add, Pattern::bias}});
+  forms.push_back({"channels", {Op::add, Pattern::channels}});
+  forms.push_back({"outer", {Op::add, Pattern::outer}});
+  const auto matrix = [](const Repeated& r) {
+    return r.form.second == Pattern::bias || r.form.second == Pattern::outer;
+  };
+  const auto images = [](const Repeated& r) { return r.form.second == Pattern::channels; };
+  ShapeGrammar<Repeated> result;
+  result.one_of(&Repeated::form, std::move(forms));
+  add_operand(result, "a", &Shapes::a);
+  add_operand(result, "b", &Shapes::b);
+  return result.number("rows", &Repeated::rows, 0, matrix)
+      .number("cols", &Repeated::cols, 0, matrix)
+      .number("n", &Repeated::n, 0, images)
+      .number("c", &Repeated::c, 0, images)
+      .number("hw", &Repeated::pixels, 0, images);
 }
 
-Shapes shapes_of(const Shape& shape) {
-  switch (shape.word({"add", "sub", "mul", "div", "bias", "channels", "outer"})) {
-  case 4: return {{shape.number("rows"), shape.number("cols")}, {shape.number("cols")}};
-  case 5:
-    return {{shape.number("n"), shape.number("c"), shape.number("hw")}, {shape.number("c"), 1}};
-  case 6: return {{shape.number("rows"), 1}, {shape.number("cols")}};
+Op op_of(const Problem& problem) { return problem.parameters.as<Repeated>().form.first; }
+
+Shapes shapes_of(const Repeated& r) {
+  switch (r.form.second) {
+  case Pattern::none: return r.shapes;
+  case Pattern::bias: return {{r.rows, r.cols}, {r.cols}};
+  case Pattern::channels: return {{r.n, r.c, r.pixels}, {r.c, 1}};
+  case Pattern::outer: return {{r.rows, 1}, {r.cols}};
   }
-  return {operand(shape, "a"), operand(shape, "b")};
+  fail("no such pattern");
 }
 
 // With ones before the shorter one.
@@ -63,10 +104,12 @@ Extents shape_of_result(const Shapes& shapes) {
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const Shapes shapes = shapes_of(shape);
+  const Repeated parameters = grammar().parse(shape);
+  const Shapes shapes = shapes_of(parameters);
   const Extents out = shape_of_result(shapes);
   Problem result{dtype, shape.text(), broadcast::work(dtype, shapes.a, shapes.b),
                  static_cast<double>(test::element_count(out))};
+  result.parameters = parameters;
   result.inputs = {{"a", dtype, shapes.a}, {"b", dtype, shapes.b}};
   result.inputs[1].by_row = shapes.b == out;
   result.outputs = {{"out", dtype, out}};
@@ -113,17 +156,10 @@ References references(const Problem& problem, const Inputs& inputs) {
             {}}}};
 }
 
-std::string text(const Extents& extents, const std::string& key) {
-  std::string list;
-  for (const std::int64_t extent : extents)
-    list += (list.empty() ? "" : ".") + std::to_string(extent);
-  return "_" + key + (list.empty() ? "scalar" : list);
-}
-
 std::vector<std::string> with(Op op, const std::vector<Shapes>& each) {
   std::vector<std::string> shapes;
   for (const Shapes& operands : each)
-    shapes.push_back(std::string(name(op)) + text(operands.a, "a") + text(operands.b, "b"));
+    shapes.push_back(grammar().print({{op, Pattern::none}, operands}));
   return shapes;
 }
 
@@ -212,6 +248,7 @@ std::vector<std::string> sizes(Dtype dtype) {
 Card broadcast_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   run_by(card, broadcast::kVariants, kRun);
   card.vendors = {[](const Problem& p) {
                     return names(vendor::broadcast_table, op_of(p), p.dtype, vendor_shapes(p));

@@ -6,34 +6,51 @@
 // tensor.
 #include "ops/concat/concat.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <numeric>
 
 #include "libraries/concat.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 
 namespace kg::card {
 namespace {
 
 using Extents = std::vector<std::int64_t>;
 
-concat::Op op_of(const Problem& problem) {
-  return problem.inputs[0].name == "whole" ? concat::Op::split : concat::Op::concat;
+struct Parts {
+  concat::Op op;
+  std::int64_t outer;
+  Extents extents;
+  std::int64_t inner;
+};
+Extents four_parts(std::int64_t e) { return {e, 2 * e, e / 2, e / 2}; }
+ShapeGrammar<Parts> grammar() {
+  return ShapeGrammar<Parts>()
+      .enumerator(&Parts::op, concat::kOps)
+      .number("outer", &Parts::outer)
+      .part(
+          "(e<number>|p<numbers>)",
+          [](const Shape& shape, Parts& p) {
+            p.extents = shape.has_number("e") ? four_parts(shape.number("e")) : shape.numbers("p");
+          },
+          [](const Parts& p) {
+            const std::int64_t first = p.extents.front();
+            if (p.extents == four_parts(first)) return "e" + std::to_string(first);
+            return fmt::format("p{}", fmt::join(p.extents, "."));
+          })
+      .number("inner", &Parts::inner);
 }
+concat::Op op_of(const Problem& problem) { return problem.parameters.as<Parts>().op; }
 const std::vector<Tensor>& parts_of(const Problem& problem) {
   return op_of(problem) == concat::Op::concat ? problem.inputs : problem.outputs;
 }
 
-Extents extents_of(const Shape& shape) {
-  if (shape.text().find("_p") != std::string::npos) return shape.numbers("p");
-  const std::int64_t e = shape.number("e");
-  return {e, 2 * e, e / 2, e / 2};
-}
-
 Problem problem(Dtype dtype, const Shape& shape) {
-  const concat::Op op = concat::kOps[shape.word({"concat", "split"})];
-  const Extents extents = extents_of(shape);
-  const std::int64_t outer = shape.number("outer"), inner = shape.number("inner");
+  const Parts parameters = grammar().parse(shape);
+  const auto& [op, outer, extents, inner] = parameters;
   Problem result{dtype, shape.text(), concat::work(dtype, {outer, inner, extents}), 0};
   const std::int64_t sum = std::accumulate(extents.begin(), extents.end(), std::int64_t{0});
   std::vector<Tensor> parts;
@@ -43,6 +60,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   Tensor whole{"whole", dtype, {outer, sum * inner}};
   whole.derived = true;
   (op == concat::Op::concat ? result.outputs : result.inputs).push_back(std::move(whole));
+  result.parameters = parameters;
   result.scalars = {{"inner", static_cast<double>(inner)}};
   result.calling = {std::string(name(op)) + std::to_string(extents.size()),
                     {{"outer", {outer}}, {"inner", {inner}}, {"extents", extents, true}}};
@@ -154,6 +172,7 @@ Card concat_card() {
   Card card;
   only_moves(card, sources);
   card.problem = problem;
+  card.grammar = grammar().text();
   card.forms = {"concat", "split"};
   run_by(card, concat::kVariants, kRun);
   card.vendors = {[](const Problem& p) { return names(vendor::concat_table, p.dtype); },

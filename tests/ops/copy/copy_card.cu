@@ -18,12 +18,24 @@ std::string shape_of(std::int64_t rows, std::int64_t cols, std::int64_t gap = 0)
 }
 
 // x's rows are `ld` apart, y is packed.
+struct Rows {
+  Size size;
+  std::int64_t ld;
+};
+ShapeGrammar<Rows> grammar() {
+  return ShapeGrammar<Rows>().nested(rows_grammar(), &Rows::size).number("ld", &Rows::ld);
+}
+
 Problem problem(Dtype dtype, const Shape& shape) {
-  const std::int64_t rows = shape.number("rows");
-  const std::int64_t cols = shape.number("cols");
+  const auto [size, ld] = grammar().parse(shape);
+  const auto [rows, cols] = size;
+  if (ld < cols)
+    throw Error("rows of " + std::to_string(cols) +
+                " elements are at least as far apart; write ld" + std::to_string(cols) +
+                " or more");
   Problem result{dtype, shape.text(), copy::work(dtype, rows, cols), 0};
   result.inputs = {{"x", dtype, {rows, cols}}};
-  result.inputs[0].gap = shape.number("ld") - cols;
+  result.inputs[0].gap = ld - cols;
   result.outputs = {{"y", dtype, {rows, cols}}};
   result.gaps = true;
   result.calling = {"", {{"rows", {rows}}, {"cols", {cols}}}};
@@ -74,6 +86,7 @@ Card copy_card() {
     return [](std::int64_t i) { return Source{"x", i}; };
   });
   card.problem = problem;
+  card.grammar = grammar().text();
   run_by(card, copy::kVariants, kRun);
   card.vendors = {
       [](const Problem& p) { return names(vendor::copy_table, p.dtype, p.inputs[0].gap == 0); },

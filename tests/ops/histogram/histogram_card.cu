@@ -13,6 +13,7 @@
 #include "runtime/device.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/numbers.h"
 
@@ -30,9 +31,16 @@ auto dispatch_counted(Dtype dtype, Function function) {
   return function.template operator()<float>();
 }
 
+struct Counted {
+  std::int64_t n, bins;
+};
+ShapeGrammar<Counted> grammar() {
+  return ShapeGrammar<Counted>().number("n", &Counted::n).number("bins", &Counted::bins);
+}
+
 // Bins one wide of bytes, a thousand of i32; those of f32 share -2 to 2.
 Problem problem(Dtype dtype, const Shape& shape) {
-  const std::int64_t n = shape.number("n"), bins = shape.number("bins");
+  const auto [n, bins] = grammar().parse(shape);
   const auto width = static_cast<double>(std::max<std::int64_t>(bins, 1));
   const double lower = dtype == Dtype::f32 ? -2 : dtype == Dtype::i8 ? -120 : -1000 * width / 2;
   const double upper = dtype == Dtype::f32 ? 2 : dtype == Dtype::i8 ? -120 + width : -lower;
@@ -166,6 +174,7 @@ std::vector<std::int64_t> bins_of(Dtype dtype) {
 Card histogram_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   run_by(card, histogram::kVariants, kRun);
   for (Variant& each : card.variants)
     each.supports = [variant = enumerator_of(histogram::kVariants, each.name)](const Problem& p) {
@@ -203,8 +212,8 @@ Card histogram_card() {
   card.refused_scalars = {{"upper", {-1e7, std::numeric_limits<double>::quiet_NaN()}}};
   card.empty = {"n0_bins0", "n0_bins5"};
   card.vacuous_outputs = [](const std::string& shape) { // no elements, no counts
-    return shape.starts_with("n0_") ? std::vector<std::string>{"counts"}
-                                    : std::vector<std::string>();
+    return grammar().parse(shape).n == 0 ? std::vector<std::string>{"counts"}
+                                         : std::vector<std::string>();
   };
   card.kernels = kernels;
   card.timed_on_host = {{"n65536_bins240", true}, {"n65536_bins64"}};

@@ -8,7 +8,7 @@
 #include "primitives/pipeline_config.h"
 #include "runtime/device.h"
 #include "tests/contract/card.h"
-#include "tests/contract/rows.h"
+#include "tests/ops/masked_softmax/masks.h"
 
 #include <cstdint>
 #include <string>
@@ -34,7 +34,7 @@ masked_softmax_kernel(std::string_view variant, const Problem& problem, const La
     // Beside a place of x, one of the mask with a byte for each of its elements.
     const auto size = static_cast<std::size_t>(size_of(problem.dtype));
     const auto masks = [&](std::int64_t place) {
-      return problem.shape.starts_with("causal") ? 0 : place / static_cast<std::int64_t>(size);
+      return problem.parameters.as<Masked>().causal ? 0 : place / static_cast<std::int64_t>(size);
     };
     const RowRingShape two =
         row_ring_shape(rows, cols, size, kRingPlaces * masks(ring_place_bytes(cols, size)));

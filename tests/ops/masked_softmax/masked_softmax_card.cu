@@ -17,6 +17,7 @@
 #include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
 #include "tests/ops/masked_softmax/kernel_name.h"
+#include "tests/ops/masked_softmax/masks.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_masked_softmax.h"
 #include "tests/oracle/random.h"
@@ -36,7 +37,7 @@ std::int64_t queries_of(const Problem& problem) {
 }
 
 std::string causal(std::int64_t rows, std::int64_t cols, std::int64_t queries) {
-  return rows_cols(rows, cols, "causal") + "_queries" + std::to_string(queries);
+  return masked_grammar().print({true, {rows, cols}, queries});
 }
 
 // Whether element `i` of the matrix, whose first row is `first_row` of a larger one, is to be seen.
@@ -75,16 +76,18 @@ void draw(const Problem& problem, Inputs& inputs) {
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const bool is_causal = shape.word({"boolean", "causal"}) == 1;
-  const std::int64_t rows = shape.number("rows");
-  const std::int64_t cols = shape.number("cols");
-  std::int64_t queries = is_causal ? std::max<std::int64_t>(std::min(rows, cols), 1) : 0;
-  if (shape.text().find("_queries") != std::string::npos) queries = shape.number("queries");
+  const Masked parameters = masked_grammar().parse(shape);
+  const auto& [is_causal, size, queries] = parameters;
+  const auto [rows, cols] = size;
+  if (!is_causal && queries > 0)
+    throw Error("shape '" + shape.text() + "': a boolean mask has no queries; remove 'queries" +
+                std::to_string(queries) + "'");
   std::int64_t read = rows * cols;
   for (std::int64_t query = 0; query < queries; ++query)
     read -= rows / queries * std::clamp<std::int64_t>(queries - query - 1, 0, cols);
   Problem result{dtype, shape.text(), masked_softmax::work(dtype, rows, cols, queries),
                  5 * static_cast<double>(read)};
+  result.parameters = parameters;
   result.scalars = {{"scale", kScale}};
   result.calling = {is_causal ? "causal" : "boolean", {{"rows", {rows}}, {"cols", {cols}}}};
   if (is_causal) {
@@ -180,9 +183,9 @@ References references(const Problem& problem, const Inputs& inputs) {
 }
 
 // The upper right corner of a triangle of 32 queries or more holds a tile of 16 x 16 zeros.
-test::Degenerate degenerate(Dtype dtype, const std::string& shape) {
-  return queries_of(problem(dtype, Shape::parse(shape))) >= 32 ? test::Degenerate::sparse
-                                                               : test::Degenerate::no;
+test::Degenerate degenerate(const std::string& shape) {
+  return masked_grammar().parse(shape).queries >= 32 ? test::Degenerate::sparse
+                                                     : test::Degenerate::no;
 }
 
 Sample sample(Dtype dtype, const std::string& fill, const std::string& shape,
@@ -190,7 +193,7 @@ Sample sample(Dtype dtype, const std::string& fill, const std::string& shape,
   return {.fill = fill,
           .shape = shape,
           .inputs = {{"x", values(dtype, std::move(x))}},
-          .degenerate = degenerate(dtype, shape)};
+          .degenerate = degenerate(shape)};
 }
 
 // Rows of equal numbers of which 2^j are kept give exactly 2^-j there. A causal mask cannot keep so
@@ -221,7 +224,7 @@ std::vector<Sample> random_samples(Dtype dtype) {
   for (const Size size : {Size{48, 24}, Size{66, 33}, Size{60, 130}})
     for (const std::int64_t queries : {size.rows, size.rows / 2, size.rows / 3, std::int64_t{1}}) {
       const std::string shape = causal(size.rows, size.cols, queries);
-      samples.push_back({.fill = "normal", .shape = shape, .degenerate = degenerate(dtype, shape)});
+      samples.push_back({.fill = "normal", .shape = shape, .degenerate = degenerate(shape)});
     }
   const double spread = dtype == Dtype::f16 ? 2 : 20; // f16 has no digits for e^-20
   for (const float scale : {1 / std::sqrt(80.0F), 1 / std::sqrt(40.0F), 0.3F, 1.7F})
@@ -335,6 +338,7 @@ std::vector<std::string> of_both_forms(Dtype dtype) {
 Card masked_softmax_card() {
   Card card;
   card.problem = problem;
+  card.grammar = masked_grammar().text();
   card.forms = {"boolean", "causal"};
   run_rows_by(card, masked_softmax::kVariants, kRun);
   // A library may round its results twice, as with softmax.
@@ -353,17 +357,16 @@ Card masked_softmax_card() {
   depend_on_vectors(card);
   card.batches = [](Dtype) { // of causal masks each row has those of a sequence
     std::vector<std::string> batches = batches_of_rows("boolean");
-    batches.push_back("causal_rows4*_cols96_queries4");
+    batches.push_back("causal_rows8*_cols96_queries4");
     return batches;
   };
   card.sizes = sizes;
-  card.degenerate = degenerate;
+  card.degenerate = [](Dtype, const std::string& shape) { return degenerate(shape); };
   card.pitches = of_both_forms<rows_off_packs>;
   card.misaligned = of_both_forms<short_rows>;
-  card.empty = {"boolean_rows0_cols5",         "boolean_rows5_cols0",
-                "boolean_rows0_cols0",         "causal_rows0_cols5_queries1",
-                "causal_rows5_cols0_queries1", "causal_rows0_cols0_queries1",
-                "boolean_rows0_cols5000",      "causal_rows0_cols5000_queries1"};
+  card.empty = {"boolean_rows0_cols5",    "boolean_rows5_cols0",  "boolean_rows0_cols0",
+                "causal_rows0_cols5",     "causal_rows5_cols0",   "causal_rows0_cols0",
+                "boolean_rows0_cols5000", "causal_rows0_cols5000"};
   card.far = of_both_forms<two_rows>;
   card.refuses_overlap = false;
   card.refused_scalars = {{"scale", {0, -1, kInfinity, kNan}}, {"queries", {7}}};

@@ -67,14 +67,23 @@ inline void draw(const Problem& problem, Inputs& inputs) {
   if (!inputs.contains("rstd")) inputs["rstd"] = values(Dtype::f32, std::move(rstd));
 }
 
-// "_padded": every row begins at a multiple of 16 bytes, whatever its length.
+struct NormRows {
+  Size size;
+  bool padded; // whether every row begins at a multiple of 16 bytes, whatever its length
+};
+inline ShapeGrammar<NormRows> grammar() {
+  return ShapeGrammar<NormRows>()
+      .nested(rows_grammar(), &NormRows::size)
+      .flag("padded", &NormRows::padded);
+}
+
 inline Problem problem(Dtype dtype, const Shape& shape,
                        Work (*work)(Dtype, std::int64_t, std::int64_t), double operations,
                        bool centred) {
-  const std::int64_t rows = shape.number("rows");
-  const std::int64_t cols = shape.number("cols");
+  const auto [size, padded] = grammar().parse(shape);
+  const auto [rows, cols] = size;
   const std::int64_t pack = elements_per_pack(dtype);
-  const std::int64_t gap = shape.has("padded") ? (pack - cols % pack) % pack : 0;
+  const std::int64_t gap = padded ? (pack - cols % pack) % pack : 0;
   Problem result{dtype, shape.text(), work(dtype, rows, cols),
                  operations * static_cast<double>(rows * cols)};
   result.scalars = {{"cols", static_cast<double>(cols)}}; // of all, where only some are looked at
@@ -327,6 +336,7 @@ template <class Run>
 Card card(Run run) {
   Card result;
   run_rows_by(result, backward::kVariants, run);
+  result.grammar = grammar().text();
   Variant& naive = result.variants.front();
   naive.accurate = false;
   naive.sequence = rows_of;

@@ -262,8 +262,7 @@ inline Tensor statistic(const std::string& name, std::int64_t rows, std::int64_t
 // An rmsnorm; what other operations have beside or instead is the caller's.
 inline Problem problem(Dtype dtype, const Shape& shape,
                        Work (*work)(Dtype, std::int64_t, std::int64_t), double operations) {
-  const std::int64_t rows = shape.number("rows");
-  const std::int64_t cols = shape.number("cols");
+  const auto [rows, cols] = rows_grammar().parse(shape);
   Problem result{dtype, shape.text(), work(dtype, rows, cols),
                  operations * static_cast<double>(rows * cols)};
   result.inputs = {{"x", dtype, {rows, cols}}, parameter("gamma", dtype, cols)};
@@ -277,6 +276,7 @@ inline Problem problem(Dtype dtype, const Shape& shape,
 template <class Run>
 Card card(Run run) {
   Card result;
+  result.grammar = rows_grammar().text();
   run_rows_by(result, normalization::kVariants, run);
   // It adds a row up one by one: within its bound, though no library is so inaccurate.
   result.variants.front().accurate = false; // naive

@@ -1,9 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Permuting axes. A shape names the extents of x from outside in, n, a, b, c and e, as many as its
-// order has digits: 021_n2_a3_b4. Three orders have names: images to channels last and back, and
-// the heads of attention, whose rows stay whole.
+// Permuting axes.
 #include "ops/permute/permute.h"
 
 #include <algorithm>
@@ -11,45 +9,29 @@
 #include "libraries/permute.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/ops/permute/orders.h"
 
 namespace kg::card {
 namespace {
 
-// The axes of x in the order of y, a digit each.
-std::string order_of(const Shape& shape) {
-  for (std::size_t rank = 1; rank <= permute::kMaxRank; ++rank) {
-    std::string order = std::string("01234").substr(0, rank);
-    do
-      if (shape.has(order)) return order;
-    while (std::next_permutation(order.begin(), order.end()));
-  }
-  constexpr const char* kNamed[] = {"0231", "0312", "0213"};
-  return kNamed[shape.word({"nhwc", "nchw", "heads"})];
-}
-
-// Of a problem, whose scalar is the order's digits as one number.
-permute::Permutation permutation_of(const Problem& problem) {
+// With the extents that x has.
+Permutation permutation_of(const Problem& problem) {
   const std::vector<std::int64_t>& x = problem.inputs[0].extents;
-  permute::Permutation result;
-  result.rank = static_cast<int>(x.size());
+  Permutation result = problem.parameters.as<Permutation>();
   std::copy(x.begin(), x.end(), result.shape.begin());
-  auto order = static_cast<int>(problem.scalars.find("order")->second);
-  for (std::size_t d = x.size(); d-- > 0; order /= 10) result.order[d] = order % 10;
   return result;
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const std::string order = order_of(shape);
-  std::vector<std::int64_t> x, y;
-  for (std::size_t d = 0; d < order.size(); ++d)
-    x.push_back(shape.number(std::string_view("nabce").substr(d, 1)));
-  for (const char axis : order) y.push_back(x[static_cast<std::size_t>(axis - '0')]);
-  Problem result{dtype, shape.text(), {}, 0};
+  const Permutation p = permute_grammar().parse(shape);
+  const auto rank = static_cast<std::size_t>(p.rank);
+  const std::vector<std::int64_t> x(p.shape.begin(), p.shape.begin() + p.rank);
+  std::vector<std::int64_t> y;
+  for (std::size_t d = 0; d < rank; ++d) y.push_back(x[static_cast<std::size_t>(p.order[d])]);
+  Problem result{dtype, shape.text(), permute::work(dtype, p), 0};
+  result.parameters = p;
   result.inputs = {{"x", dtype, x}};
   result.outputs = {{"y", dtype, y}};
-  result.scalars = {{"order", std::stoi(order)}};
-  const permute::Permutation p = permutation_of(result);
-  result.work = permute::work(dtype, p);
   result.calling = {"",
                     {{"rank", {p.rank}},
                      {"extents", x, true},
@@ -98,6 +80,7 @@ Card permute_card() {
   Card card;
   only_moves(card, sources);
   card.problem = problem;
+  card.grammar = permute_grammar().text();
   run_by(card, permute::kVariants, kRun);
   card.vendors = {[](const Problem& p) { return names(vendor::permute_table, p.dtype); },
                   run_vendor};

@@ -11,6 +11,7 @@
 #include "runtime/device.h"
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"
+#include "tests/ops/permute/orders.h"
 #include "tests/support/device_types.h"
 #include "tests/support/huge.h"
 
@@ -20,10 +21,9 @@ namespace {
 using Extents = std::vector<std::int64_t>;
 
 Sample patterns(const std::string& order, const Extents& x) {
-  std::string shape = order;
-  for (std::size_t d = 0; d < x.size(); ++d)
-    shape += std::string("_") + "nabce"[d] + std::to_string(x[d]);
-  return {"unique_bits", shape};
+  Permutation permutation = permutation_of(order);
+  std::copy(x.begin(), x.end(), permutation.shape.begin());
+  return {"unique_bits", permute_grammar().print(permutation)};
 }
 
 struct Offsets {

@@ -9,8 +9,8 @@
 
 #include "libraries/reduction.h"
 #include "tests/contract/card.h"
+#include "tests/ops/reduction/reductions.h"
 #include "tests/ops/reduction/samples.h"
-#include "tests/ops/reduction/shapes.h"
 #include "tests/oracle/slice_hint.h"
 #include "tests/oracle/tolerance.h"
 #include "tests/oracle/tolerance_rows.h"
@@ -19,14 +19,15 @@ namespace kg::card {
 namespace {
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const Extents extents = extents_of(shape);
+  const Reduction parameters = reduction_grammar().parse(shape);
+  const Extents extents = extents_of(parameters.of);
   const auto [outer, axis, inner] = extents;
   Problem result{dtype, shape.text(), reduction::work(dtype, extents),
                  static_cast<double>(count_of(extents))};
   result.inputs = {x_of(dtype, extents)};
   result.outputs = {{"out", dtype, {outer, inner}}};
-  const Op op = op_of(shape.text());
-  result.calling = {std::string(word_of(op)),
+  result.parameters = parameters;
+  result.calling = {std::string(name(parameters.op)),
                     {{"outer", {outer}}, {"axis", {axis}}, {"inner", {inner}}}};
   return result;
 }
@@ -35,7 +36,7 @@ constexpr auto kRun = [](const Call& call, reduction::Variant variant, Stream& s
   return dispatch_numbers(call.problem().dtype, [&]<class T>() {
     const View<const T, 3> x = view_of_x<T>(call);
     const std::size_t bytes = is_valid(x) ? reduction::workspace_bytes(x, variant) : 0;
-    return reduction::run(op_of(call.problem().shape), x, call.out<T>("out"),
+    return reduction::run(op_of(call.problem()), x, call.out<T>("out"),
                           bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
   });
 };
@@ -49,7 +50,7 @@ std::int64_t chain(std::string_view variant, const Problem& problem) {
 
 vendor::ReductionProblem vendor_problem(const Problem& problem) {
   const auto [outer, axis, inner] = extents_of(problem);
-  return {op_of(problem.shape), problem.dtype, outer, axis, inner};
+  return {op_of(problem), problem.dtype, outer, axis, inner};
 }
 
 // What a result should be, and what its bound depends on.
@@ -94,7 +95,7 @@ Reference bounded(const Problem& problem, const Sums& sums) {
   const std::int64_t axis = extents_of(problem)[1];
   Reference result{sums.value, [=](std::string_view variant) {
                      const std::int64_t longest = variant.empty() ? axis : chain(variant, problem);
-                     return bounds(op_of(problem.shape), problem.dtype, sums, axis,
+                     return bounds(op_of(problem), problem.dtype, sums, axis,
                                    std::max<std::int64_t>(longest, 1));
                    }};
   // Libraries are as accurate as chains of tiled are, and one sum is one draw.
@@ -106,7 +107,7 @@ Reference bounded(const Problem& problem, const Sums& sums) {
 // Of results whose elements stand in a row each.
 Reference reference(const Problem& problem, const std::vector<double>& slices,
                     std::int64_t results) {
-  const Op op = op_of(problem.shape);
+  const Op op = op_of(problem);
   const std::int64_t axis = extents_of(problem)[1];
   if (problem.dtype == Dtype::i32)
     return {axis == 0 ? std::vector<double>(static_cast<std::size_t>(results))
@@ -126,7 +127,7 @@ Reference reference(const Problem& problem, const std::vector<double>& slices,
 
 // The only result, where it is timed: of many elements, which repeat.
 Reference reference_of_all(const Problem& problem, const Elements& x) {
-  const Op op = op_of(problem.shape);
+  const Op op = op_of(problem);
   const std::int64_t axis = extents_of(problem)[1];
   double sum = 0, sum_abs = 0, squares = 0, least = kInfinity, most = -kInfinity;
   std::uint32_t wrapped = 0;
@@ -166,7 +167,7 @@ Reference elements(const Problem& problem, std::string_view, std::int64_t first,
 // What of the axis the wrong sums lack.
 std::string hint(const Problem& problem, const Inputs& inputs, const test::Comparison& found) {
   const Extents extents = extents_of(problem);
-  if (op_of(problem.shape) != Op::sum || found.first.empty()) return "";
+  if (op_of(problem) != Op::sum || found.first.empty()) return "";
   const std::vector<double> slices = slices_of(inputs.find("x")->second.values, extents);
   std::vector<test::WrongSum> wrong;
   for (const test::Mismatch& mismatch : found.first) {
@@ -181,9 +182,9 @@ std::string hint(const Problem& problem, const Inputs& inputs, const test::Compa
 // Of sums of floats; extrema have one right value.
 std::function<Dependence(const Problem&)> dependence(std::string_view variant) {
   return [is_naive = variant == "naive"](const Problem& problem) -> Dependence {
-    if (!is_sum(op_of(problem.shape)) || is_integer(problem.dtype)) return {};
+    if (!is_sum(op_of(problem)) || is_integer(problem.dtype)) return {};
     if (!is_naive) return {"threads and blocks for a result follow how many results there are", ""};
-    const bool single = extents_of(Shape::parse(problem.shape))[2] == 1;
+    const bool single = extents_of(problem.parameters.as<Reduction>().of)[2] == 1;
     return {single ? "one result alone is added up by a block, several by a thread each" : "", ""};
   };
 }
@@ -193,11 +194,12 @@ std::function<Dependence(const Problem&)> dependence(std::string_view variant) {
 Card reduction_card() {
   Card card;
   card.problem = problem;
+  card.grammar = reduction_grammar().text();
   run_by(card, reduction::kVariants, kRun);
   for (Variant& each : card.variants) {
     each.dependence = dependence(each.name);
     each.accurate = each.name != "naive";
-    each.supports = [](const Problem& p) { return reduction::supports(op_of(p.shape), p.dtype); };
+    each.supports = [](const Problem& p) { return reduction::supports(op_of(p), p.dtype); };
     each.sequence = [name = each.name](const Problem& p) -> std::int64_t {
       return name == "naive" ? chain(name, p) : 1;
     };
@@ -220,13 +222,15 @@ Card reduction_card() {
   card.usual = reduction_samples::usual;
   card.batches = reduction_samples::batches;
   card.sizes = reduction_samples::sizes;
-  card.misaligned = these({"sum_o5_a1030_i1", "sum_o3_a66_i40"});
+  card.misaligned = these({"tensor_o5_a1030_i1", "tensor_o3_a66_i40"});
   card.refuses_overlap = false;
   card.vacuous_outputs = [](const std::string& shape) { // extrema may be equal, one term is exact
-    const bool vacuous = !is_sum(op_of(shape)) || extents_of(Shape::parse(shape))[1] < 2;
+    const Reduction parameters = reduction_grammar().parse(shape);
+    const bool vacuous = !is_sum(parameters.op) || extents_of(parameters.of)[1] < 2;
     return vacuous ? std::vector<std::string>{"out"} : std::vector<std::string>();
   };
-  card.empty = {"sum_o0_a7_i1", "sum_o7_a0_i1", "sum_o1_a0_i7", "sum_o1_a0_i1", "sum_o2_a5_i0"};
+  card.empty = {"tensor_o0_a7_i1", "tensor_o7_a0_i1", "tensor_o1_a0_i7", "tensor_o1_a0_i1",
+                "tensor_o2_a5_i0"};
   card.launches = {};                // one or two
   card.kind = [](const Problem& p) { // on the executor a warp's shuffles cost more than its loads
     return extents_of(p)[2] > 1 ? kg::Kind::memory : kg::Kind::sync;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runtime/device.h"
-#include "tests/ops/reduction/shapes.h"
+#include "tests/ops/reduction/reductions.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/numbers.h"
 #include "tests/oracle/oracle_rows.h"
@@ -183,8 +183,9 @@ inline std::vector<std::string> batches(Dtype dtype) {
   std::vector<std::string> batches;
   for (const char* const extents :
        {"o*_a200_i1", "o*_a201_i1", "o*_a9000_i1", "o*_a70_i24", "o2_a130_i*", "o1_a4000_i8*"})
-    batches.push_back(std::string("sum_") + extents);
-  if (!is_integer(dtype)) batches.insert(batches.end(), {"mean_o*_a200_i1", "max_o*_a70_i7"});
+    batches.push_back(std::string("tensor_") + extents);
+  if (!is_integer(dtype))
+    batches.insert(batches.end(), {"mean_tensor_o*_a200_i1", "max_tensor_o*_a70_i7"});
   return batches;
 }
 

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How shapes name reductions: all, rows or columns of a matrix, r<rows>_c<cols>, or a tensor over
-// its middle axis, o<outer>_a<axis>_i<inner>, behind sum_, mean_, max_ or min_; without these it is
-// the sum. And where x and the results lie, which argmax shares.
+// its middle axis, o<outer>_a<axis>_i<inner>. And where x and the results lie, which argmax shares.
 #pragma once
 
 #include <cstdint>
@@ -14,40 +13,47 @@
 #include "ops/reduction/reduction.h"
 #include "runtime/backend.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 
 namespace kg::card {
 
 using reduction::Extents;
-using reduction::Op;
 
-// Of reduction::name, whose library argmax does without.
-inline constexpr std::string_view kOpWords[] = {"sum", "mean", "max", "min"};
-inline std::string_view word_of(Op op) { return kOpWords[static_cast<std::size_t>(op)]; }
-
-inline Op op_of(std::string_view shape) {
-  for (const Op op : reduction::kOps)
-    if (shape.starts_with(std::string(word_of(op)) + "_")) return op;
-  return Op::sum;
+enum class Along { all, rows, columns, tensor };
+struct Reduced {
+  Along along;
+  std::int64_t rows, cols; // of a matrix
+  Extents tensor;
+};
+inline ShapeGrammar<Reduced> reduced_grammar() {
+  const auto tensor = [](const Reduced& r) { return r.along == Along::tensor; };
+  const auto matrix = [](const Reduced& r) { return r.along != Along::tensor; };
+  const auto extent = [](std::size_t axis) {
+    return [axis](Reduced& r) -> std::int64_t& { return r.tensor[axis]; };
+  };
+  return ShapeGrammar<Reduced>()
+      .one_of(&Reduced::along, {{"all", Along::all},
+                                {"rows", Along::rows},
+                                {"columns", Along::columns},
+                                {"tensor", Along::tensor}})
+      .number("r", &Reduced::rows, 0, matrix)
+      .number("c", &Reduced::cols, 0, matrix)
+      .number("o", extent(0), 0, tensor)
+      .number("a", extent(1), 0, tensor)
+      .number("i", extent(2), 0, tensor);
 }
-inline bool is_sum(Op op) { return op == Op::sum || op == Op::mean; }
 
-inline Extents extents_of(const Shape& shape) {
-  for (const std::string_view word : kOpWords) shape.has(word);
-  if (shape.text().find("_a") != std::string::npos && !shape.has("all")) {
-    shape.has("tensor");
-    return {shape.number("o"), shape.number("a"), shape.number("i")};
+inline Extents extents_of(const Reduced& r) {
+  switch (r.along) {
+  case Along::all: return {1, r.rows * r.cols, 1};
+  case Along::rows: return {r.rows, r.cols, 1};
+  case Along::columns: return {1, r.rows, r.cols};
+  case Along::tensor: return r.tensor;
   }
-  const bool all = shape.has("all");
-  const std::size_t kind = all ? 0 : 1 + shape.word({"rows", "columns"});
-  const std::int64_t rows = shape.number("r"), cols = shape.number("c");
-  return kind == 0   ? Extents{1, rows * cols, 1}
-         : kind == 1 ? Extents{rows, cols, 1}
-                     : Extents{1, rows, cols};
+  fail("no such reduction");
 }
-
-inline std::string shape_of(Op op, const Extents& extents) {
-  return std::string(word_of(op)) + "_o" + std::to_string(extents[0]) + "_a" +
-         std::to_string(extents[1]) + "_i" + std::to_string(extents[2]);
+inline std::string shape_of(const Extents& extents) {
+  return reduced_grammar().print({Along::tensor, 0, 0, extents});
 }
 
 // Over all of a matrix, over its rows, over its columns.

@@ -8,6 +8,7 @@
 #include "libraries/select.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/ops/select/samples.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/numbers.h"
@@ -21,9 +22,19 @@ select::Problem call_of(Dtype dtype, std::int64_t n, bool flagged) {
   return {flagged ? select::Wanted::flagged : select::Wanted::runs, n, size_of(dtype)};
 }
 
+struct Selected {
+  bool flagged;
+  std::int64_t n;
+};
+ShapeGrammar<Selected> grammar() {
+  return ShapeGrammar<Selected>()
+      .one_of(&Selected::flagged, {{"flagged", true}, {"unique", false}})
+      .number("n", &Selected::n);
+}
+
 Problem problem(Dtype dtype, const Shape& shape) {
-  const std::int64_t n = shape.number("n"), kept = select_samples::kept_of(n);
-  const bool flagged = shape.word({"flagged", "unique"}) == 0;
+  const auto [flagged, n] = grammar().parse(shape);
+  const std::int64_t kept = select_samples::kept_of(n);
   Problem result{dtype, shape.text(), select::work(call_of(dtype, n, flagged), kept), 0};
   result.inputs = {{"x", dtype, {n}}};
   if (flagged) {
@@ -159,6 +170,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
 Card select_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   card.forms = {"flagged", "unique"};
   run_by(card, select::kVariants, kRun);
   for (Variant& each : card.variants)
@@ -180,8 +192,8 @@ Card select_card() {
   card.misaligned = [](Dtype) { return shapes({5, 2100}); };
   card.empty = shapes({0});
   card.vacuous_outputs = [](const std::string& shape) {
-    return shape.ends_with("_n0") ? std::vector<std::string>{"count", "y"}
-                                  : std::vector<std::string>();
+    return grammar().parse(shape).n == 0 ? std::vector<std::string>{"count", "y"}
+                                         : std::vector<std::string>();
   };
   card.kernels = kernels;
   card.kind_on_host = kg::Kind::sync; // on the executor a warp's shuffles cost more than its loads

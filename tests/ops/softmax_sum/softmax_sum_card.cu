@@ -19,8 +19,7 @@ constexpr std::int64_t kTerms = 7; // not a multiple of the terms that are loade
 constexpr std::int64_t kLength = 5003;
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const std::int64_t terms = shape.number("k");
-  const std::int64_t n = shape.number("n");
+  const auto [terms, n] = terms_grammar().parse(shape);
   Problem result{dtype, shape.text(), softmax_sum::work(dtype, terms, n),
                  2.0 * static_cast<double>(terms * n)};
   result.inputs = {{.name = "x", .dtype = dtype, .extents = {terms, n}, .row_axis = 1},
@@ -112,6 +111,7 @@ std::vector<std::string> sizes(Dtype dtype) {
 Card softmax_sum_card() {
   Card card;
   card.problem = problem;
+  card.grammar = terms_grammar().text();
   run_by(card, softmax_sum::kVariants, kRun);
   card.vendors = {vendors, run_vendor};
   card.vendors.on_host = always({"onednn_openblas"});

@@ -9,12 +9,19 @@
 #include <vector>
 
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/fills.h"
 
 namespace kg::card {
 
+struct Terms {
+  std::int64_t terms, n;
+};
+inline ShapeGrammar<Terms> terms_grammar() {
+  return ShapeGrammar<Terms>().number("k", &Terms::terms).number("n", &Terms::n);
+}
 inline std::string terms_of(std::int64_t terms, std::int64_t n) {
-  return "k" + std::to_string(terms) + "_n" + std::to_string(n);
+  return terms_grammar().print({terms, n});
 }
 
 // What a block of the vectorized kernel takes at once.

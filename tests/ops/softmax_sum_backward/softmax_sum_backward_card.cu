@@ -22,8 +22,7 @@ constexpr std::int64_t kLengths[] = {1003, 4232}; // the second: two tiles of f1
 std::int64_t length(const Problem& problem) { return problem.outputs[0].extents[1]; }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const std::int64_t terms = shape.number("k");
-  const std::int64_t n = shape.number("n");
+  const auto [terms, n] = terms_grammar().parse(shape);
   Problem result{dtype, shape.text(), softmax_sum_backward::work(dtype, terms, n),
                  3.0 * static_cast<double>(terms * n)};
   result.inputs = {{.name = "x", .dtype = dtype, .extents = {terms, n}, .row_axis = 1},
@@ -142,6 +141,7 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
 Card softmax_sum_backward_card() {
   Card card;
   card.problem = problem;
+  card.grammar = terms_grammar().text();
   run_by(card, softmax_sum_backward::kVariants, kRun);
   card.vendors = {vendors, run_vendor};
   card.vendors.on_host = always({"onednn_openblas"});
@@ -152,8 +152,8 @@ Card softmax_sum_backward_card() {
   card.batches = these({"k5_n41*", "k64_n8*"}); // dx alone has rows
   card.sizes = sizes;
   card.vacuous_outputs = [](const std::string& shape) { // of one term: w (s - w s), w = 1
-    return shape.starts_with("k1_") ? std::vector<std::string>{"dalpha"}
-                                    : std::vector<std::string>{};
+    return terms_grammar().parse(shape).terms == 1 ? std::vector<std::string>{"dalpha"}
+                                                   : std::vector<std::string>{};
   };
   card.misaligned = these({terms_of(3, 5), terms_of(3, 40)});
   card.empty = {"k1_n0", "k3_n0", "k64_n0"};

@@ -11,14 +11,22 @@
 
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/numbers.h"
 
 namespace kg::card {
 namespace {
 
+ShapeGrammar<top_k::Problem> grammar() {
+  return ShapeGrammar<top_k::Problem>()
+      .number("r", &top_k::Problem::rows)
+      .number("c", &top_k::Problem::cols)
+      .number("k", &top_k::Problem::k);
+}
+
 Problem problem(Dtype dtype, const Shape& shape) {
-  const top_k::Problem p{shape.number("r"), shape.number("c"), shape.number("k")};
+  const top_k::Problem p = grammar().parse(shape);
   const Work work = dispatch(dtype, [&]<class T>() { return top_k::work<T>(p); });
   Problem result{dtype, shape.text(), work, 0};
   result.inputs = {{"x", dtype, {p.rows, p.cols}}};
@@ -123,6 +131,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
 Card top_k_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   run_by(card, top_k::kVariants, kRun);
   for (Variant& each : card.variants)
     if (each.name == "naive") { // takes the square of a row

@@ -18,8 +18,7 @@ std::string shape_of(std::int64_t rows, std::int64_t cols) {
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const std::int64_t rows = shape.number("rows");
-  const std::int64_t cols = shape.number("cols");
+  const auto [rows, cols] = rows_grammar().parse(shape);
   Problem result{dtype, shape.text(), transpose::work(dtype, rows, cols), 0};
   result.inputs = {{"x", dtype, {rows, cols}}};
   result.outputs = {{"y", dtype, {cols, rows}}};
@@ -58,6 +57,7 @@ Card transpose_card() {
     };
   });
   card.problem = problem;
+  card.grammar = rows_grammar().text();
   run_by(card, transpose::kVariants, kRun);
   card.vendors = {[](const Problem& p) { return names(vendor::transpose_table, p.dtype); },
                   run_vendor};
