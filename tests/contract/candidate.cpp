@@ -132,9 +132,8 @@ std::string misconduct(const std::vector<LaunchRecord>& launches, cudaStream_t g
 
 std::string_view run(const Candidate& candidate, const Call& call, Stream& stream) {
   void (*const function)() = candidate.function(call.problem());
-  const Problem& whole = call.once([&] { // timed executions parse no shape
-    return candidate.card.problem(call.problem().dtype, Shape::parse(call.problem().shape));
-  });
+  const Problem whole =
+      candidate.card.problem(call.problem().dtype, Shape::parse(call.problem().shape));
   const std::string name = function_name(candidate.card, call.problem());
   require(function != nullptr, "the candidate has no " + name);
   const CudaStream given(stream);
