@@ -12,10 +12,9 @@
 
 namespace kg::card {
 
-// Throws Error naming the word, and the words that the card takes, unless the card uses each word
-// of the shape once, in the order of the shapes that the card has itself, and there is something to
-// compute: a number is 0 only where one of theirs is, and each output has elements. Shapes that the
-// card times are right.
+// Throws Error naming the word, and the card's grammar, unless the shape is one of the grammar and
+// there is something to compute: a number is 0 only where one of the card's own shapes has it so,
+// and each output has elements. Shapes that the card times are right.
 void require_well_formed(const Card& card, Dtype dtype, const std::string& shape);
 
 } // namespace kg::card
