@@ -171,7 +171,7 @@ struct TimedShape {
 
 struct Card {
   std::function<Problem(Dtype, const Shape&)> problem;
-  std::string grammar; // of its shapes, for messages (ShapeGrammar::text); empty: none is declared
+  std::string grammar; // of its shapes, for messages (ShapeGrammar::text); named_card demands it
   std::vector<Variant> variants;
   // What of the operation is judged by itself, as the first word of a shape: functions, kinds.
   std::vector<std::string> forms = {""};

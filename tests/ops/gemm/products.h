@@ -54,7 +54,7 @@ struct Product {
   gemm::Epilogue epilogue = gemm::Epilogue::none;
   gemm::BiasGradient bias_gradient = gemm::BiasGradient::none;
   bool tf32 = false, keeps_z = false, accumulates = false, wide = false;
-  std::optional<std::int64_t> parts; // of split_k alone; 0: its own choice
+  std::optional<std::int64_t> parts = {}; // of split_k alone; 0: its own choice
   std::int64_t batch = 1;
   bool shares_a = false, shares_b = false, side_by_side = false;
   std::int64_t apart = 0;
