@@ -68,8 +68,7 @@ TEST(FakeDevice, FivePercentAreFoundAndExplained) {
   EXPECT_EQ(count(result, Verdict::regressed), 1u) << messages(result);
   for (const char* words :
        {"softmax.f32.r000 online hot: regressed: slower than its tolerance of 2 %", "pairs",
-        "9 in 10 times", "samples in 5 processes", "canary takes 1.0", "sm_mhz 1980",
-        "achine code",
+        "9 in 10 times", "samples in 5 processes", "canary takes 1.0", "sm_mhz 1980", "achine code",
         "again: kernelgrade ab --base 1a2b3c --op softmax --dtype f32 --case softmax.f32.r000"})
     EXPECT_NE(result.rows[0].message.find(words), std::string::npos) << words << "\n"
                                                                      << result.rows[0].message;
