@@ -35,7 +35,7 @@ void fold_row(RowResult& row, const RowConfirmation* confirmation, const GateOpt
     conclude_alike(row, options);
   else
     conclude(row, found, Cause::confirmed);
-  word(row, confirmation, options);
+  reword(row, confirmation, options);
 }
 
 } // namespace

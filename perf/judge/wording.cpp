@@ -187,7 +187,7 @@ void word(RowResult& row, const Evidence& evidence, const GateOptions& options) 
     row.message = "(xfail, but it passes: bless it with status gate) " + row.message;
 }
 
-void word(RowResult& row, const RowConfirmation* confirmation, const GateOptions& options) {
+void reword(RowResult& row, const RowConfirmation* confirmation, const GateOptions& options) {
   std::string words = sentence(row, {}, options);
   if (!confirmation)
     return compose(row,

@@ -29,7 +29,7 @@ void word(RowResult& row, const Evidence& evidence, const GateOptions& options);
 
 // Again, behind fold(): with what a confirmation found, or why there is none. Null: the row was not
 // among the most suspicious ones.
-void word(RowResult& row, const RowConfirmation* confirmation, const GateOptions& options);
+void reword(RowResult& row, const RowConfirmation* confirmation, const GateOptions& options);
 
 // What makes a row unfit to be judged or blessed: a defect, a throttled or shared device, a rate
 // that the device does not reach. Nothing where it is free of it.
