@@ -80,8 +80,8 @@ TEST_F(Safetensors, ReadsWhatOthersWrite) {
 
 TEST_F(Safetensors, RefusesWhatIsNoSuchFile) {
   EXPECT_THROW(SafetensorsReader reader(path()), Error); // there is none
-  expect_refused("", "eight bytes");
-  expect_refused("1234567", "eight bytes");
+  expect_refused("", "8 bytes");
+  expect_refused("1234567", "8 bytes");
   expect_refused(std::string(8, '\xFF'), "header should have 18446744073709551615 bytes");
   expect_refused(file_of("{}", 0).substr(0, 9), "or cut");
   expect_refused(file_of("[]", 0), "no JSON object");
@@ -112,7 +112,7 @@ TEST_F(Safetensors, RefusesArraysThatCannotBe) {
   expect_refused(one(array("\"F32\"", "[1]", "[0,4,8]"), 4), "two data_offsets");
   expect_refused(one(array("\"F32\"", "[2]", "[0,8]"), 4), "ends at byte 8");
   expect_refused(one(array("\"F32\"", "[1]", "[4,8]"), 8), "before array \"a\"");
-  expect_refused(one(array("\"F32\"", "[1]", "[0,4]"), 8), "behind the last");
+  expect_refused(one(array("\"F32\"", "[1]", "[0,4]"), 8), "after the last");
   const std::string first = array("\"F32\"", "[2]", "[0,8]");
   expect_refused(file_of("{\"a\":" + first + ",\"a\":" + first + "}", 8), "there twice");
   expect_refused(
