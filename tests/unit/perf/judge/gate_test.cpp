@@ -200,7 +200,7 @@ TEST(HostGate, WrongOutputOfALibraryIsSaidAndFailsNobodyBlessedOrNot) {
 
 TEST(HostGate, WhatIsUndecidedHasNoGrade) {
   const RowResult slower = judged(measured(150), blessed(100));
-  expect(slower, Verdict::inconclusive, 77, "ratio 0.667 [0.657, 0.676], 150 ns now");
+  expect(slower, Verdict::inconclusive, 77, "Ratio 0.667 [0.657, 0.676], 150 ns now");
   EXPECT_EQ(slower.grade, std::nullopt);
   EXPECT_TRUE(slower.ratio.has_value());
   // Beside a sick canary nothing looks slower, least of all what is twice as fast in its units.
@@ -210,7 +210,7 @@ TEST(HostGate, WhatIsUndecidedHasNoGrade) {
   row.canary->median_ns = 2200;
   const RowResult sick = judged(row, same);
   expect(sick, Verdict::env, 77, "machine cannot be compared");
-  EXPECT_NE(sick.message.find("ratio 2.200 [2."), std::string::npos) << sick.message;
+  EXPECT_NE(sick.message.find("Ratio 2.200 [2."), std::string::npos) << sick.message;
   for (const char* word : {"looks slower", "excellent"})
     EXPECT_EQ(sick.message.find(word), std::string::npos) << sick.message;
 }

@@ -60,7 +60,7 @@ TEST_F(Git, AFolderWithoutHistoryIsNoUnknownCommit) {
   } catch (const UnknownRef&) {
     FAIL() << "nobody has named a wrong commit";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("in no git work tree"));
+    EXPECT_THAT(error.what(), HasSubstr("not in a git work tree"));
   }
 }
 
