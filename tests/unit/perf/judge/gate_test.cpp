@@ -200,7 +200,7 @@ TEST(HostGate, WrongOutputOfALibraryIsSaidAndFailsNobodyBlessedOrNot) {
 
 TEST(HostGate, WhatIsUndecidedHasNoGrade) {
   const RowResult slower = judged(measured(150), blessed(100));
-  expect(slower, Verdict::inconclusive, 77, "Ratio 0.667 [0.657, 0.676], 150 ns now");
+  expect(slower, Verdict::inconclusive, 77, "Ratio 0.667 [0.657, 0.676]: 150 ns now");
   EXPECT_EQ(slower.grade, std::nullopt);
   EXPECT_TRUE(slower.ratio.has_value());
   // Beside a sick canary nothing looks slower, least of all what is twice as fast in its units.
