@@ -114,7 +114,7 @@ TEST(Screen, OnAnotherHostOnlyCoarseLinesAreDrawn) {
   const std::string other = "cpu: another";
   const TimingRow baseline = blessed_in_processes(100);
   expect(judged(in_processes(130), baseline, Device::host, other), Verdict::pass, false,
-         "not the blessed machine: cpu: another");
+         "Not the blessed machine: cpu: another");
   expect(judged(in_processes(145), baseline, Device::host, other), Verdict::inconclusive, true,
          "looks slower than 0.70 of the baseline");
   expect(judged(in_processes(210), baseline, Device::host, other), Verdict::regressed, true,
