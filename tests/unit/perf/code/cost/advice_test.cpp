@@ -12,7 +12,10 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 count::Launch with_atomics(std::uint64_t lanes, std::uint64_t addresses) {
-  count::Launch launch{.kernel = "count", .grid = {132 * 64, 1, 1}, .block = {128, 1, 1}};
+  count::Launch launch;
+  launch.kernel = "count";
+  launch.grid = {132 * 64, 1, 1};
+  launch.block = {128, 1, 1};
   launch.sites.push_back({.line = "count.cu:7", .access = count::Access::atomic});
   launch.sites.back().lanes = lanes;
   launch.sites.back().addresses = addresses;
