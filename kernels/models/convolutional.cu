@@ -131,7 +131,7 @@ std::array<int, 4> blocks_of(int depth) {
   case 18: return {2, 2, 2, 2};
   case 50: return {3, 4, 6, 3};
   case 101: return {3, 4, 23, 3};
-  default: fail("resnet: expected a depth of 18, 50 or 101, got " + std::to_string(depth) + "");
+  default: fail("resnet: expected a depth of 18, 50 or 101, got " + std::to_string(depth));
   }
 }
 

@@ -66,10 +66,11 @@ std::string last_change(const std::filesystem::path& file, std::size_t line) {
 void require_nothing_staged(const std::filesystem::path& folder) {
   std::filesystem::path there = std::filesystem::absolute(folder);
   while (!std::filesystem::exists(there)) there = there.parent_path();
-  require(git(there, {"rev-parse", "--is-inside-work-tree"}).output == "true",
-          fmt::format("{}: it is in no git work tree, so nothing can be committed there; leave out "
-                      "--commit",
-                      folder.string()));
+  require(
+      git(there, {"rev-parse", "--is-inside-work-tree"}).output == "true",
+      fmt::format("{}: it is not in a git work tree, so nothing can be committed there; leave out "
+                  "--commit",
+                  folder.string()));
   std::string staged = git(there, {"diff", "--cached", "--name-only"}).output;
   std::replace(staged.begin(), staged.end(), '\n', ' ');
   require(staged.empty(),

@@ -26,8 +26,8 @@ std::string commit_of(const std::filesystem::path& tree, const std::string& ref)
 // the history does not say: the line is not committed, or a shallow clone ends before its commit.
 std::string last_change(const std::filesystem::path& file, std::size_t line);
 
-// Throws Error where `folder` (or the nearest folder above it that exists) is in no git work tree,
-// or where changes are staged there, naming them.
+// Throws Error where `folder` (or the nearest folder above it that exists) is not in a git work
+// tree, or where changes are staged there, naming them.
 void require_nothing_staged(const std::filesystem::path& folder);
 
 // Commits this file as it is, and nothing else, also where an ignore rule names it. Throws as

@@ -180,7 +180,7 @@ static void threads_of_the_host() {
       cudaStream_t stream;
       cudaMalloc(&mine, kBytes);
       cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-      for (int round = 0; round < 200; ++round) {
+      for (int round = 0; round < 10; ++round) {
         cudaMemcpyAsync(mine, host, kBytes, cudaMemcpyHostToDevice, stream);
         twice_later(stream, mine, ordered ? mine : x);
         if (ordered) cudaMemcpyAsync(host, mine, kBytes, cudaMemcpyDeviceToHost, stream);
