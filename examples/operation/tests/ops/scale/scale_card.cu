@@ -1,16 +1,23 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "scale/scale.h"
+#include "ops/scale/scale.h"
+
+#include <functional>
 
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/fills.h"
 
 namespace kg::card {
 namespace {
 
+ShapeGrammar<std::int64_t> grammar() { // n65536
+  return ShapeGrammar<std::int64_t>().number("n", std::identity());
+}
+
 Problem problem(Dtype dtype, const Shape& shape) {
-  const std::int64_t n = shape.number("n");
+  const std::int64_t n = grammar().parse(shape);
   Problem result{dtype, shape.text(), scale::work(n), static_cast<double>(n)};
   result.scalars = {{"a", 0.7F}};
   result.inputs = {{"x", dtype, {n}}};
@@ -47,6 +54,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
 Card scale_card() {
   Card card;
   card.problem = problem;
+  card.grammar = grammar().text();
   run_by(card, scale::kVariants, kRun);
   card.references = references;
   card.exact = true;

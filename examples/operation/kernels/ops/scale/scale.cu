@@ -1,6 +1,6 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "scale/scale.h"
+#include "ops/scale/scale.h"
 
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
