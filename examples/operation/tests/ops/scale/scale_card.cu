@@ -34,7 +34,7 @@ constexpr auto kRun = []<class T>(const Call& call, scale::Variant variant, Stre
 References references(const Problem& problem, const Inputs& inputs) {
   std::vector<double> y = inputs.at("x").values;
   for (double& value : y) value = test::round_to(Dtype::f32, problem.scalars.at("a") * value);
-  return {{"y", {std::move(y)}}};
+  return {{"y", {std::move(y), {}}}};
 }
 
 std::vector<Sample> exact_samples(Dtype dtype) {

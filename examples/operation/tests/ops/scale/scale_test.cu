@@ -13,7 +13,7 @@ KG_OWN_TEST(OneIsACopy) {
   const Dtype dtype = judge.dtype();
   const std::vector<double> x = test::normal(dtype, kOdd, test::Tensor::a).values;
   judge.check_against({"normal", "n" + std::to_string(kOdd), {{"x", values(dtype, x)}}, {{"a", 1}}},
-                      {{"y", {x}}});
+                      {{"y", {x, {}}}});
 }
 
 } // namespace
