@@ -124,12 +124,12 @@ int gate_costs(const Options& options, World& world) {
 }
 
 int bless_costs(const Options& options, World& world) {
+  perf::require_clean(source_of(options, world));
   const Selection selection = select(world, options.filters);
   require_listed(selection);
   const std::vector<const Row*> rows = countable(world, selection);
   judge::ExactBlessOptions how;
   how.why = options.bless.why;
-  how.dirty_tree = perf::is_dirty(source_of(options, world));
   how.remove_orphans = options.bless.remove_orphans;
   for (const std::string& op : selection.ops) require_built(op, world);
   int exit_code = judge::kExitPass;

@@ -141,14 +141,15 @@ void bless_sources(const Options& options, World& world, const Target& target,
 
 int bless_rows(const Options& options, World& world, const Target& target,
                const judge::ExactRows& rows, const std::set<std::string>& ops, const Here& here) {
+  perf::require_clean(source_of(options, world));
   if (!target.sources.problem.empty()) throw Error(target.sources.problem);
   FilesByOp files;
   for (const std::string& op : ops)
     files[op] = kg::resources::files_read(target.compiled.folder / op, target.compiled.build(),
                                           here.kernels());
-  const judge::ExactBlessPlan plan = judge::plan_exact_bless(
-      judge::resource_table(), rows, target.blessed, resource_covers(ops),
-      {options.bless.why, perf::is_dirty(source_of(options, world)), options.bless.remove_orphans});
+  const judge::ExactBlessPlan plan =
+      judge::plan_exact_bless(judge::resource_table(), rows, target.blessed, resource_covers(ops),
+                              {options.bless.why, options.bless.remove_orphans});
   judge::carry_out(judge::resource_table(), plan, target.blessed.path);
   world.out << target.blessed.path << (plan.changes() ? ", written:\n" : ", as it was:\n")
             << judge::text(plan);

@@ -171,9 +171,6 @@ BlessPlan plan_bless(const TimingFile& file, const std::vector<Measured>& measur
                      const BlessOptions& options) {
   BlessPlan plan;
   for (const Problem& problem : file.problems) plan.faults.push_back(text(problem));
-  if (options.dirty_tree)
-    plan.faults.push_back("the source tree has uncommitted changes, so the times belong to no "
-                          "commit; commit or stash them first");
   if (measured.empty() && !options.remove_orphans_beside)
     plan.faults.push_back("no rows to bless; check the filters");
 

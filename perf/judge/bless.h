@@ -21,7 +21,6 @@ namespace kg::judge {
 struct BlessOptions {
   Device device = Device::host;
   std::string why; // required where a row that exists changes, above all where it becomes slower
-  bool dirty_tree = false; // the source tree has uncommitted changes: the times belong to no commit
   bool accept_bimodal = false; // bless the median of a row that has two modes
   // device.json's: the canaries that the other rows were blessed beside, by kind, and the ceilings.
   std::map<std::string, double> canaries_ns;

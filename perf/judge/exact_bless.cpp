@@ -102,9 +102,6 @@ ExactBlessPlan plan_exact_bless(const ExactTable& table, const std::vector<Exact
                                 const ExactBlessOptions& options) {
   ExactBlessPlan plan;
   for (const Problem& problem : baseline.problems) plan.faults.push_back(text(problem));
-  if (options.dirty_tree)
-    plan.faults.push_back("the source tree has uncommitted changes, so the values belong to no "
-                          "commit; commit or stash them first");
   if (measured.empty()) plan.faults.push_back("no rows to bless; check the filters");
 
   Rows rows;

@@ -15,7 +15,6 @@ namespace kg::judge {
 
 struct ExactBlessOptions {
   std::string why;             // required where a row that gates becomes worse
-  bool dirty_tree = false;     // the source tree has uncommitted changes
   bool remove_orphans = false; // rows that the run covers but did not measure
 };
 

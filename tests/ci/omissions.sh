@@ -102,7 +102,21 @@ omit() {
   outcome "$1" "${missing[@]}"
 }
 
+# What failed is repeated, alone; then nothing has failed last.
+repeat() {
+  local missing=()
+  code=0
+  ./grade test --failed --backend host >"$work/out" 2>&1 || code=$?
+  ((code == 0)) || missing+=("exit code 0, not $code")
+  grep -qF "$test" build/host/grade/failed.log || missing+=("$test in failed.log")
+  grep -qF '100% tests passed, 0 tests failed out of 1' "$work/out" || missing+=('one test that ran')
+  ./grade test --failed --backend host | grep -q '^No test failed when it last ran' || missing+=('no failed test in the end')
+  outcome './grade test --failed' "${missing[@]}"
+}
+
 omit 'no executable' 'not run'
+grep -qF 'again, what failed: ./grade test --failed' "$work/out" || outcome 'no executable' 'how to repeat it'
+repeat
 omit 'no result' 'without a result'
 omit 'an empty result' 'without a result'
 omit 'killed half-way' 'not run'

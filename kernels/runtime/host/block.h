@@ -225,7 +225,8 @@ class Block {
   void release_barrier();
   void abort(std::exception_ptr reason);
   [[noreturn]] static void unwind();
-  [[noreturn]] void diverge(const char* name, Location where) const;
+  void judge_places(const char* name, Location where);
+  [[noreturn]] void diverge(const char* name, Location where, std::string_view rule) const;
   [[noreturn]] void shared_overrun(std::size_t byte) const;
   std::string deadlock_report() const;
   std::string describe_thread(unsigned id) const;
@@ -248,7 +249,8 @@ class Block {
   unsigned barrier_arrived_ = 0;
   unsigned barrier_true_ = 0;
   Votes barrier_votes_{};
-  Location barrier_where_;
+  Location barrier_where_;             // of the first that arrived
+  bool barrier_places_differ_ = false; // of those who arrived
   NamedBarrier named_[kNamedBarriers];
   std::vector<Poll> polls_;
   unsigned polling_ = 0;     // threads that yielded in poll_once()

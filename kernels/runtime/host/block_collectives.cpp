@@ -35,11 +35,32 @@ void fence(bool block_scope) {
 void Block::barrier(const char* name, Location where) {
   if (barrier_arrived_ == 0) {
     barrier_where_ = where;
-  } else if (barrier_where_.line != where.line || barrier_where_.file != where.file) [[unlikely]] {
-    if (!same_place(barrier_where_, where)) diverge(name, where);
+    barrier_places_differ_ = false;
+  } else if (barrier_places_differ_ || barrier_where_.line != where.line ||
+             barrier_where_.file != where.file) [[unlikely]] {
+    judge_places(name, where);
   }
   if (++barrier_arrived_ == alive_) return release_barrier();
   suspend(Wait::barrier, 0, name, where);
+}
+
+// PTX counts warps in a barrier, wherever they meet it, and asks of a warp alone that its lanes
+// meet it together (PTX ISA, bar.sync). CUDA C++ asks it of the block (programming guide,
+// "Synchronization Functions").
+void Block::judge_places(const char* name, Location where) {
+  const unsigned w = current_ / kWarpSize;
+  bool splits_warp = false;
+  for (unsigned lanes = alive_lanes_[w] & ~ready_[w]; lanes != 0; lanes &= lanes - 1) {
+    const Thread& lane = threads_[w * kWarpSize + static_cast<unsigned>(std::countr_zero(lanes))];
+    splits_warp |= lane.wait == Wait::barrier && !same_place(lane.where, where);
+  }
+  if (splits_warp) diverge(name, where, "all threads of a block must meet the same barrier");
+  if (same_place(barrier_where_, where)) return;
+  if (observer && observer->holds_to_cuda())
+    diverge(name, where,
+            "CUDA C++ requires all threads of a block to meet the same barrier, though PTX lets "
+            "whole warps meet at two of them");
+  barrier_places_differ_ = true;
 }
 
 Block::Votes Block::vote(bool predicate, const char* name, Location where) {

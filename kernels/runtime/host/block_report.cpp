@@ -32,13 +32,13 @@ void Block::trap(std::string_view message, Location where) {
   fail(fmt::format("{}, {}: {}", where_am_i(), describe_thread(current_), message), where);
 }
 
-void Block::diverge(const char* name, Location where) const {
+void Block::diverge(const char* name, Location where, std::string_view rule) const {
   fail(fmt::format("divergent barrier in {}: {} met {} at {}:{} while {} in a barrier at "
-                   "{}:{}; all threads of a block must meet the same barrier",
+                   "{}:{}; {}",
                    where_am_i(), describe_thread(current_), name, where.file, where.line,
                    barrier_arrived_ == 1 ? "1 thread waits"
                                          : fmt::format("{} threads wait", barrier_arrived_),
-                   barrier_where_.file, barrier_where_.line));
+                   barrier_where_.file, barrier_where_.line, rule));
 }
 
 void Block::shared_overrun(std::size_t byte) const {

@@ -57,6 +57,9 @@ struct Observer {
   virtual void block_ended(Block&) {}
   virtual void block_destroyed(Block&) {} // the executor of one, with its shared memory
 
+  // Whether what CUDA C++ forbids is a fault where PTX defines it.
+  virtual bool holds_to_cuda() const { return false; }
+
   // --- What orders the accesses of the running thread's block
   virtual void block_synchronised(Block&, Location) {} // all its threads, in a barrier there
   virtual void warp_synchronised(Block&, unsigned /*warp*/, unsigned /*lanes*/, Location) {}

@@ -88,13 +88,12 @@ judge::TimingFile times_file(const std::filesystem::path& folder) {
   return file;
 }
 
-int bless_times(const GateCall& call, const std::filesystem::path& folder, bool dirty,
+int bless_times(const GateCall& call, const std::filesystem::path& folder,
                 const judge::Results& times, std::ostream& out) {
   const judge::TimingFile file = judge::load_timings(folder / "model.csv", judge::Device::gpu);
   judge::BlessOptions how;
   how.device = judge::Device::gpu;
   how.why = call.why;
-  how.dirty_tree = dirty;
   const judge::BlessPlan plan = judge::plan_bless(file, times.rows, how);
   judge::carry_out(plan, file.path, judge::Device::gpu);
   out << judge::text(plan);
@@ -103,15 +102,15 @@ int bless_times(const GateCall& call, const std::filesystem::path& folder, bool 
 
 int bless(const GateCall& call, const std::filesystem::path& folder, const std::string& source,
           const Measurement& measured, std::ostream& out) {
-  const bool dirty = is_dirty(source);
+  require_clean(source);
   std::filesystem::create_directories(folder);
   const judge::ExactFile file = judge::load_exact(memory_table(), folder / "memory.csv");
   const judge::ExactBlessPlan plan = judge::plan_exact_bless(
-      memory_table(), measured.memory, file, covers(call), {call.why, dirty, call.remove_orphans});
+      memory_table(), measured.memory, file, covers(call), {call.why, call.remove_orphans});
   judge::carry_out(memory_table(), plan, file.path);
   out << file.path << (plan.changes() ? ", written:\n" : ", as it was:\n") << judge::text(plan);
   std::vector<int> exits = {plan.exit_code()};
-  if (!times_inform()) exits.push_back(bless_times(call, folder, dirty, measured.times, out));
+  if (!times_inform()) exits.push_back(bless_times(call, folder, measured.times, out));
   return judge::combined_exit(exits, is_set("KERNELGRADE_STRICT"));
 }
 

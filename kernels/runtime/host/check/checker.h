@@ -131,6 +131,7 @@ class Checker final : public host::Observer {
   void block_began(host::Block& block) override;
   void block_ended(host::Block& block) override;
   void block_destroyed(host::Block& block) override;
+  bool holds_to_cuda() const override { return true; }
   void block_synchronised(host::Block& block, Location where) override;
   void warp_synchronised(host::Block& block, unsigned warp, unsigned lanes,
                          Location where) override;

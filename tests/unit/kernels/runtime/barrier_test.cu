@@ -183,6 +183,14 @@ TEST(BarrierDivergence, IsFoundInEveryOrder) {
   });
 }
 
+TEST(BarrierDivergence, WholeWarpsMayMeetFromTwoPlaces) {
+  under_every_order([] {
+    EXPECT_EQ(error_of([] { launch(diverges, {.grid = 2, .block = 96}, 32); }), "");
+    EXPECT_THAT(error_of([] { launch(diverges, {.grid = 2, .block = 96}, 33); }),
+                HasSubstr("divergent barrier"));
+  });
+}
+
 TEST(Barrier, OutsideAKernelIsAnError) {
   EXPECT_THAT(
       error_of([] { __syncthreads(); }),

@@ -98,7 +98,7 @@ TEST(ExactBless, OrphansGoOnRequest) {
   const ExactRow kept = cost(8, "sectors"), orphan = cost(8, "shared_wavefronts");
   const ExactFile file = file_of({kept, orphan});
   EXPECT_EQ(plan({measured(kept)}, file).rows.size(), 2u);
-  const ExactBlessPlan removed = plan({measured(kept)}, file, {"", false, true});
+  const ExactBlessPlan removed = plan({measured(kept)}, file, {"", true});
   EXPECT_EQ(removed.rows.size(), 1u);
   EXPECT_EQ(removed.entries.at(1).action, BlessAction::removed);
   const Covers nothing = [](const ExactRow&) { return false; };
@@ -107,11 +107,10 @@ TEST(ExactBless, OrphansGoOnRequest) {
             2u);
 }
 
-TEST(ExactBless, RefusesADirtyTreeAMalformedFileAndNothing) {
-  EXPECT_EQ(plan({measured(cost(8))}, kNoFile, {"", true, false}).exit_code(), 1);
-  EXPECT_FALSE(plan({measured(cost(8))}, kNoFile, {"", true, false}).changes());
+TEST(ExactBless, RefusesAMalformedFileAndNothing) {
   ExactFile malformed = file_of({});
   malformed.problems = {{"gemm.csv", 3, "wrong", "fix"}};
+  EXPECT_EQ(plan({measured(cost(8))}, malformed).exit_code(), 1);
   EXPECT_FALSE(plan({measured(cost(8))}, malformed).changes());
   EXPECT_EQ(plan({}, kNoFile).exit_code(), 1);
   EXPECT_FALSE(plan({measured(cost(8)), measured(cost(8))}, kNoFile).changes());
@@ -130,12 +129,14 @@ TEST(ExactBless, WhatIsBlessedPasses) {
 }
 
 TEST(ExactBless, TheTextShowsOldAndNew) {
-  const std::string shown = text(plan({measured(cost(8)), measured(cost(9, "waves"))},
-                                      file_of({cost(8), cost(8, "waves")}), {"", true, false}));
+  ExactFile file = file_of({cost(8), cost(8, "waves")});
+  file.problems = {{"gemm.csv", 3, "wrong", "fix"}};
+  const std::string shown = text(plan({measured(cost(8)), measured(cost(9, "waves"))}, file));
   EXPECT_NE(shown.find("gemm.f32.m64 tiled waves  refused  value 8 -> 9  it has become worse"),
             std::string::npos)
       << shown;
-  EXPECT_NE(shown.find("1 rows unchanged\nnothing is written: the source tree"), std::string::npos)
+  EXPECT_NE(shown.find("1 rows unchanged\nnothing is written: gemm.csv:3: wrong"),
+            std::string::npos)
       << shown;
 }
 

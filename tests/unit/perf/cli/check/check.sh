@@ -37,6 +37,7 @@ expect 'nothing wrong, with arguments' 0 'argument: a b\n' faults.cu -- 'a b'
 expect 'a write beyond a buffer' 1 '\[out-of-bounds\] kernel fill.* at faults\.cu:\d+: .*\n  hint: ' faults.cu -- bounds
 expect 'a read of what nothing has written' 1 '\[uninitialised\] kernel add_up' faults.cu -- uninitialised
 expect 'a divergent barrier' 1 'divergent barrier in kernel diverge' faults.cu --json divergent.json -- divergent
+expect 'whole warps at two barriers' 1 'divergent barrier in kernel diverge.*CUDA C\+\+ requires' faults.cu -- 'divergent warps'
 expect 'memory that is never freed is only said' 0 'note: \[leak\] ' faults.cu -- leak
 expect 'an exit code of its own' 1 'FAILED: the program ended with exit code 3' faults.cu -- wrong
 expect 'a signal' 1 'FAILED: the program ended by signal 6' faults.cu -- crash

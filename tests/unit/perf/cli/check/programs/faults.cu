@@ -16,8 +16,8 @@ __global__ void add_up(const int* in, int* out) {
   if (in[threadIdx.x] > 0) atomicAdd(out, 1);
 }
 
-__global__ void diverge(int* out) {
-  if (threadIdx.x < 16)
+__global__ void diverge(int* out, unsigned boundary) {
+  if (threadIdx.x < boundary)
     __syncthreads();
   else
     __syncthreads();
@@ -51,7 +51,8 @@ int main(int argc, char** argv) {
   }
   fill<<<1, SIZE>>>(a, is("bounds") ? 1 : 0);
   if (is("uninitialised")) add_up<<<1, SIZE>>>(b, a);
-  if (is("divergent")) diverge<<<1, 32>>>(a);
+  if (is("divergent")) diverge<<<1, 32>>>(a, 16);
+  if (is("divergent warps")) diverge<<<1, SIZE>>>(a, 32);
   if (!is("leak")) {
     cudaFree(a);
     cudaFree(b);
