@@ -37,8 +37,8 @@ std::string describe(const Card& card) {
 int judge(const Card& card, const std::string& library, const std::vector<std::string>& shapes,
           int argc, char** argv) {
   try {
-    static Card candidate; // GoogleTest's tests refer to it until the process ends
-    candidate = candidate_card(card, library, shapes);
+    // GoogleTest's tests refer to it until the process ends.
+    static const Card candidate = candidate_card(card, library, shapes);
     register_contract(candidate);
     return test::run_tests(argc, argv, [] { return describe(candidate); });
   } catch (const Error& error) {

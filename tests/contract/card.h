@@ -21,6 +21,7 @@
 #include "tests/contract/call.h"
 #include "tests/contract/kind.h"
 #include "tests/contract/shape.h"
+#include "tests/contract/shape_grammar.h"
 #include "tests/oracle/compare.h"
 #include "tests/oracle/degenerate.h"
 #include "tests/oracle/numbers.h"
@@ -170,8 +171,15 @@ struct TimedShape {
 };
 
 struct Card {
+  // An operation declares the grammar of its shapes, or, where kinds of problems have other
+  // parameters, one of each kind.
+  template <class... P>
+  requires(sizeof...(P) > 0) explicit Card(const ShapeGrammar<P>&... grammars) {
+    ((grammar += (grammar.empty() ? "" : ", or ") + grammars.text()), ...);
+  }
+
+  std::string grammar; // for messages
   std::function<Problem(Dtype, const Shape&)> problem;
-  std::string grammar; // of its shapes, for messages (ShapeGrammar::text); named_card demands it
   std::vector<Variant> variants;
   // What of the operation is judged by itself, as the first word of a shape: functions, kinds.
   std::vector<std::string> forms = {""};

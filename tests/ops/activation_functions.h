@@ -47,8 +47,7 @@ inline std::vector<std::string> with_each_function(const std::vector<std::string
 
 // `packs_of_tile` of a type: a block's.
 inline Card activation_family(std::int64_t (*packs_of_tile)(Dtype)) {
-  Card card;
-  card.grammar = activated_grammar().text();
+  Card card(activated_grammar());
   card.usual = [](Dtype) { return with_each_function({"n" + std::to_string(kOdd)}); };
   card.batches = [](Dtype) { return with_each_function({"n41*"}); };
   card.sizes = [=](Dtype dtype) {

@@ -95,9 +95,8 @@ std::vector<std::vector<std::string>> kernels(std::string_view name, const Probl
 } // namespace
 
 Card argmax_card() {
-  Card card;
+  Card card(reduced_grammar());
   card.problem = problem;
-  card.grammar = reduced_grammar().text();
   run_by(card, argmax::kVariants, kRun);
   for (Variant& each : card.variants)
     if (each.name == "naive") each.sequence = sequence;

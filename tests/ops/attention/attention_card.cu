@@ -113,7 +113,6 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 Card attention_card() {
   Card card = attention_family();
   card.problem = problem;
-  card.grammar = heads_grammar().text();
   card.variants = variants();
   card.resolved = [](const Problem& problem) {
     const Heads& h = heads_of(problem);

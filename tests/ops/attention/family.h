@@ -57,7 +57,7 @@ inline std::vector<std::string> rows_of_depths(Dtype) {
 }
 
 inline Card attention_family() {
-  Card card;
+  Card card(heads_grammar());
   card.usual = these({"b1_h4_kv2_q70_k130_d64_causal", "b2_h2_q19_k65_d80_v40_bias",
                       "b1_h2_q66_k70_d128", "b1_h1_q20_k33_d192_v128", "b1_h1_q17_k40_d256"});
   card.sizes = [](Dtype) {

@@ -173,7 +173,6 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
 Card attention_backward_card() {
   Card card = attention_family();
   card.problem = problem;
-  card.grammar = heads_grammar().text();
   card.variants = variants();
   card.resolved = [](const Problem& problem) {
     const Heads& h = heads_of(problem);

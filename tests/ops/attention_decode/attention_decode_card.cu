@@ -339,9 +339,8 @@ std::vector<Variant> variants() {
 } // namespace
 
 Card attention_decode_card() {
-  Card card;
+  Card card(cache_grammar());
   card.problem = problem;
-  card.grammar = cache_grammar().text();
   card.variants = variants();
   card.resolved = [](const Problem& problem) {
     const Heads& h = cache_of(problem).heads;

@@ -95,9 +95,8 @@ std::vector<Sample> special_samples(Dtype dtype) {
 } // namespace
 
 Card axpy_card() {
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   run_by(card, axpy::kVariants, kRun);
   card.vendors = {[](const Problem& p) { return names(vendor::axpy_table, p.dtype); }, run_vendor};
   card.vendors.on_host = always({"onednn", "openblas", "thrust"});

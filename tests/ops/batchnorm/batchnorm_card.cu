@@ -330,9 +330,8 @@ std::vector<std::string> sizes(Dtype dtype) {
 } // namespace
 
 Card batchnorm_card() {
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   run_by(card, batchnorm::kVariants, kRun);
   card.variants[0].accurate = false; // naive
   card.variants[0].sequence = [](const Problem& p) {

@@ -246,9 +246,8 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
 } // namespace
 
 Card batchnorm_backward_card() {
-  Card card;
+  Card card(images::images_grammar());
   card.problem = problem;
-  card.grammar = images::images_grammar().text();
   run_by(card, batchnorm::kVariants, kRun);
   card.variants[0].accurate = false; // naive
   card.variants[0].sequence = [](const Problem& p) { return images_of(p).per_channel(); };

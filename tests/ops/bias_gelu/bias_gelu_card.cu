@@ -128,9 +128,8 @@ std::vector<std::string> sizes(Dtype dtype) {
 } // namespace
 
 Card bias_gelu_card() {
-  Card card;
+  Card card(gelu_grammar());
   card.problem = problem;
-  card.grammar = gelu_grammar().text();
   run_by(card, bias_gelu::kVariants, kRun);
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
   card.vendors = {

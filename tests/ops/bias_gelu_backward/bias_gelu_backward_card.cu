@@ -209,9 +209,8 @@ std::vector<std::vector<std::string>> kernels(std::string_view name, const Probl
 
 Card bias_gelu_backward_card() {
   using bias_gelu_backward::Variant;
-  Card card;
+  Card card(gelu_grammar());
   card.problem = problem;
-  card.grammar = gelu_grammar().text();
   run_by(card, bias_gelu_backward::kVariants, kRun);
   card.variants[0].sequence = rows_of; // naive: a thread per column
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.

@@ -246,9 +246,8 @@ std::vector<std::string> sizes(Dtype dtype) {
 } // namespace
 
 Card broadcast_card() {
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   run_by(card, broadcast::kVariants, kRun);
   card.vendors = {[](const Problem& p) {
                     return names(vendor::broadcast_table, op_of(p), p.dtype, vendor_shapes(p));

@@ -165,9 +165,8 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 } // namespace
 
 Card cast_card() {
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   card.forms = {"narrow_e4m3", "narrow_e5m2", "widen_e4m3", "widen_e5m2"};
   run_by(card, cast::kVariants, kRun);
   card.references = references;

@@ -169,10 +169,9 @@ std::vector<std::string> sizes(Dtype dtype) {
 } // namespace
 
 Card concat_card() {
-  Card card;
+  Card card(grammar());
   only_moves(card, sources);
   card.problem = problem;
-  card.grammar = grammar().text();
   card.forms = {"concat", "split"};
   run_by(card, concat::kVariants, kRun);
   card.vendors = {[](const Problem& p) { return names(vendor::concat_table, p.dtype); },

@@ -354,9 +354,8 @@ Kernels kernels(std::string_view variant, const Problem& problem, const Layout& 
 } // namespace
 
 Card conv2d_card() {
-  Card card;
+  Card card(conv2d_grammar(false), conv2d_grammar(true));
   card.problem = problem;
-  card.grammar = conv2d_grammar(false).text() + ", or " + conv2d_grammar(true).text();
   card.variants = variants();
   card.resolved = resolved;
   card.run_automatic = run_automatic;

@@ -229,9 +229,8 @@ Reference elements(const Problem& problem, std::string_view, std::int64_t first,
 } // namespace
 
 Card conv2d_backward_card() {
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   card.variants = variants();
   card.resolved = [](const Problem& p) {
     return dispatch(p.dtype, [&]<class T>() {

@@ -81,12 +81,11 @@ std::vector<std::string> sizes(Dtype dtype) {
 } // namespace
 
 Card copy_card() {
-  Card card;
+  Card card(grammar());
   only_moves(card, [](const Problem&, std::string_view, const Bits&) -> SourceOfElement {
     return [](std::int64_t i) { return Source{"x", i}; };
   });
   card.problem = problem;
-  card.grammar = grammar().text();
   run_by(card, copy::kVariants, kRun);
   card.vendors = {
       [](const Problem& p) { return names(vendor::copy_table, p.dtype, p.inputs[0].gap == 0); },

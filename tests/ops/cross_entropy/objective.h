@@ -114,8 +114,7 @@ inline test::CrossEntropyProblem oracle_problem(const Problem& problem, std::int
 
 // What the cards say alike.
 inline Card card() {
-  Card card;
-  card.grammar = grammar().text();
+  Card card(grammar());
   card.usual = these({"rows65_cols96", "rows33_cols1000_smooth_z", "rows9_cols1536_i64",
                       "rows8_cols3001_ignored", "rows3_cols20011_smooth_i64"});
   card.batches = these({"rows*_cols96", "rows*_cols99", "rows*_cols1000_smooth_z", "rows*_cols3001",

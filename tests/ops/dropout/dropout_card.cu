@@ -88,9 +88,8 @@ Sample integers(Dtype dtype, const std::string& shape, double p) {
 } // namespace
 
 Card dropout_card() {
-  Card card;
+  Card card(draws_grammar());
   card.problem = problem;
-  card.grammar = draws_grammar().text();
   run_by(card, dropout::kVariants, kRun);
   card.references = references;
   card.exact = true;

@@ -123,9 +123,8 @@ std::vector<Sample> special_samples(Dtype dtype) {
 } // namespace
 
 Card elementwise_card() {
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   run_by(card, elementwise::kVariants, kRun);
   for (Variant& each : card.variants)
     each.supports = [](const Problem& p) { return elementwise::supports(op_of(p), p.dtype); };

@@ -96,9 +96,8 @@ std::vector<Sample> special_samples(Dtype dtype) {
 } // namespace
 
 Card elementwise_backward_card() {
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   run_by(card, elementwise_backward::kVariants, kRun);
   card.references = references;
   card.exact = true;

@@ -189,9 +189,8 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 } // namespace
 
 Card embedding_backward_card() {
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   run_by(card, embedding_backward::kVariants, kRun);
   card.references = references;
   card.elements = elements;

@@ -104,9 +104,8 @@ std::vector<std::string> sizes(Dtype dtype) {
 } // namespace
 
 Card gated_activation_card() {
-  Card card;
+  Card card(gated_grammar());
   card.problem = problem;
-  card.grammar = gated_grammar().text();
   run_by(card, gated_activation::kVariants, kRun);
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
   card.vendors = {

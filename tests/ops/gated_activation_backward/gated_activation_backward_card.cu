@@ -133,9 +133,8 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 } // namespace
 
 Card gated_activation_backward_card() {
-  Card card;
+  Card card(gated_grammar());
   card.problem = problem;
-  card.grammar = gated_grammar().text();
   run_by(card, gated_activation_backward::kVariants, kRun);
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
   card.vendors = {[](const Problem& p) {

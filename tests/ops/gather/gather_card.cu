@@ -159,10 +159,9 @@ std::vector<std::string> sizes(Dtype dtype) {
 } // namespace
 
 Card gather_card() {
-  Card card;
+  Card card(grammar());
   only_moves(card, sources);
   card.problem = problem;
-  card.grammar = grammar().text();
   card.forms = {"i32", "i64"};
   run_by(card, gather::kVariants, kRun);
   card.vendors = {[](const Problem& p) { return names(vendor::gather_table, p.dtype); },

@@ -283,9 +283,8 @@ std::vector<std::string_view> vendors_of(const Problem& problem) {
 } // namespace
 
 Card gemm_card() {
-  Card card;
+  Card card(product_grammar());
   card.problem = problem;
-  card.grammar = product_grammar().text();
   card.variants = variants();
   card.resolved = [](const Problem&) { return std::string_view(); };
   card.run_automatic = automatic_of(gemm::Variant::automatic, kRun);

@@ -179,9 +179,8 @@ std::vector<Sample> special_samples(Dtype dtype) {
 } // namespace
 
 Card grad_norm_card() {
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   run_by(card, grad_norm::kVariants, kRun);
   card.references = references;
   card.elements = elements;

@@ -172,9 +172,8 @@ std::vector<std::int64_t> bins_of(Dtype dtype) {
 } // namespace
 
 Card histogram_card() {
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   run_by(card, histogram::kVariants, kRun);
   for (Variant& each : card.variants)
     each.supports = [variant = enumerator_of(histogram::kVariants, each.name)](const Problem& p) {

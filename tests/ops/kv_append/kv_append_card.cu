@@ -202,10 +202,9 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 } // namespace
 
 Card kv_append_card() {
-  Card card;
+  Card card(grammar());
   only_moves(card, sources);
   card.problem = problem;
-  card.grammar = grammar().text();
   run_by(card, kv_append::kVariants, kRun);
   card.exact_samples = [](Dtype) {
     return std::vector<Sample>{{"patterns", "b3_t5_h2_d64_k20"},

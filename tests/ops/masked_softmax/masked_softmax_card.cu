@@ -336,9 +336,8 @@ std::vector<std::string> of_both_forms(Dtype dtype) {
 } // namespace
 
 Card masked_softmax_card() {
-  Card card;
+  Card card(masked_grammar());
   card.problem = problem;
-  card.grammar = masked_grammar().text();
   card.forms = {"boolean", "causal"};
   run_rows_by(card, masked_softmax::kVariants, kRun);
   // A library may round its results twice, as with softmax.

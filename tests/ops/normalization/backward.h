@@ -334,9 +334,8 @@ inline std::vector<Sample> vendor_samples(Dtype) {
 // All but what differs: problem, vendors and data.
 template <class Run>
 Card card(Run run) {
-  Card result;
+  Card result(grammar());
   run_rows_by(result, backward::kVariants, run);
-  result.grammar = grammar().text();
   Variant& naive = result.variants.front();
   naive.accurate = false;
   naive.sequence = rows_of;

@@ -275,8 +275,7 @@ inline Problem problem(Dtype dtype, const Shape& shape,
 // All but what differs: problem, vendors, references, and data.
 template <class Run>
 Card card(Run run) {
-  Card result;
-  result.grammar = rows_grammar().text();
+  Card result(rows_grammar());
   run_rows_by(result, normalization::kVariants, run);
   // It adds a row up one by one: within its bound, though no library is so inaccurate.
   result.variants.front().accurate = false; // naive

@@ -343,9 +343,8 @@ std::vector<Sample> special_samples(Dtype dtype) {
 } // namespace
 
 Card optimizer_card() {
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   card.forms.clear();
   for (const Kind kind : optimizer::kKinds) card.forms.emplace_back(name(kind));
   run_by(card, optimizer::kVariants, kRun);

@@ -77,10 +77,9 @@ std::vector<std::string> sizes(Dtype) {
 } // namespace
 
 Card permute_card() {
-  Card card;
+  Card card(permute_grammar());
   only_moves(card, sources);
   card.problem = problem;
-  card.grammar = permute_grammar().text();
   run_by(card, permute::kVariants, kRun);
   card.vendors = {[](const Problem& p) { return names(vendor::permute_table, p.dtype); },
                   run_vendor};

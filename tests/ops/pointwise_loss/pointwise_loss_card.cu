@@ -206,9 +206,8 @@ std::vector<Sample> special_samples(Dtype dtype) {
 } // namespace
 
 Card pointwise_loss_card() {
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   card.forms = {"mse", "huber", "bce", "kl"};
   run_by(card, pointwise_loss::kVariants, kRun);
   card.references = references;

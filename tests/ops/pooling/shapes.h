@@ -98,8 +98,7 @@ inline std::vector<std::string> shapes_of(const std::vector<pooling::Problem>& p
 
 // What the cards of pooling and of its gradient say alike.
 inline Card pooling_family() {
-  Card card;
-  card.grammar = pools_grammar().text();
+  Card card(pools_grammar());
   card.refuses_overlap = false;
   card.batches = [](Dtype) { // images
     return with_each_kind({"nchw_n*_c3_h7_w9_k3_s1_p1", "nhwc_n*_c8_h7_w9_k3_s1_p1",

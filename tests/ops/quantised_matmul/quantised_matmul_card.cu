@@ -282,9 +282,8 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 } // namespace
 
 Card quantised_matmul_card() {
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   card.forms = {"w4", "w8", "w8a8", "e4m3"};
   run_by(card, quantised_matmul::kVariants, kRun);
   card.variants[0].sequence = [](const Problem& problem) { return form_of(problem).k; };

@@ -199,9 +199,8 @@ std::vector<Sample> special_samples(Dtype) {
 } // namespace
 
 Card random_fill_card() {
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   run_by(card, random_fill::kVariants, kRun);
   card.references = references;
   card.elements = elements;

@@ -260,9 +260,8 @@ std::vector<Sample> special_samples(Dtype dtype) {
 } // namespace
 
 Card reduce_by_key_card() {
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   card.forms = all_forms();
   run_by(card, reduce_by_key::kVariants, kRun);
   for (Variant& each : card.variants)

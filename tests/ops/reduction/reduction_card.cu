@@ -192,9 +192,8 @@ std::function<Dependence(const Problem&)> dependence(std::string_view variant) {
 } // namespace
 
 Card reduction_card() {
-  Card card;
+  Card card(reduction_grammar());
   card.problem = problem;
-  card.grammar = reduction_grammar().text();
   run_by(card, reduction::kVariants, kRun);
   for (Variant& each : card.variants) {
     each.dependence = dependence(each.name);

@@ -239,9 +239,8 @@ std::vector<std::vector<std::string>> kernels(std::string_view name, const Probl
 
 Card reduction_backward_card() {
   using reduction_backward::Variant;
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   card.forms = {"sum", "mean", "max", "min"};
   run_by(card, reduction_backward::kVariants, kRun);
   card.references = references;

@@ -274,9 +274,8 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 } // namespace
 
 Card rope_card() {
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   run_by(card, rope::kVariants, kRun);
   card.references = references;
   card.elements = elements;

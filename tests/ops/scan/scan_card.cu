@@ -176,9 +176,8 @@ std::vector<std::string> sizes(Dtype dtype) {
 } // namespace
 
 Card scan_card() {
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   card.forms = {"sum", "max"};
   run_by(card, scan::kVariants, kRun);
   for (Variant& each : card.variants)

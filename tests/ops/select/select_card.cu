@@ -168,9 +168,8 @@ std::vector<Sample> special_samples(Dtype dtype) {
 } // namespace
 
 Card select_card() {
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   card.forms = {"flagged", "unique"};
   run_by(card, select::kVariants, kRun);
   for (Variant& each : card.variants)

@@ -281,9 +281,8 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 } // namespace
 
 Card softmax_card() {
-  Card card;
+  Card card(softmax_grammar());
   card.problem = problem;
-  card.grammar = softmax_grammar().text();
   card.forms = {"", "log"};
   run_rows_by(card, softmax::kVariants, kRun, 20000);
   Variant& naive = card.variants.front();

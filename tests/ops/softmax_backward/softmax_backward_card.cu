@@ -214,9 +214,8 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 } // namespace
 
 Card softmax_backward_card() {
-  Card card;
+  Card card(softmax_grammar());
   card.problem = problem;
-  card.grammar = softmax_grammar().text();
   card.forms = {"", "log"};
   run_rows_by(card, softmax_backward::kVariants, kRun);
   // A library may round 16-bit results twice.

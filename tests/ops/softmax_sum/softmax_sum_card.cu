@@ -109,9 +109,8 @@ std::vector<std::string> sizes(Dtype dtype) {
 } // namespace
 
 Card softmax_sum_card() {
-  Card card;
+  Card card(terms_grammar());
   card.problem = problem;
-  card.grammar = terms_grammar().text();
   run_by(card, softmax_sum::kVariants, kRun);
   card.vendors = {vendors, run_vendor};
   card.vendors.on_host = always({"onednn_openblas"});

@@ -139,9 +139,8 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
 } // namespace
 
 Card softmax_sum_backward_card() {
-  Card card;
+  Card card(terms_grammar());
   card.problem = problem;
-  card.grammar = terms_grammar().text();
   run_by(card, softmax_sum_backward::kVariants, kRun);
   card.vendors = {vendors, run_vendor};
   card.vendors.on_host = always({"onednn_openblas"});

@@ -314,9 +314,8 @@ bool is_small(const Problem& problem) { return problem.inputs[0].size() <= 4096;
 } // namespace
 
 Card sort_card() {
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   card.forms = {"keys", "pairs"};
   run_by(card, sort::kVariants, kRun);
   for (Variant& each : card.variants)

@@ -129,9 +129,8 @@ std::vector<Sample> special_samples(Dtype dtype) {
 } // namespace
 
 Card top_k_card() {
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   run_by(card, top_k::kVariants, kRun);
   for (Variant& each : card.variants)
     if (each.name == "naive") { // takes the square of a row

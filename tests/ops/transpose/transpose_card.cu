@@ -50,14 +50,13 @@ std::vector<std::string> sizes(Dtype) {
 } // namespace
 
 Card transpose_card() {
-  Card card;
+  Card card(rows_grammar());
   only_moves(card, [](const Problem& problem, std::string_view, const Bits&) -> SourceOfElement {
     return [&x = problem.inputs[0].extents](std::int64_t i) {
       return Source{"x", i % x[0] * x[1] + i / x[0]};
     };
   });
   card.problem = problem;
-  card.grammar = rows_grammar().text();
   run_by(card, transpose::kVariants, kRun);
   card.vendors = {[](const Problem& p) { return names(vendor::transpose_table, p.dtype); },
                   run_vendor};

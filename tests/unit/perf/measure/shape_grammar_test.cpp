@@ -1,16 +1,21 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/contract/card.h"
 #include "tests/contract/parameters.h"
 #include "tests/contract/shape_grammar.h"
 
 #include <array>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <type_traits>
 
 namespace kg::card {
 namespace {
 
 using testing::HasSubstr;
+
+static_assert(!std::is_default_constructible_v<Card>, "a card declares the grammar of its shapes");
+static_assert(!std::is_constructible_v<Card, std::string>, "its text alone checks no shape");
 
 enum class Activation { none, relu, gelu, gelu_tanh };
 struct Layer {
@@ -124,6 +129,14 @@ TEST(ShapeGrammar, NeedsANumberOrRefusesIt) {
   EXPECT_EQ(training().print(training().parse("adam_h8_t1")), "adam_h8_t1");
   EXPECT_THROW(training().parse("adam_h8"), Error);
   EXPECT_THROW(training().parse("sgd_h8_t1"), Error);
+}
+
+TEST(Card, NamesTheGrammarsOfItsShapes) {
+  EXPECT_EQ(Card(training()).grammar, "(sgd|adam) h<number> [causal] [t<number>]");
+  EXPECT_EQ(Card(ShapeGrammar<std::int64_t>().number("n", std::identity()),
+                 ShapeGrammar<Layer>().number("h", &Layer::heads))
+                .grammar,
+            "n<number>, or h<number>");
 }
 
 TEST(Parameters, AreSharedByCopiesAndKnowTheirType) {

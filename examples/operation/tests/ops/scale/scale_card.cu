@@ -52,9 +52,8 @@ std::vector<Sample> special_samples(Dtype dtype) {
 } // namespace
 
 Card scale_card() {
-  Card card;
+  Card card(grammar());
   card.problem = problem;
-  card.grammar = grammar().text();
   run_by(card, scale::kVariants, kRun);
   card.references = references;
   card.exact = true;
