@@ -34,6 +34,12 @@ std::string device_slug(const std::string& name);
 // Properties of the current device, read once. Throws Error when there is none.
 const DeviceProperties& device_properties();
 
+// Its compute capability as PTX targets spell it: 80, 90.
+inline int compute_capability() {
+  const DeviceProperties& device = device_properties();
+  return 10 * device.compute_major + device.compute_minor;
+}
+
 // Empty when a kernel can run here; otherwise the reason in words (no driver, no device, ...). An
 // emulated GPU counts as one where KERNELGRADE_EMULATED=1 says so, and never where
 // KERNELGRADE_REQUIRE_GPU=1 asks for a real one. Never throws.

@@ -7,9 +7,9 @@
 #include "cuda/source/record.h"
 #include "runtime/atomic_file.h"
 #include "runtime/bytes.h"
+#include "runtime/device.h"
 #include "runtime/error.h"
 #include "runtime/event_file.h"
-#include "runtime/host/virtual_device.h"
 #include "runtime/launch.h"
 #include "runtime/ptx/entry_places.h"
 #include "runtime/ptx/fatbin.h"
@@ -66,8 +66,6 @@ Registered& registered() {
   return *only;
 }
 
-constexpr int kDevice = host::kComputeMajor * 10 + host::kComputeMinor;
-
 struct Ptx {
   std::string text;
   int arch = 0; // that it needs
@@ -77,7 +75,7 @@ struct Ptx {
 Ptx ptx_of(std::string_view section) {
   Ptx best;
   for (const FatbinEntry& entry : read_fatbin(section, "the program's fat binary")) {
-    const auto rank = [](int arch) { return std::pair(arch <= kDevice, arch); };
+    const auto rank = [](int arch) { return std::pair(arch <= compute_capability(), arch); };
     if (entry.kind != FatbinEntry::Kind::ptx) continue;
     if (best.arch != 0 && rank(entry.arch) < rank(best.arch)) continue;
     best = {text_of(entry), entry.arch};
@@ -195,10 +193,10 @@ Program* register_image(const void* image) {
     if (!target.starts_with("sm_") || digits != 3)
       throw Error("its PTX names no target (.target sm_80)");
     ptx.arch = std::stoi(target.substr(digits));
-    if (ptx.arch > kDevice)
+    if (ptx.arch > compute_capability())
       throw Error(fmt::format("its PTX is for {}, the device has {}; compile it for compute_{} as "
                               "well",
-                              target, kDevice, kDevice));
+                              target, compute_capability(), compute_capability()));
   } catch (const std::exception& error) {
     throw BadImage(218, error.what());
   }

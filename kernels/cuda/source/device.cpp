@@ -16,8 +16,8 @@ namespace {
 
 using namespace kg::host;
 
-// Further limits of compute capability 8.0 (CUDA C++ Programming Guide, "Technical Specifications
-// per Compute Capability").
+// Further limits of compute capabilities 8.0 and 9.0 (CUDA C++ Programming Guide, "Technical
+// Specifications per Compute Capability").
 constexpr int kRegisters = 65536;
 constexpr int kBlocksPerSm = 32;
 constexpr int kConstantBytes = 64 * 1024;
@@ -123,10 +123,10 @@ void forget_attributes() { allowed_shared = kSharedBytesDefault; }
 cudaError_t set_function_attribute(cudaFuncAttribute attribute, int value) {
   return call("cudaFuncSetAttribute", [&] {
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return; // hints
-    demand(value >= 0 && static_cast<std::size_t>(value) <= kSharedBytesOptIn,
-           cudaErrorInvalidValue,
+    const std::size_t most = device_properties().shared_bytes_per_block_optin;
+    demand(value >= 0 && static_cast<std::size_t>(value) <= most, cudaErrorInvalidValue,
            std::to_string(value) + " bytes of dynamic shared memory; a block may have " +
-               std::to_string(kSharedBytesOptIn));
+               std::to_string(most));
     allowed_shared = std::max<std::size_t>(allowed_shared, static_cast<std::size_t>(value));
   });
 }
@@ -135,7 +135,7 @@ cudaError_t function_attributes(cudaFuncAttributes* attributes) {
   return call("cudaFuncGetAttributes", [&] {
     *attributes = {};
     attributes->maxThreadsPerBlock = kMaxThreadsPerBlock;
-    attributes->ptxVersion = attributes->binaryVersion = kComputeMajor * 10 + kComputeMinor;
+    attributes->ptxVersion = attributes->binaryVersion = compute_capability();
     attributes->maxDynamicSharedSizeBytes = static_cast<int>(allowed_dynamic_shared());
   });
 }
@@ -144,10 +144,12 @@ cudaError_t active_blocks(int* blocks, int threads, std::size_t dynamic_shared) 
   return call("cudaOccupancyMaxActiveBlocksPerMultiprocessor", [&] {
     demand(threads > 0, cudaErrorInvalidValue, "a block of " + std::to_string(threads));
     *blocks = 0;
-    if (threads > kMaxThreadsPerBlock || dynamic_shared > kSharedBytesOptIn) return;
+    const DeviceProperties& device = device_properties();
+    if (threads > kMaxThreadsPerBlock || dynamic_shared > device.shared_bytes_per_block_optin)
+      return;
     const int by_threads = kMaxThreadsPerSm / ((threads + kWarp - 1) / kWarp * kWarp);
     const auto by_shared =
-        static_cast<int>(kSharedBytesPerSm / (dynamic_shared + kReservedSharedBytes));
+        static_cast<int>(device.shared_bytes_per_sm / (dynamic_shared + kReservedSharedBytes));
     // No more than a cooperative launch may have, whose grid programs compute from this.
     *blocks = std::min({by_threads, by_shared, kMaxCooperativeBlocks / kSmCount});
   });

@@ -4,6 +4,7 @@
 
 #include "cuda/source/record.h"
 #include "cuda/source/state.h"
+#include "runtime/device.h"
 #include "runtime/host/block.h"
 #include "runtime/host/queue.h"
 #include "runtime/host/virtual_device.h"
@@ -43,7 +44,7 @@ void check(const LaunchConfig& config, const void* kernel) {
              "cudaFuncAttributeMaxDynamicSharedMemorySize, "
              "bytes) a launch may have " +
              std::to_string(allowed_dynamic_shared()) + ", with it " +
-             std::to_string(kSharedBytesOptIn));
+             std::to_string(device_properties().shared_bytes_per_block_optin));
   demand(!config.cooperative || whole(g) <= unsigned{kMaxCooperativeBlocks},
          cudaErrorCooperativeLaunchTooLarge,
          "a cooperative grid of " + words(g) + " blocks; at most " +

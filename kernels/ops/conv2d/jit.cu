@@ -115,8 +115,7 @@ const Kernel<T>& kernel_for(const Geometry& g, const Tiles& tiles) {
   static std::mutex mutex;
   static std::map<std::map<std::string, std::string>, Kernel<T>> known;
   std::map<std::string, std::string> constants = constants_of<T>(g, tiles);
-  const DeviceProperties& device = device_properties();
-  constants["KG_ARCHITECTURE"] = std::to_string(10 * device.compute_major + device.compute_minor);
+  constants["KG_ARCHITECTURE"] = std::to_string(compute_capability());
   std::lock_guard lock(mutex);
   const auto found = known.find(constants);
   if (found != known.end()) return found->second;

@@ -58,7 +58,7 @@ unsigned choose_bit(unsigned mask, ThreadOrder order, std::uint64_t& random) {
 } // namespace
 
 Block::Block() {
-  constexpr std::size_t kBytes = kSharedBytesOptIn + kSharedGuard.size();
+  constexpr std::size_t kBytes = kMostSharedBytes + kSharedGuard.size();
   constexpr std::size_t kPages = (kBytes + kSharedAlignment - 1) / kSharedAlignment;
   shared_.reset(
       static_cast<unsigned char*>(std::aligned_alloc(kSharedAlignment, kPages * kSharedAlignment)));

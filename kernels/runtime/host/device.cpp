@@ -19,29 +19,36 @@ std::size_t physical_bytes(int pages) {
   return static_cast<std::size_t>(sysconf(pages)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-bool is_small() {
+enum class Presented { usual, small, hopper };
+
+Presented presented() {
   const char* const value = std::getenv("KERNELGRADE_VIRTUAL_DEVICE");
-  if (value == nullptr) return false;
-  if (std::string_view(value) == "small") return true;
+  if (value == nullptr) return Presented::usual;
+  if (std::string_view(value) == "small") return Presented::small;
+  if (std::string_view(value) == "sm_90a") return Presented::hopper;
   fail("KERNELGRADE_VIRTUAL_DEVICE is \"" + std::string(value) +
-       "\"; use small, or leave it unset");
+       "\"; use small or sm_90a, or leave it unset");
 }
 
 } // namespace
 
 const DeviceProperties& device_properties() {
   static const DeviceProperties properties = [] {
-    const bool small = is_small();
+    const Presented device = presented();
+    const bool small = device == Presented::small;
+    const bool hopper = device == Presented::hopper;
     DeviceProperties p;
     p.name = "host";
-    p.compute_major = host::kComputeMajor;
-    p.compute_minor = host::kComputeMinor;
+    p.compute_major = hopper ? host::kHopperMajor : host::kComputeMajor;
+    p.compute_minor = hopper ? host::kHopperMinor : host::kComputeMinor;
     p.sm_count = small ? host::kSmallSmCount : host::kSmCount;
     p.max_threads_per_block = host::kMaxThreadsPerBlock;
     p.max_threads_per_sm = host::kMaxThreadsPerSm;
     p.shared_bytes_per_block = host::kSharedBytesDefault;
-    p.shared_bytes_per_block_optin = small ? host::kSmallSharedBytesOptIn : host::kSharedBytesOptIn;
-    p.shared_bytes_per_sm = host::kSharedBytesPerSm;
+    p.shared_bytes_per_block_optin = small    ? host::kSmallSharedBytesOptIn
+                                     : hopper ? host::kHopperSharedBytesOptIn
+                                              : host::kSharedBytesOptIn;
+    p.shared_bytes_per_sm = hopper ? host::kHopperSharedBytesPerSm : host::kSharedBytesPerSm;
     p.l2_bytes = host::kL2Bytes;
     p.global_bytes = physical_bytes(_SC_PHYS_PAGES);
     p.max_grid_x = host::kMaxGridX;

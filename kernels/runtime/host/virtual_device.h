@@ -1,13 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one fixed device that the host backend presents, so that launch shapes, `automatic` choices
+// The fixed device that the host backend presents, so that launch shapes, `automatic` choices
 // and counts are the same on every machine. Its limits are those of compute capability 8.0 (CUDA
 // C++ Programming Guide, "Technical Specifications per Compute Capability"), with few
 // multiprocessors: a grid sized to fill it stays cheap to execute.
 //
 // KERNELGRADE_VIRTUAL_DEVICE=small lowers the limits that tests cross on purpose, so that they are
-// crossed with less work; the tests under the checkers run so.
+// crossed with less work; the tests under the checkers run so. KERNELGRADE_VIRTUAL_DEVICE=sm_90a
+// has compute capability 9.0 and its shared memory instead.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +31,13 @@ inline constexpr int kMaxClusterBlocks = 8;
 // Blocks of a cooperative launch run on one OS thread each; this bounds them, as occupancy does on
 // a GPU.
 inline constexpr int kMaxCooperativeBlocks = 4 * kSmCount;
+
+inline constexpr int kHopperMajor = 9;
+inline constexpr int kHopperMinor = 0;
+inline constexpr std::size_t kHopperSharedBytesOptIn = 227 * 1024;
+inline constexpr std::size_t kHopperSharedBytesPerSm = 228 * 1024;
+// What an executor keeps for a block, whichever device is presented.
+inline constexpr std::size_t kMostSharedBytes = kHopperSharedBytesOptIn;
 
 inline constexpr int kSmallSmCount = 4;
 inline constexpr std::size_t kSmallSharedBytesOptIn = 64 * 1024; // as of compute capability 7.5

@@ -4,6 +4,7 @@
 // What functions of modules, and kernels of libraries, say of themselves.
 #include "cuda/binary/driver/modules.h"
 #include "cuda/binary/layouts.h"
+#include "runtime/device.h"
 #include "runtime/host/virtual_device.h"
 
 namespace kg::emulate {
@@ -29,7 +30,7 @@ int attribute(CUfunction_attribute attribute, const void* handle) {
   case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
     return static_cast<int>(compiled(handle).static_shared_bytes);
   case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-  case CU_FUNC_ATTRIBUTE_BINARY_VERSION: return host::kComputeMajor * 10 + host::kComputeMinor;
+  case CU_FUNC_ATTRIBUTE_BINARY_VERSION: return compute_capability();
   case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
     return static_cast<int>(function_of(handle).dynamic_shared);
   case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: return -1;

@@ -4,6 +4,7 @@
 // Launches, and how many blocks fit.
 #include "cuda/binary/launch.h"
 #include "cuda/binary/driver/modules.h"
+#include "runtime/device.h"
 #include "runtime/host/virtual_device.h"
 
 #include <algorithm>
@@ -163,8 +164,9 @@ KG_DRIVER cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, CUfunction
   return driver("cuOccupancyAvailableDynamicSMemPerBlock", [&] {
     demand_pointer(bytes, "dynamicSmemSize");
     demand(blocks > 0, CUDA_ERROR_INVALID_VALUE, std::to_string(blocks) + " blocks");
-    *bytes = std::min(function_of(function).dynamic_shared,
-                      kg::host::kSharedBytesPerSm / static_cast<std::size_t>(blocks));
+    *bytes =
+        std::min(function_of(function).dynamic_shared,
+                 kg::device_properties().shared_bytes_per_sm / static_cast<std::size_t>(blocks));
   });
 }
 // The emulated GPU has no clusters.

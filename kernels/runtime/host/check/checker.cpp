@@ -171,7 +171,7 @@ void Checker::block_began(host::Block& block) {
 
   const auto address = address_of(block.shared_memory());
   if (state->dynamic_shared != address) { // a new executor of blocks
-    shadow_.add(address, host::kSharedBytesOptIn, Space::dynamic_shared, kUninitialised);
+    shadow_.add(address, host::kMostSharedBytes, Space::dynamic_shared, kUninitialised);
     state->dynamic_shared = address;
   }
   state->dynamic_shared_bytes = launch.shared_bytes;
@@ -201,7 +201,7 @@ void Checker::block_ended(host::Block& block) {
 void Checker::block_destroyed(host::Block& block) {
   const auto alone = between_launches();
   const Aside aside(aside_);
-  shadow_.remove(address_of(block.shared_memory()), host::kSharedBytesOptIn + kPageBytes);
+  shadow_.remove(address_of(block.shared_memory()), host::kMostSharedBytes + kPageBytes);
   if (const auto state = blocks_.find(&block); state != blocks_.end()) {
     remove_thread_local_storage(*state->second);
     blocks_.erase(state);
@@ -263,7 +263,7 @@ void Checker::preempt(BlockState& state, host::Block& block, Site site) {
 BlockState& Checker::owner_of(std::uintptr_t address, const Page* page, BlockState& state) {
   if (!state.together || !page || page->space != Space::dynamic_shared) return state;
   for (auto& [block, other] : blocks_)
-    if (address - other->dynamic_shared < host::kSharedBytesOptIn) return *other;
+    if (address - other->dynamic_shared < host::kMostSharedBytes) return *other;
   return state;
 }
 

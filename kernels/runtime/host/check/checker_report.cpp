@@ -63,7 +63,7 @@ std::string Checker::who_and_where(const host::Block& block) const {
 std::string Checker::variable(std::uintptr_t address, const BlockState& state,
                               const host::LaunchContext& launch) const {
   const std::uintptr_t in_dynamic = address - state.dynamic_shared;
-  if (in_dynamic < host::kSharedBytesOptIn + kPageBytes)
+  if (in_dynamic < host::kMostSharedBytes + kPageBytes)
     return shared_memory(in_dynamic, state.dynamic_shared_bytes, launch.kernel);
   if (const std::string buffer = memory_.describe(address, &launch); !buffer.empty()) return buffer;
   for (const SharedModule& module : modules_)

@@ -93,7 +93,7 @@ void Counter::block_began(host::Block& block) {
   auto& state = blocks_[&block];
   if (!state) state = std::make_unique<BlockState>();
   state->shared = number(block.shared_memory());
-  addresses_.add(state->shared, host::kSharedBytesOptIn, Memory::shared);
+  addresses_.add(state->shared, host::kMostSharedBytes, Memory::shared);
   if (state->os_thread != &threadIdx) add_shared_variables();
   state->os_thread = &threadIdx;
   state->history.fill(next_meeting(*state));
@@ -294,7 +294,7 @@ Request Counter::take_of_one_block(Request& rest) const {
   Request taken = rest;
   if (clustered_) {
     const auto is_in = [](std::uintptr_t address, const BlockState& state) {
-      return address - state.shared < host::kSharedBytesOptIn;
+      return address - state.shared < host::kMostSharedBytes;
     };
     const std::uintptr_t first = rest.address[std::countr_zero(rest.lanes)];
     for (const auto& [block, state] : blocks_) {

@@ -154,7 +154,19 @@ TEST(VirtualDeviceDeathTest, SmallOneRefusesEarlier) {
   EXPECT_EXIT(print_refusal("small", {.grid = 1, .block = 1, .shared_bytes = 65537}),
               testing::ExitedWithCode(0), "dynamic shared memory is limited to 65536 bytes");
   EXPECT_EXIT(print_refusal("tiny", {.grid = 1, .block = 1}), testing::ExitedWithCode(0),
-              "KERNELGRADE_VIRTUAL_DEVICE is \"tiny\"; use small, or leave it unset");
+              "KERNELGRADE_VIRTUAL_DEVICE is \"tiny\"; use small or sm_90a, or leave it unset");
+}
+
+TEST(VirtualDeviceDeathTest, HopperHasItsSharedMemory) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto print_refusal = [] {
+    setenv("KERNELGRADE_VIRTUAL_DEVICE", "sm_90a", 1);
+    std::fprintf(stderr, "%d: %s", compute_capability(),
+                 refusal({.grid = 1, .block = 1, .shared_bytes = 227 * 1024 + 1}).c_str());
+    std::exit(0);
+  };
+  EXPECT_EXIT(print_refusal(), testing::ExitedWithCode(0),
+              "90: .*dynamic shared memory is limited to 232448 bytes");
 }
 
 TEST(LaunchRefusal, Clusters) {

@@ -82,10 +82,8 @@ Kernel load(const Snippet& snippet) {
 } // namespace
 
 std::string not_for_this_device(const Snippet& snippet) {
-  const DeviceProperties& device = device_properties();
-  const int capability = 10 * device.compute_major + device.compute_minor;
   // The executor runs PTX of any architecture; a driver, real or emulated, none above its device's.
-  if (backend == Backend::host || snippet.target <= capability) return "";
+  if (backend == Backend::host || snippet.target <= compute_capability()) return "";
   return fmt::format("it needs compute capability {}.{}", snippet.target / 10, snippet.target % 10);
 }
 
