@@ -21,7 +21,6 @@ using namespace kg::host;
 constexpr int kRegisters = 65536;
 constexpr int kBlocksPerSm = 32;
 constexpr int kConstantBytes = 64 * 1024;
-constexpr int kReservedSharedBytes = 1024; // per block, by the system
 constexpr int kWarp = 32;
 
 std::atomic<std::size_t> allowed_shared = kSharedBytesDefault;
@@ -145,11 +144,9 @@ cudaError_t active_blocks(int* blocks, int threads, std::size_t dynamic_shared) 
     demand(threads > 0, cudaErrorInvalidValue, "a block of " + std::to_string(threads));
     *blocks = 0;
     if (threads > kMaxThreadsPerBlock || dynamic_shared > kSharedBytesOptIn) return;
-    const int by_threads = kMaxThreadsPerSm / ((threads + kWarp - 1) / kWarp * kWarp);
-    const auto by_shared =
-        static_cast<int>(kSharedBytesPerSm / (dynamic_shared + kReservedSharedBytes));
     // No more than a cooperative launch may have, whose grid programs compute from this.
-    *blocks = std::min({by_threads, by_shared, kMaxCooperativeBlocks / kSmCount});
+    *blocks = std::min(resident_blocks_per_sm(static_cast<unsigned>(threads), dynamic_shared),
+                       kMaxCooperativeBlocks / kSmCount);
   });
 }
 

@@ -55,7 +55,8 @@ struct Observer {
   virtual void launch_ended(const LaunchContext&, const std::exception_ptr& /*failure*/) {}
   virtual void block_began(Block&) {}
   virtual void block_ended(Block&) {}
-  virtual void block_destroyed(Block&) {} // the executor of one, with its shared memory
+  virtual void block_stands_aside(Block&) {} // others run from now on, and this one later on
+  virtual void block_destroyed(Block&) {}    // the executor of one, with its shared memory
 
   // --- What orders the accesses of the running thread's block
   virtual void block_synchronised(Block&, Location) {} // all its threads, in a barrier there

@@ -10,6 +10,7 @@
 // crossed with less work; the tests under the checkers run so.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 namespace kg::host {
@@ -19,9 +20,11 @@ inline constexpr int kComputeMinor = 0;
 inline constexpr int kSmCount = 16;
 inline constexpr int kMaxThreadsPerBlock = 1024;
 inline constexpr int kMaxThreadsPerSm = 2048;
+inline constexpr int kMaxBlocksPerSm = 32;
 inline constexpr std::size_t kSharedBytesDefault = 48 * 1024;
 inline constexpr std::size_t kSharedBytesOptIn = 163 * 1024;
 inline constexpr std::size_t kSharedBytesPerSm = 164 * 1024;
+inline constexpr std::size_t kReservedSharedBytes = 1024; // per block, by the system
 inline constexpr std::size_t kL2Bytes = 8 * 1024 * 1024;
 inline constexpr int kMaxGridX = 2147483647;
 inline constexpr int kMaxGridYz = 65535;
@@ -34,5 +37,15 @@ inline constexpr int kMaxCooperativeBlocks = 4 * kSmCount;
 inline constexpr int kSmallSmCount = 4;
 inline constexpr std::size_t kSmallSharedBytesOptIn = 64 * 1024; // as of compute capability 7.5
 inline constexpr int kSmallMaxGridYz = 1023;
+
+// How many blocks a multiprocessor holds at once; registers limit nothing here.
+constexpr int resident_blocks_per_sm(unsigned threads, std::size_t shared_bytes) {
+  constexpr unsigned kWarp = 32;
+  const auto by_threads =
+      kMaxThreadsPerSm / static_cast<int>((threads + kWarp - 1) / kWarp * kWarp);
+  const auto by_shared =
+      static_cast<int>(kSharedBytesPerSm / (shared_bytes + kReservedSharedBytes));
+  return std::min({by_threads, by_shared, kMaxBlocksPerSm});
+}
 
 } // namespace kg::host
