@@ -21,7 +21,6 @@ using namespace kg::host;
 constexpr int kRegisters = 65536;
 constexpr int kBlocksPerSm = 32;
 constexpr int kConstantBytes = 64 * 1024;
-constexpr int kReservedSharedBytes = 1024; // per block, by the system
 constexpr int kWarp = 32;
 
 std::atomic<std::size_t> allowed_shared = kSharedBytesDefault;
@@ -147,11 +146,10 @@ cudaError_t active_blocks(int* blocks, int threads, std::size_t dynamic_shared) 
     const DeviceProperties& device = device_properties();
     if (threads > kMaxThreadsPerBlock || dynamic_shared > device.shared_bytes_per_block_optin)
       return;
-    const int by_threads = kMaxThreadsPerSm / ((threads + kWarp - 1) / kWarp * kWarp);
-    const auto by_shared =
-        static_cast<int>(device.shared_bytes_per_sm / (dynamic_shared + kReservedSharedBytes));
     // No more than a cooperative launch may have, whose grid programs compute from this.
-    *blocks = std::min({by_threads, by_shared, kMaxCooperativeBlocks / kSmCount});
+    *blocks = std::min(resident_blocks_per_sm(static_cast<unsigned>(threads), dynamic_shared,
+                                              device.shared_bytes_per_sm),
+                       kMaxCooperativeBlocks / kSmCount);
   });
 }
 

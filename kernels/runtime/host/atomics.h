@@ -9,6 +9,7 @@
 #include "runtime/host/bfloat16.h"
 #include "runtime/host/forceinline.h"
 #include "runtime/host/half.h"
+#include "runtime/host/look.h"
 #include "runtime/host/vector_types.h"
 
 #include <bit>
@@ -35,7 +36,7 @@ struct AtomicWord<8> {
 // Replaces *address by update(old) in one step and returns old. T: any trivially copyable type of
 // 2, 4 or 8 bytes.
 template <class T, class Update>
-T atomic_update(T* address, Update update) {
+T atomic_update(T* address, Update update, Location where) {
   using Word = typename AtomicWord<sizeof(T)>::Type;
   auto* word = reinterpret_cast<Word*>(address);
   Word before = __atomic_load_n(word, __ATOMIC_SEQ_CST);
@@ -47,6 +48,7 @@ T atomic_update(T* address, Update update) {
     std::memcpy(&after, &value, sizeof(T));
     if (__atomic_compare_exchange_n(word, &before, after, false, __ATOMIC_SEQ_CST,
                                     __ATOMIC_SEQ_CST)) {
+      updated(word, before, after != before, where);
       return old;
     }
   }
@@ -60,150 +62,203 @@ using Same = std::type_identity_t<T>;
 } // namespace kg::host
 
 template <class T>
-__forceinline__ T atomicAdd(T* address, kg::host::Same<T> value) {
-  if constexpr (std::is_integral_v<T>)
-    return __atomic_fetch_add(address, value, __ATOMIC_SEQ_CST);
-  else
-    return kg::host::atomic_update(address, [=](T old) -> T { return old + value; });
+__forceinline__ T atomicAdd(T* address, kg::host::Same<T> value,
+                            kg::Location where = kg::Location::here()) {
+  if constexpr (std::is_integral_v<T>) {
+    const T old = __atomic_fetch_add(address, value, __ATOMIC_SEQ_CST);
+    kg::host::updated(address, old, value != 0, where);
+    return old;
+  } else {
+    return kg::host::atomic_update(
+        address, [=](T old) -> T { return old + value; }, where);
+  }
 }
 template <class T>
-__forceinline__ T atomicSub(T* address, kg::host::Same<T> value) {
-  return __atomic_fetch_sub(address, value, __ATOMIC_SEQ_CST);
+__forceinline__ T atomicSub(T* address, kg::host::Same<T> value,
+                            kg::Location where = kg::Location::here()) {
+  const T old = __atomic_fetch_sub(address, value, __ATOMIC_SEQ_CST);
+  kg::host::updated(address, old, value != 0, where);
+  return old;
 }
 template <class T>
-__forceinline__ T atomicExch(T* address, kg::host::Same<T> value) {
-  return kg::host::atomic_update(address, [=](T) { return value; });
-}
-template <class T>
-__forceinline__ T atomicMin(T* address, kg::host::Same<T> value) {
-  return kg::host::atomic_update(address, [=](T old) { return value < old ? value : old; });
-}
-template <class T>
-__forceinline__ T atomicMax(T* address, kg::host::Same<T> value) {
-  return kg::host::atomic_update(address, [=](T old) { return old < value ? value : old; });
-}
-template <class T>
-__forceinline__ T atomicAnd(T* address, kg::host::Same<T> value) {
-  return __atomic_fetch_and(address, value, __ATOMIC_SEQ_CST);
-}
-template <class T>
-__forceinline__ T atomicOr(T* address, kg::host::Same<T> value) {
-  return __atomic_fetch_or(address, value, __ATOMIC_SEQ_CST);
-}
-template <class T>
-__forceinline__ T atomicXor(T* address, kg::host::Same<T> value) {
-  return __atomic_fetch_xor(address, value, __ATOMIC_SEQ_CST);
-}
-inline unsigned atomicInc(unsigned* address, unsigned limit) {
-  return kg::host::atomic_update(address, [=](unsigned old) { return old >= limit ? 0 : old + 1; });
-}
-inline unsigned atomicDec(unsigned* address, unsigned limit) {
+__forceinline__ T atomicExch(T* address, kg::host::Same<T> value,
+                             kg::Location where = kg::Location::here()) {
   return kg::host::atomic_update(
-      address, [=](unsigned old) { return old == 0 || old > limit ? limit : old - 1; });
+      address, [=](T) { return value; }, where);
+}
+template <class T>
+__forceinline__ T atomicMin(T* address, kg::host::Same<T> value,
+                            kg::Location where = kg::Location::here()) {
+  return kg::host::atomic_update(
+      address, [=](T old) { return value < old ? value : old; }, where);
+}
+template <class T>
+__forceinline__ T atomicMax(T* address, kg::host::Same<T> value,
+                            kg::Location where = kg::Location::here()) {
+  return kg::host::atomic_update(
+      address, [=](T old) { return old < value ? value : old; }, where);
+}
+template <class T>
+__forceinline__ T atomicAnd(T* address, kg::host::Same<T> value,
+                            kg::Location where = kg::Location::here()) {
+  const T old = __atomic_fetch_and(address, value, __ATOMIC_SEQ_CST);
+  kg::host::updated(address, old, (old & value) != old, where);
+  return old;
+}
+template <class T>
+__forceinline__ T atomicOr(T* address, kg::host::Same<T> value,
+                           kg::Location where = kg::Location::here()) {
+  const T old = __atomic_fetch_or(address, value, __ATOMIC_SEQ_CST);
+  kg::host::updated(address, old, (old | value) != old, where);
+  return old;
+}
+template <class T>
+__forceinline__ T atomicXor(T* address, kg::host::Same<T> value,
+                            kg::Location where = kg::Location::here()) {
+  const T old = __atomic_fetch_xor(address, value, __ATOMIC_SEQ_CST);
+  kg::host::updated(address, old, value != 0, where);
+  return old;
+}
+inline unsigned atomicInc(unsigned* address, unsigned limit,
+                          kg::Location where = kg::Location::here()) {
+  return kg::host::atomic_update(
+      address, [=](unsigned old) { return old >= limit ? 0 : old + 1; }, where);
+}
+inline unsigned atomicDec(unsigned* address, unsigned limit,
+                          kg::Location where = kg::Location::here()) {
+  return kg::host::atomic_update(
+      address, [=](unsigned old) { return old == 0 || old > limit ? limit : old - 1; }, where);
 }
 // Compares bits, not values: a float NaN equals itself.
 template <class T>
-__forceinline__ T atomicCAS(T* address, kg::host::Same<T> compare, kg::host::Same<T> value) {
+__forceinline__ T atomicCAS(T* address, kg::host::Same<T> compare, kg::host::Same<T> value,
+                            kg::Location where = kg::Location::here()) {
   return kg::host::atomic_update(
-      address, [=](T old) { return std::memcmp(&old, &compare, sizeof(T)) == 0 ? value : old; });
+      address, [=](T old) { return std::memcmp(&old, &compare, sizeof(T)) == 0 ? value : old; },
+      where);
 }
 
 // Vectors are added element by element; the whole is not one atomic step (CUDA C++ Programming
 // Guide, "atomicAdd()").
-__forceinline__ float2 atomicAdd(float2* address, float2 value) {
-  return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};
+__forceinline__ float2 atomicAdd(float2* address, float2 value,
+                                 kg::Location where = kg::Location::here()) {
+  return {atomicAdd(&address->x, value.x, where), atomicAdd(&address->y, value.y, where)};
 }
-__forceinline__ float4 atomicAdd(float4* address, float4 value) {
-  return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y),
-          atomicAdd(&address->z, value.z), atomicAdd(&address->w, value.w)};
-}
-
-template <class T>
-__forceinline__ T atomicAdd_block(T* address, kg::host::Same<T> value) {
-  return atomicAdd(address, value);
-}
-template <class T>
-__forceinline__ T atomicSub_block(T* address, kg::host::Same<T> value) {
-  return atomicSub(address, value);
-}
-template <class T>
-__forceinline__ T atomicExch_block(T* address, kg::host::Same<T> value) {
-  return atomicExch(address, value);
-}
-template <class T>
-__forceinline__ T atomicMin_block(T* address, kg::host::Same<T> value) {
-  return atomicMin(address, value);
-}
-template <class T>
-__forceinline__ T atomicMax_block(T* address, kg::host::Same<T> value) {
-  return atomicMax(address, value);
-}
-template <class T>
-__forceinline__ T atomicAnd_block(T* address, kg::host::Same<T> value) {
-  return atomicAnd(address, value);
-}
-template <class T>
-__forceinline__ T atomicOr_block(T* address, kg::host::Same<T> value) {
-  return atomicOr(address, value);
-}
-template <class T>
-__forceinline__ T atomicXor_block(T* address, kg::host::Same<T> value) {
-  return atomicXor(address, value);
-}
-inline unsigned atomicInc_block(unsigned* address, unsigned limit) {
-  return atomicInc(address, limit);
-}
-inline unsigned atomicDec_block(unsigned* address, unsigned limit) {
-  return atomicDec(address, limit);
-}
-template <class T>
-__forceinline__ T atomicCAS_block(T* address, kg::host::Same<T> compare, kg::host::Same<T> value) {
-  return atomicCAS(address, compare, value);
-}
-template <class T>
-__forceinline__ T atomicAdd_system(T* address, kg::host::Same<T> value) {
-  return atomicAdd(address, value);
-}
-template <class T>
-__forceinline__ T atomicSub_system(T* address, kg::host::Same<T> value) {
-  return atomicSub(address, value);
-}
-template <class T>
-__forceinline__ T atomicExch_system(T* address, kg::host::Same<T> value) {
-  return atomicExch(address, value);
-}
-template <class T>
-__forceinline__ T atomicMin_system(T* address, kg::host::Same<T> value) {
-  return atomicMin(address, value);
-}
-template <class T>
-__forceinline__ T atomicMax_system(T* address, kg::host::Same<T> value) {
-  return atomicMax(address, value);
-}
-template <class T>
-__forceinline__ T atomicAnd_system(T* address, kg::host::Same<T> value) {
-  return atomicAnd(address, value);
-}
-template <class T>
-__forceinline__ T atomicOr_system(T* address, kg::host::Same<T> value) {
-  return atomicOr(address, value);
-}
-template <class T>
-__forceinline__ T atomicXor_system(T* address, kg::host::Same<T> value) {
-  return atomicXor(address, value);
-}
-inline unsigned atomicInc_system(unsigned* address, unsigned limit) {
-  return atomicInc(address, limit);
-}
-inline unsigned atomicDec_system(unsigned* address, unsigned limit) {
-  return atomicDec(address, limit);
-}
-template <class T>
-__forceinline__ T atomicCAS_system(T* address, kg::host::Same<T> compare, kg::host::Same<T> value) {
-  return atomicCAS(address, compare, value);
+__forceinline__ float4 atomicAdd(float4* address, float4 value,
+                                 kg::Location where = kg::Location::here()) {
+  return {atomicAdd(&address->x, value.x, where), atomicAdd(&address->y, value.y, where),
+          atomicAdd(&address->z, value.z, where), atomicAdd(&address->w, value.w, where)};
 }
 
-// Loads and stores with cache hints move the value; the host has no hints.
+template <class T>
+__forceinline__ T atomicAdd_block(T* address, kg::host::Same<T> value,
+                                  kg::Location where = kg::Location::here()) {
+  return atomicAdd(address, value, where);
+}
+template <class T>
+__forceinline__ T atomicSub_block(T* address, kg::host::Same<T> value,
+                                  kg::Location where = kg::Location::here()) {
+  return atomicSub(address, value, where);
+}
+template <class T>
+__forceinline__ T atomicExch_block(T* address, kg::host::Same<T> value,
+                                   kg::Location where = kg::Location::here()) {
+  return atomicExch(address, value, where);
+}
+template <class T>
+__forceinline__ T atomicMin_block(T* address, kg::host::Same<T> value,
+                                  kg::Location where = kg::Location::here()) {
+  return atomicMin(address, value, where);
+}
+template <class T>
+__forceinline__ T atomicMax_block(T* address, kg::host::Same<T> value,
+                                  kg::Location where = kg::Location::here()) {
+  return atomicMax(address, value, where);
+}
+template <class T>
+__forceinline__ T atomicAnd_block(T* address, kg::host::Same<T> value,
+                                  kg::Location where = kg::Location::here()) {
+  return atomicAnd(address, value, where);
+}
+template <class T>
+__forceinline__ T atomicOr_block(T* address, kg::host::Same<T> value,
+                                 kg::Location where = kg::Location::here()) {
+  return atomicOr(address, value, where);
+}
+template <class T>
+__forceinline__ T atomicXor_block(T* address, kg::host::Same<T> value,
+                                  kg::Location where = kg::Location::here()) {
+  return atomicXor(address, value, where);
+}
+inline unsigned atomicInc_block(unsigned* address, unsigned limit,
+                                kg::Location where = kg::Location::here()) {
+  return atomicInc(address, limit, where);
+}
+inline unsigned atomicDec_block(unsigned* address, unsigned limit,
+                                kg::Location where = kg::Location::here()) {
+  return atomicDec(address, limit, where);
+}
+template <class T>
+__forceinline__ T atomicCAS_block(T* address, kg::host::Same<T> compare, kg::host::Same<T> value,
+                                  kg::Location where = kg::Location::here()) {
+  return atomicCAS(address, compare, value, where);
+}
+template <class T>
+__forceinline__ T atomicAdd_system(T* address, kg::host::Same<T> value,
+                                   kg::Location where = kg::Location::here()) {
+  return atomicAdd(address, value, where);
+}
+template <class T>
+__forceinline__ T atomicSub_system(T* address, kg::host::Same<T> value,
+                                   kg::Location where = kg::Location::here()) {
+  return atomicSub(address, value, where);
+}
+template <class T>
+__forceinline__ T atomicExch_system(T* address, kg::host::Same<T> value,
+                                    kg::Location where = kg::Location::here()) {
+  return atomicExch(address, value, where);
+}
+template <class T>
+__forceinline__ T atomicMin_system(T* address, kg::host::Same<T> value,
+                                   kg::Location where = kg::Location::here()) {
+  return atomicMin(address, value, where);
+}
+template <class T>
+__forceinline__ T atomicMax_system(T* address, kg::host::Same<T> value,
+                                   kg::Location where = kg::Location::here()) {
+  return atomicMax(address, value, where);
+}
+template <class T>
+__forceinline__ T atomicAnd_system(T* address, kg::host::Same<T> value,
+                                   kg::Location where = kg::Location::here()) {
+  return atomicAnd(address, value, where);
+}
+template <class T>
+__forceinline__ T atomicOr_system(T* address, kg::host::Same<T> value,
+                                  kg::Location where = kg::Location::here()) {
+  return atomicOr(address, value, where);
+}
+template <class T>
+__forceinline__ T atomicXor_system(T* address, kg::host::Same<T> value,
+                                   kg::Location where = kg::Location::here()) {
+  return atomicXor(address, value, where);
+}
+inline unsigned atomicInc_system(unsigned* address, unsigned limit,
+                                 kg::Location where = kg::Location::here()) {
+  return atomicInc(address, limit, where);
+}
+inline unsigned atomicDec_system(unsigned* address, unsigned limit,
+                                 kg::Location where = kg::Location::here()) {
+  return atomicDec(address, limit, where);
+}
+template <class T>
+__forceinline__ T atomicCAS_system(T* address, kg::host::Same<T> compare, kg::host::Same<T> value,
+                                   kg::Location where = kg::Location::here()) {
+  return atomicCAS(address, compare, value, where);
+}
+
+// Loads and stores with cache hints move the value; the host has no hints. Programs poll by __ldcg
+// and __ldcv.
 template <class T>
 __forceinline__ T __ldg(const T* address) {
   return *address;
@@ -213,8 +268,11 @@ __forceinline__ T __ldca(const T* address) {
   return *address;
 }
 template <class T>
-__forceinline__ T __ldcg(const T* address) {
-  return *address;
+__forceinline__ T __ldcg(const T* address, kg::Location where = kg::Location::here()) {
+  const T value = *address;
+  kg::host::look(address, value, where);
+  asm volatile("" ::: "memory"); // a loop reads it anew
+  return value;
 }
 template <class T>
 __forceinline__ T __ldcs(const T* address) {
@@ -225,8 +283,11 @@ __forceinline__ T __ldlu(const T* address) {
   return *address;
 }
 template <class T>
-__forceinline__ T __ldcv(const T* address) {
-  return *address;
+__forceinline__ T __ldcv(const T* address, kg::Location where = kg::Location::here()) {
+  const T value = *address;
+  kg::host::look(address, value, where);
+  asm volatile("" ::: "memory"); // a loop reads it anew
+  return value;
 }
 template <class T>
 __forceinline__ void __stwb(T* address, kg::host::Same<T> value) {

@@ -22,6 +22,7 @@ constinit thread_local dim3 gridDim{1, 1, 1};
 namespace kg::host {
 
 constinit thread_local Block* current_block = nullptr;
+constinit thread_local Looks looks;
 
 namespace {
 
@@ -94,7 +95,8 @@ void Block::prepare(const LaunchContext& launch, uint3 index, const Groups& grou
   count_ = launch.block.x * launch.block.y * launch.block.z;
   warps_ = (count_ + kWarpSize - 1) / kWarpSize;
   alive_ = count_;
-  started_ = ready_warps_ = yielded_ = overtaken_ = polling_ = idle_rounds_ = 0;
+  started_ = ready_warps_ = yielded_ = overtaken_ = polling_ = idle_rounds_ = vain_rounds_ = 0;
+  vain_polls_ = 0;
   barrier_arrived_ = barrier_true_ = 0;
   aborting_ = home_parked_ = false;
   for (unsigned w = 0; w < warps_; ++w) {
@@ -330,11 +332,16 @@ bool Block::unblock() {
   if (any || only_looks()) return any;
   if (yielded_ == 0 && (polls_.empty() || !cluster || cluster->stalled(index_, changes)))
     return false;
-  // What they wait for may be another block's to do. Who was preempted waits for nothing, and on a
-  // busy machine each such call costs a turn of all other programs.
-  if (yielded_ > overtaken_ || !polls_.empty()) std::this_thread::yield();
-  groups_.turn.yield();
-  if (groups_.failed()) return false;
+  // What they wait for may be another block's to do.
+  if (groups_.resident) {
+    if (!stand_aside()) return true;
+  } else {
+    // Who was preempted waits for nothing, and on a busy machine each such call costs a turn of all
+    // other programs.
+    if (yielded_ > overtaken_ || !polls_.empty()) std::this_thread::yield();
+    groups_.turn.yield();
+    if (groups_.failed()) return false;
+  }
   for (unsigned w = 0; w < warps_; ++w) {
     make_ready(w, warp_[w].yielded);
     warp_[w].yielded = 0;

@@ -15,6 +15,7 @@
 #include "runtime/host/cluster_barrier.h"
 #include "runtime/host/fiber.h"
 #include "runtime/host/groups.h"
+#include "runtime/host/look.h"
 #include "runtime/host/stack_pool.h"
 #include "runtime/host/vector_types.h"
 #include "runtime/schedule.h"
@@ -27,16 +28,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-// Of what the runtime keeps per OS thread. Code of a program reaches it at a fixed distance. Left
-// to itself, g++ takes the address of its place in the table of addresses where a loop uses it
-// often, and GNU ld then links programs with -rdynamic alone ("TLS transition ... failed"). Code of
-// a library that is loaded, as the JIT's is, must look into the table.
-#if defined(__PIC__) && !defined(__PIE__)
-#define KG_PROGRAM_TLS
-#else
-#define KG_PROGRAM_TLS [[gnu::tls_model("local-exec")]]
-#endif
 
 namespace kg::host {
 
@@ -107,7 +98,7 @@ class Block {
   // does not know.
   void yield(const char* name, Location where);
 
-  // The same for a thread that waits for nothing.
+  // The same for a thread that waits for nothing, unless it was polling.
   void preempt(const char* name, Location where);
 
   // Lets some or all others go first, by chance, in random order: called where a GPU's warps often
@@ -126,6 +117,8 @@ class Block {
 
   AsyncCopies& async_copies() { return async_copies_; }
   ClusterBarrier& cluster_barrier() { return cluster_barrier_; }
+  // "thread 0 waits in a polling loop at k.cu:12; threads 1..31 wait in __syncwarp ..."
+  std::string describe_waits() const;
   std::uint64_t random_bits(); // from the schedule's seed
   bool coin() { return random_bits() >> 63 != 0; }
 
@@ -220,6 +213,7 @@ class Block {
   bool unblock();
   bool wake_polls();
   bool only_looks();
+  bool stand_aside();
   bool release_converging(unsigned warp);
   bool complete_after_exit(unsigned warp);
   void release_barrier();
@@ -256,6 +250,10 @@ class Block {
   unsigned polling_ = 0;     // threads that yielded in poll_once()
   unsigned overtaken_ = 0;   // threads that were preempted
   unsigned idle_rounds_ = 0; // of nothing but that
+  // Rounds in which all threads that could go on polled and none changed memory; how many did.
+  unsigned vain_rounds_ = 0;
+  std::uint64_t vain_polls_ = 0;
+  std::uint64_t changes_seen_ = 0;
   AsyncCopies async_copies_{*this};
   ClusterBarrier cluster_barrier_{*this};
 

@@ -7,10 +7,12 @@
 
 #include "runtime/host/block_group.h"
 #include "runtime/host/observer.h"
+#include "runtime/host/residents.h"
 
 #include <atomic>
 #include <bit>
 #include <fmt/format.h>
+#include <utility>
 
 namespace kg::host {
 
@@ -193,7 +195,8 @@ void Block::perturb(const char* name, Location where) {
 }
 
 void Block::preempt(const char* name, Location where) {
-  ++overtaken_;
+  if (looks.again == 0) ++overtaken_;
+  looks.begin_anew();
   yield(name, where);
 }
 
@@ -236,6 +239,29 @@ bool Block::only_looks() {
   constexpr unsigned kPatience = 100'000;
   if (polling_ < yielded_ || groups_.others_run()) return false;
   return ++idle_rounds_ > kPatience;
+}
+
+void poll(Location where) {
+  looks.begin_anew();
+  if (!current_block) return;
+  current_block->yield("a polling loop", where);
+  looks.begin_anew(); // others have looked meanwhile
+}
+
+// A round in which all threads that could go on did. Lets other blocks of the launch go first, once
+// these have polled for long. False if the block was given up.
+bool Block::stand_aside() {
+  constexpr unsigned kRounds = 16;
+  const bool in_vain = overtaken_ == 0 && changes_seen_ == looks.changes;
+  changes_seen_ = looks.changes;
+  vain_rounds_ = in_vain ? vain_rounds_ + 1 : 0;
+  vain_polls_ += yielded_;
+  if (vain_rounds_ < kRounds) return true;
+  vain_rounds_ = 0;
+  std::exception_ptr failure = groups_.resident->stand_aside(*this, std::exchange(vain_polls_, 0));
+  if (!failure) return true;
+  abort(std::move(failure));
+  return false;
 }
 
 // The first thread that is left waits for the other blocks, while its own block waits for it.

@@ -4,6 +4,7 @@
 
 #include "runtime/error.h"
 #include "runtime/host/observer.h"
+#include "runtime/host/residents.h"
 
 #include <algorithm>
 #include <atomic>
@@ -127,6 +128,10 @@ void Groups::changed() const {
 }
 
 bool Groups::others_run() const { return cluster && cluster->others_run(); }
+
+bool Groups::beside_others() const {
+  return grid || cluster || (resident && resident->is_crowded());
+}
 
 bool Groups::failed() const { return (grid && grid->failure()) || (cluster && cluster->failure()); }
 

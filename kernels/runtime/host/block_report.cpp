@@ -62,10 +62,15 @@ std::string Block::describe_thread(unsigned id) const {
   return fmt::format("thread ({},{},{})", t.x, t.y, t.z);
 }
 
+std::string Block::deadlock_report() const {
+  return fmt::format("deadlock in {}: no thread can continue; {}", where_am_i(), describe_waits());
+}
+
 // "threads 0..4 wait in __syncthreads at k.cu:38; threads 5..31 wait in __shfl_sync with mask
 // 0xffffffff at k.cu:37; 0 threads have exited".
-std::string Block::deadlock_report() const {
-  std::string text = fmt::format("deadlock in {}: no thread can continue", where_am_i());
+std::string Block::describe_waits() const {
+  const Aside aside;
+  std::string text;
   const auto same = [](const Thread& a, const Thread& b) {
     return a.wait == b.wait && a.detail == b.detail && same_place(a.where, b.where);
   };
@@ -77,16 +82,16 @@ std::string Block::deadlock_report() const {
     if (thread.wait == Wait::none) {
       exited += last - first + 1;
     } else {
-      text += first == last ? fmt::format("; thread {} waits in {}", first, thread.name)
-                            : fmt::format("; threads {}..{} wait in {}", first, last, thread.name);
+      text += first == last ? fmt::format("thread {} waits in {}", first, thread.name)
+                            : fmt::format("threads {}..{} wait in {}", first, last, thread.name);
       if (thread.wait == Wait::collective) text += fmt::format(" with mask 0x{:x}", thread.detail);
       if (thread.wait == Wait::named_barrier) text += fmt::format(" {}", thread.detail);
-      text += fmt::format(" at {}:{}", thread.where.file, thread.where.line);
+      text += fmt::format(" at {}:{}; ", thread.where.file, thread.where.line);
     }
     first = last + 1;
   }
   return text +
-         (exited == 1 ? "; 1 thread has exited" : fmt::format("; {} threads have exited", exited));
+         (exited == 1 ? "1 thread has exited" : fmt::format("{} threads have exited", exited));
 }
 
 void no_running_block(const char* what, Location where) {

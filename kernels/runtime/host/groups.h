@@ -10,6 +10,7 @@
 namespace kg::host {
 
 class BlockGroup;
+class Resident;
 class Turns;
 
 // One thread's place among the OS threads that take turns; without any turns, it does nothing.
@@ -27,12 +28,15 @@ struct Groups {
   BlockGroup* grid = nullptr;
   BlockGroup* cluster = nullptr;
   Turn turn; // under an observer: the block's place among those that run together
+  Resident* resident = nullptr; // where the blocks are independent
 
   void fail(const std::exception_ptr& reason) const;
   void changed() const;
   // Whether another block of the cluster could still change this one's shared memory.
   bool others_run() const;
   bool failed() const;
+  // Whether blocks run, or stand aside, beside this one.
+  bool beside_others() const;
 };
 
 } // namespace kg::host

@@ -1,16 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches on the host backend: checks the configuration as a driver would, then hands the blocks
-// to OS threads in index order.
+// Launches on the host backend: checks the configuration as a driver would, then runs the blocks.
 #include "runtime/launch.h"
 
 #include "runtime/device.h"
 #include "runtime/host/block.h"
 #include "runtime/host/block_group.h"
+#include "runtime/host/idle_blocks.h"
 #include "runtime/host/launch_timer.h"
 #include "runtime/host/observer.h"
 #include "runtime/host/queue.h"
+#include "runtime/host/residents.h"
 #include "runtime/host/turns.h"
 #include "runtime/host/virtual_device.h"
 #include "runtime/ptx/library.h"
@@ -23,9 +24,6 @@
 #include <fmt/format.h>
 #include <map>
 #include <mutex>
-#include <tbb/parallel_for.h>
-#include <tbb/partitioner.h>
-#include <tbb/task_arena.h>
 #include <thread>
 
 namespace kg {
@@ -79,96 +77,6 @@ void validate(const LaunchConfig& config, const void* kernel) {
         "the grid must be a multiple of the cluster ", c);
   check(!config.cooperative || volume(g) <= unsigned{kMaxCooperativeBlocks},
         "a cooperative grid is limited to ", kMaxCooperativeBlocks, " blocks");
-}
-
-// Each OS thread's own executor; its stacks and tables are reused by every block and launch.
-Block& thread_block() {
-  thread_local const auto block = std::make_unique<Block>();
-  return *block;
-}
-
-// The failure of the lowest block that fails; later blocks are not begun. Blocks are begun in index
-// order, so every block below a failed one has begun and runs to its end: which failure is reported
-// does not depend on the number of OS threads or their timing.
-class Failure {
- public:
-  void set(std::uint64_t block, std::exception_ptr reason) {
-    std::lock_guard lock(mutex_);
-    if (!reason_ || block < block_) {
-      block_ = block;
-      reason_ = std::move(reason);
-    }
-    happened_ = true;
-  }
-  bool happened() const { return happened_; }
-  void rethrow() {
-    if (reason_) std::rethrow_exception(reason_);
-  }
-
- private:
-  std::mutex mutex_;
-  std::uint64_t block_ = 0;
-  std::exception_ptr reason_;
-  std::atomic<bool> happened_ = false;
-};
-
-// Independent blocks: handed out in index order, so that a block may wait for an earlier one
-// (look-back algorithms).
-void run_blocks(const LaunchContext& launch) {
-  const std::uint64_t blocks = volume(launch.grid);
-  std::atomic<std::uint64_t> next = 0;
-  Failure failure;
-  const auto work = [&] {
-    Block& block = thread_block();
-    for (std::uint64_t i;
-         !failure.happened() && (i = next.fetch_add(1, std::memory_order_relaxed)) < blocks;) {
-      const uint3 index{static_cast<unsigned>(i % launch.grid.x),
-                        static_cast<unsigned>(i / launch.grid.x % launch.grid.y),
-                        static_cast<unsigned>(i / launch.grid.x / launch.grid.y)};
-      try {
-        block.run(launch, index, {});
-      } catch (...) {
-        failure.set(i, std::current_exception());
-      }
-    }
-  };
-  int workers = observer ? 1 : launch.schedule.workers;
-  if (workers == 0) workers = tbb::this_task_arena::max_concurrency();
-  workers = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(workers), blocks));
-  if (workers <= 1) {
-    work();
-  } else {
-    tbb::parallel_for(
-        0, workers, [&](int) { work(); }, tbb::simple_partitioner{});
-  }
-  failure.rethrow();
-}
-
-// Blocks that have run together with others, for the next that do: to map a thousand stacks takes
-// longer than a small kernel runs.
-class IdleBlocks {
- public:
-  std::unique_ptr<Block> take() {
-    std::lock_guard lock(mutex_);
-    if (blocks_.empty()) return std::make_unique<Block>();
-    std::unique_ptr<Block> block = std::move(blocks_.back());
-    blocks_.pop_back();
-    return block;
-  }
-  void give_back(std::unique_ptr<Block> block) {
-    constexpr std::size_t kMost = 2 * kMaxClusterBlocks; // the stacks of each are megabytes
-    std::lock_guard lock(mutex_);
-    if (blocks_.size() < kMost) blocks_.push_back(std::move(block));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Block>> blocks_;
-};
-
-IdleBlocks& idle_blocks() {
-  static IdleBlocks blocks;
-  return blocks;
 }
 
 // Blocks that may wait for each other, one OS thread each: `extent` of them from `first` on, which
@@ -250,7 +158,7 @@ void run_blocks_of(const LaunchConfig& config, const LaunchContext& launch) {
       }
     }
   } else {
-    run_blocks(launch);
+    Residents(launch).run();
   }
 }
 

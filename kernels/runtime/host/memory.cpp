@@ -3,6 +3,7 @@
 #include "runtime/memory.h"
 
 #include "runtime/error.h"
+#include "runtime/host/device_memory.h"
 #include "runtime/host/observer.h"
 #include "runtime/host/queue.h"
 
@@ -12,6 +13,8 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -23,6 +26,15 @@ constexpr std::size_t kPage = 4096;     // for an observer, whose memory must no
 
 std::atomic<std::size_t> allocated = 0;
 std::atomic<std::size_t> peak = 0;
+
+struct Live {
+  std::mutex mutex;
+  std::map<const void*, std::size_t> bytes; // of all Allocations, by their data
+};
+Live& live() {
+  static Live* const instance = new Live; // Allocations may outlive it otherwise
+  return *instance;
+}
 
 std::size_t alignment() { return host::observer ? kPage : kAlignment; }
 std::size_t block_bytes(std::size_t bytes) {
@@ -47,6 +59,10 @@ Allocation::Allocation(std::size_t bytes) : bytes_(bytes) {
   std::memset(block + kGuardBytes + bytes, kGuardByte, block_bytes(bytes) - kGuardBytes - bytes);
   data_ = block + kGuardBytes;
   if (host::observer) host::observer->allocated(block, block_bytes(bytes), bytes);
+  {
+    std::lock_guard lock(live().mutex);
+    live().bytes[data_] = bytes;
+  }
   const std::size_t now = allocated += block_bytes(bytes);
   std::size_t before = peak;
   while (before < now && !peak.compare_exchange_weak(before, now)) {
@@ -55,6 +71,10 @@ Allocation::Allocation(std::size_t bytes) : bytes_(bytes) {
 
 Allocation::~Allocation() {
   if (!data_) return;
+  {
+    std::lock_guard lock(live().mutex);
+    live().bytes.erase(data_);
+  }
   void* const block = static_cast<unsigned char*>(data_) - kGuardBytes;
   if (!host::observer || !host::observer->freed(block)) std::free(block);
   allocated -= block_bytes(bytes_);
@@ -125,6 +145,22 @@ void poison(void* device, std::size_t bytes, Stream& stream) {
     std::memset(device, kPoisonByte, bytes);
     if (host::observer) host::observer->poisoned(device, bytes);
   });
+}
+
+// Word by word, mixed as by MurmurHash64A (A. Appleby).
+std::uint64_t host::device_memory_hash() {
+  std::lock_guard lock(live().mutex);
+  std::uint64_t hash = 1;
+  for (const auto& [data, bytes] : live().bytes) {
+    const auto* const at = static_cast<const unsigned char*>(data);
+    for (std::size_t i = 0; i < bytes; i += sizeof hash) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, at + i, std::min(sizeof word, bytes - i));
+      hash = (hash ^ word) * 0xC6A4A7935BD1E995ULL;
+      hash ^= hash >> 47;
+    }
+  }
+  return hash | 1;
 }
 
 std::size_t allocated_bytes() { return allocated; }

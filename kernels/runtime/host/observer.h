@@ -55,7 +55,8 @@ struct Observer {
   virtual void launch_ended(const LaunchContext&, const std::exception_ptr& /*failure*/) {}
   virtual void block_began(Block&) {}
   virtual void block_ended(Block&) {}
-  virtual void block_destroyed(Block&) {} // the executor of one, with its shared memory
+  virtual void block_stands_aside(Block&) {} // others run from now on, and this one later on
+  virtual void block_destroyed(Block&) {}    // the executor of one, with its shared memory
 
   // Whether what CUDA C++ forbids is a fault where PTX defines it.
   virtual bool holds_to_cuda() const { return false; }

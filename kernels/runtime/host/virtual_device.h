@@ -11,6 +11,7 @@
 // has compute capability 9.0 and its shared memory instead.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 namespace kg::host {
@@ -20,9 +21,11 @@ inline constexpr int kComputeMinor = 0;
 inline constexpr int kSmCount = 16;
 inline constexpr int kMaxThreadsPerBlock = 1024;
 inline constexpr int kMaxThreadsPerSm = 2048;
+inline constexpr int kMaxBlocksPerSm = 32;
 inline constexpr std::size_t kSharedBytesDefault = 48 * 1024;
 inline constexpr std::size_t kSharedBytesOptIn = 163 * 1024;
 inline constexpr std::size_t kSharedBytesPerSm = 164 * 1024;
+inline constexpr std::size_t kReservedSharedBytes = 1024; // per block, by the system
 inline constexpr std::size_t kL2Bytes = 8 * 1024 * 1024;
 inline constexpr int kMaxGridX = 2147483647;
 inline constexpr int kMaxGridYz = 65535;
@@ -42,5 +45,16 @@ inline constexpr std::size_t kMostSharedBytes = kHopperSharedBytesOptIn;
 inline constexpr int kSmallSmCount = 4;
 inline constexpr std::size_t kSmallSharedBytesOptIn = 64 * 1024; // as of compute capability 7.5
 inline constexpr int kSmallMaxGridYz = 1023;
+
+// How many blocks a multiprocessor holds at once; registers limit nothing here.
+constexpr int resident_blocks_per_sm(unsigned threads, std::size_t shared_bytes,
+                                     std::size_t shared_bytes_per_sm) {
+  constexpr unsigned kWarp = 32;
+  const auto by_threads =
+      kMaxThreadsPerSm / static_cast<int>((threads + kWarp - 1) / kWarp * kWarp);
+  const auto by_shared =
+      static_cast<int>(shared_bytes_per_sm / (shared_bytes + kReservedSharedBytes));
+  return std::min({by_threads, by_shared, kMaxBlocksPerSm});
+}
 
 } // namespace kg::host

@@ -70,7 +70,7 @@ Emitted Emitter::run(const std::string& function) {
 
 std::string Emitter::statements() {
   scopes_.emplace_back();
-  std::string local = "  u32 looks = 0;\n";
+  std::string local;
   for (const Variable& variable : entry_.variables) {
     if (variable.space != "local") continue;
     const std::string name = identifier("R_", variable.name);

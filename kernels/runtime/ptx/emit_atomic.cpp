@@ -20,12 +20,21 @@ bool Emitter::is_strong() const {
   return has("volatile") || has("relaxed") || has("acquire") || has("release") || has("mmio");
 }
 
+// Programs poll by loads that miss the first-level cache, too (__ldcg, CUB's grid barrier).
+bool Emitter::is_polled() const { return is_strong() || has("cg") || has("cv"); }
+
+// What was loaded, once that is noted.
+std::string Emitter::looked(const std::string& type, const std::string& loaded,
+                            const std::string& from) {
+  return fmt::format("looked<{}>({}, {}, {})", type, loaded, from, where());
+}
+
 // What a release orders before itself is a fence's matter: the checkers ask for one.
 void Emitter::order_before() {
   if (has("release") || has("acq_rel")) line(fmt::format("fence({});", has("cta")));
 }
 
-// What a load that may wait for others gives (prelude.h: look).
+// What a load that may wait for others gives (prelude.h: looked).
 std::string Emitter::strong_load(const std::string& type, const std::string& from) {
   if (now_->parts[1] == "volatile")
     return fmt::format("*const_cast<const volatile {0}*>(&memory<{0}>({1}))", type, from);
@@ -38,10 +47,11 @@ std::string Emitter::strong_load(const std::string& type, const std::string& fro
 std::string Emitter::strong_store(const std::string& type, const std::string& to,
                                   const std::string& value) {
   if (now_->parts[1] == "volatile")
-    return fmt::format("*const_cast<volatile {0}*>(&memory<{0}>({1})) = {2};", type, to, value);
+    return fmt::format("*const_cast<volatile {0}*>(&memory<{0}>({1})) = {2}; changed();", type, to,
+                       value);
   const std::string word = is_float(type) ? word_of(type) : type;
-  return fmt::format("__atomic_store_n(&memory<{}>({}), {}, __ATOMIC_SEQ_CST);", word, to,
-                     is_float(type) ? fmt::format("bits_of({})", value) : value);
+  return fmt::format("__atomic_store_n(&memory<{}>({}), {}, __ATOMIC_SEQ_CST); changed();", word,
+                     to, is_float(type) ? fmt::format("bits_of({})", value) : value);
 }
 
 // atom.add.u32 d, [a], b and red.add.u32 [a], b. What is no single instruction of a CPU is tried
@@ -81,12 +91,14 @@ bool Emitter::atomic() {
   } else {
     after = fmt::format("update_{}<{}>(before{}, b{})", what, value_type, id, id);
   }
-  text += fmt::format("{0} before{1} = __atomic_load_n(p{1}, __ATOMIC_SEQ_CST); for (;;) {{ const "
-                      "{0} after = {2}; if (__atomic_compare_exchange_n(p{1}, &before{1}, after, "
-                      "false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) break; }}",
-                      word, id, after);
+  text += fmt::format(
+      "{0} before{1} = __atomic_load_n(p{1}, __ATOMIC_SEQ_CST); for (;;) {{ const "
+      "{0} after = {2}; if (!__atomic_compare_exchange_n(p{1}, &before{1}, after, "
+      "false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) continue; updated(before{1}, after, p{1}, {3}); "
+      "break; }}",
+      word, id, after, where());
   // Locks are waited for by these two.
-  if (what == "cas" || what == "exch") text += fmt::format(" yield({});", where());
+  if (what == "cas" || what == "exch") text += fmt::format(" yield(\"atom\", {});", where());
   if (family == "atom")
     text += " " + write(operand(0), fmt::format("b{}", 8 * size_of(type)), "before" + id);
   line(text + " }");

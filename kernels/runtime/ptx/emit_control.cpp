@@ -23,7 +23,7 @@ bool Emitter::control() {
   } else if (family == "trap") {
     line(fmt::format("trap({});", where()));
   } else if (family == "nanosleep") {
-    line(fmt::format("yield({});", where()));
+    line(fmt::format("yield(\"nanosleep\", {});", where()));
   } else if (family == "membar" || family == "fence") {
     line(fmt::format("fence({});", has("cta") ? "true" : "false"));
   } else if (family == "bar" || family == "barrier") {

@@ -81,20 +81,23 @@ void Emitter::load() {
   if (!access.strange.empty()) refuse("." + access.strange + " is not executed");
   const std::string type = this->type();
   const std::string from = address(operand(1), access.space);
-  if (is_strong()) line(fmt::format("look(looks, {});", where()));
   const Operand& to = without_braces(operand(0));
   if (to.kind != Operand::Kind::vector) {
     const std::string as = cpp_type(type);
-    line(write(to, type,
-               is_strong() ? strong_load(as, from) : fmt::format("memory<{}>({})", as, from)));
+    std::string loaded =
+        is_strong() ? strong_load(as, from) : fmt::format("memory<{}>({})", as, from);
+    if (is_polled()) loaded = looked(as, loaded, from);
+    line(write(to, type, loaded));
     return;
   }
   const auto& parts = to.parts;
   if (parts.size() != access.count) refuse("it names another number of registers than of elements");
   if (is_strong()) { // no vector is one atomic access
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      line(write(parts[i], type,
-                 strong_load(cpp_type(type), fmt::format("{} + {}", from, i * size_of(type)))));
+    const std::string as = cpp_type(type);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const std::string at = fmt::format("{} + {}", from, i * size_of(type));
+      line(write(parts[i], type, looked(as, strong_load(as, at), at)));
+    }
     return;
   }
   const std::string loaded = fmt::format("v{}", temporaries_++);

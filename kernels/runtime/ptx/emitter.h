@@ -112,6 +112,8 @@ class Emitter {
   std::string shared_space() const; // "shared", "shared::cluster"; empty: generic
   std::string stored(const std::string& to, const Operand& source);
   bool is_strong() const; // other threads may write what it reads, or read what it writes
+  std::string looked(const std::string& type, const std::string& loaded, const std::string& from);
+  bool is_polled() const; // threads may wait in a loop of such loads
   void order_before();
   std::string strong_load(const std::string& type, const std::string& from);
   std::string strong_store(const std::string& type, const std::string& to,

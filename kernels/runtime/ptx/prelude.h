@@ -6,6 +6,7 @@
 // by the PTX ISA under its name.
 #pragma once
 
+#include "runtime/host/looks.h"
 #include "runtime/host/vector_types.h"
 #include "runtime/ptx/integers.h"
 
@@ -46,12 +47,8 @@ void warp_barrier(u32 mask, Where where);
 // it in two environment registers (cooperative_groups/details/driver_abi.h of the toolkit).
 u64 grid_workspace();
 void fence(bool block_scope);
-void yield(Where where);
-// Before a load that may wait for another thread: threads are not preempted, and every eighth look
-// lets others run. Most such loads wait for nobody.
-inline void look(u32& looks, Where where) {
-  if (++looks % 8 == 0) yield(where);
-}
+void yield(const char* name, Where where);
+void poll(Where where);
 [[noreturn]] void trap(Where where);
 [[noreturn]] void lost_call(const char* why, Where where); // through a pointer
 [[noreturn]] void assertion_failed(const char* condition, const char* file, u32 line, Where where);
@@ -178,6 +175,25 @@ template <class T>
 [[gnu::always_inline]] inline const typename Accessed<T>::Type& memory(const void* address) {
   return *static_cast<const typename Accessed<T>::Type*>(address);
 }
+
+// After a load by which a thread may poll, and after an atomic update (host/look.h).
+template <class T>
+KG_NOT_INSTRUMENTED inline T looked(T found, const void* address, Where where) {
+  unsigned long long value = 0;
+  __builtin_memcpy(&value, &found, sizeof found);
+  if (host::looks.in_vain(address, value)) [[unlikely]]
+    poll(where);
+  asm volatile("" : : : "memory"); // a loop reads it anew
+  return found;
+}
+template <class T>
+KG_NOT_INSTRUMENTED inline void updated(T before, T after, const void* address, Where where) {
+  if (before != after)
+    ++host::looks.changes;
+  else
+    looked(before, address, where);
+}
+KG_NOT_INSTRUMENTED inline void changed() { ++host::looks.changes; }
 
 typedef u16 v2u16 __attribute__((vector_size(4), may_alias));
 typedef u16 v4u16 __attribute__((vector_size(8), may_alias));

@@ -101,7 +101,8 @@ u64 grid_workspace() {
   return grid ? reinterpret_cast<u64>(grid->workspace()) : 0;
 }
 void fence(bool block_scope) { host::fence(block_scope); }
-void yield(Where where) { host::current_block->yield("nanosleep", here(where)); }
+void yield(const char* name, Where where) { host::current_block->yield(name, here(where)); }
+void poll(Where where) { host::poll(here(where)); }
 void lost_call(const char* why, Where where) { host::current_block->trap(why, here(where)); }
 void trap(Where where) { host::current_block->trap("__trap() was called", here(where)); }
 

@@ -113,6 +113,7 @@ template <Kind kind>
   };
   Page* page = page_of();
   if (page && page->space == Space::local) return;
+  if constexpr (kind == Kind::write) ++host::looks.changes;
   if (state.until_preemption != 0 && --state.until_preemption == 0) {
     preempt(state, *block, site_of(instruction));
     page = page_of(); // blocks that began or ended meanwhile removed pages
@@ -249,6 +250,7 @@ Checker::words_written(std::uintptr_t address, const void* instruction, const ho
     return false;
   const Cell written{now_, 0, quads_.block() | block.thread_rank(), site_of(instruction)};
   for (std::size_t i = 0; i < kBytes / 4; ++i) cells[i] = written;
+  ++host::looks.changes;
   return true;
 }
 
@@ -331,6 +333,7 @@ template <Kind kind>
        address + bytes - state.dynamic_shared > state.dynamic_shared_bytes)) [[unlikely]]
     return access_slowly<kind>(address, bytes, alignment, instruction);
 
+  if constexpr (kind == Kind::write) ++host::looks.changes;
   enter_notes(address, bytes, state.order);
   const auto [from, to] = state.settled(*page, kind);
   const std::size_t cell = page->cell_of(address % kPageBytes);

@@ -163,7 +163,7 @@ void Checker::block_began(host::Block& block) {
   const host::LaunchContext& launch = block.launch();
   state->order.begin(block_number(launch, blockIdx), launch_floor_, now_++);
   state->objects.clear();
-  state->together = block.groups().grid || block.groups().cluster;
+  state->together = block.groups().beside_others();
   state->running = true;
   state->uses_mbarrier = false;
   state->barrier = {};
@@ -196,6 +196,16 @@ void Checker::block_ended(host::Block& block) {
   if (!state_of(block).together) forget_copies();
   state_of(block).running = false;
   block.observed = nullptr;
+}
+
+// What held for a block alone does not any more.
+void Checker::block_stands_aside(host::Block& block) {
+  BlockState& state = state_of(block);
+  if (std::exchange(state.together, true)) return;
+  const Aside aside(aside_);
+  if (pending_.bytes != 0) resolve_pending();
+  judge_from_now_on(state);
+  objects_.merge(state.objects);
 }
 
 void Checker::block_destroyed(host::Block& block) {

@@ -91,6 +91,8 @@ class Checker final : public host::Observer {
   Checker();
   ~Checker() override; // reports leaks, and ends the program with code 1 if the host did wrong
 
+  bool is_aside() const { return aside_; }
+
   // Before each access of instrumented code, which must be aligned to `alignment` bytes. Does
   // nothing outside of kernels.
   template <Kind kind>
@@ -130,6 +132,7 @@ class Checker final : public host::Observer {
   void launch_ended(const host::LaunchContext& launch, const std::exception_ptr& failure) override;
   void block_began(host::Block& block) override;
   void block_ended(host::Block& block) override;
+  void block_stands_aside(host::Block& block) override;
   void block_destroyed(host::Block& block) override;
   bool holds_to_cuda() const override { return true; }
   void block_synchronised(host::Block& block, Location where) override;

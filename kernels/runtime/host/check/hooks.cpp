@@ -19,6 +19,8 @@ template <Kind kind>
   the_checker().atomic_access<kind>(reinterpret_cast<std::uintptr_t>(p), bytes, instruction);
 }
 
+inline bool is_device_code() { return kg::host::current_block && !the_checker().is_aside(); }
+
 inline void ordered(int order, const void* instruction) {
   if (order >= __ATOMIC_RELEASE) the_checker().ordered(order, instruction);
 }

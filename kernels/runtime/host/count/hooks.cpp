@@ -30,6 +30,8 @@ template <Kind kind>
   }
 }
 
+inline bool is_device_code() { return kg::host::current_block != nullptr; }
+
 inline void ordered(int, const void*) {}
 
 } // namespace

@@ -1,0 +1,27 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/host/block.h"
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace kg::host {
+
+// Blocks that have run together with others, for the next that do: to map a thousand stacks takes
+// longer than a small kernel runs.
+class IdleBlocks {
+ public:
+  std::unique_ptr<Block> take();
+  void give_back(std::unique_ptr<Block> block);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Block>> blocks_;
+};
+
+IdleBlocks& idle_blocks();
+
+} // namespace kg::host
