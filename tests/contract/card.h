@@ -264,12 +264,14 @@ struct Card {
   std::vector<Dtype> dtypes;
 
   const Variant& variant(std::string_view name) const;
-  // Why some wrong results of random data of this shape cannot be told from the right one.
-  std::function<test::Degenerate(Dtype, const std::string& shape)> degenerate =
-      [](Dtype, const std::string&) { return test::Degenerate::no; };
-  // The outputs of that shape whose right results are nothing but what rounding leaves.
-  std::function<std::vector<std::string>(const std::string& shape)> vacuous_outputs =
-      [](const std::string&) { return std::vector<std::string>(); };
+  // Why some wrong results of random data of this problem cannot be told from the right one.
+  std::function<test::Degenerate(const Problem&)> degenerate = [](const Problem&) {
+    return test::Degenerate::no;
+  };
+  // The outputs of it whose right results are nothing but what rounding leaves.
+  std::function<std::vector<std::string>(const Problem&)> vacuous_outputs = [](const Problem&) {
+    return std::vector<std::string>();
+  };
 };
 
 // run(call, variant, stream), or, where it is a template on the element type,

@@ -157,11 +157,12 @@ void Judge::each_variant(const Sample& sample, const std::function<void(const Va
 }
 
 Sample Judge::random(const std::string& shape) const {
+  const Problem problem = card_.problem(dtype_, Shape::parse(shape));
   return {.fill = card_.source ? "unique_bits" : "normal",
           .shape = shape,
-          .degenerate = card_.degenerate(dtype_, shape),
+          .degenerate = card_.degenerate(problem),
           .zero = card_.zero,
-          .vacuous_outputs = card_.vacuous_outputs(shape)};
+          .vacuous_outputs = card_.vacuous_outputs(problem)};
 }
 
 void Judge::check(const Sample& sample, const Layout& layout,

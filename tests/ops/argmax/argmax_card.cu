@@ -118,7 +118,7 @@ Card argmax_card() {
         {{33, 200, 1}, {1, 9000, 1}, {1, 33, 200}, {2, 130, 24}, {3, 130, 7}});
   };
   card.sizes = argmax_samples::sizes;
-  card.vacuous_outputs = [](const std::string&) { return std::vector<std::string>{"out"}; };
+  card.vacuous_outputs = [](const Problem&) { return std::vector<std::string>{"out"}; };
   card.misaligned = [](Dtype) { return argmax_samples::shapes_of({{5, 1030, 1}, {3, 66, 40}}); };
   card.refuses_overlap = false;
   card.empty = argmax_samples::shapes_of({{0, 7, 1}, {2, 5, 0}});

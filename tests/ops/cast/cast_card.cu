@@ -24,13 +24,13 @@ struct Form {
   Dtype small;
   std::int64_t n;
 };
-ShapeGrammar<Form> grammar() {
+ShapeGrammar<Form> form_grammar() {
   return ShapeGrammar<Form>()
       .one_of(&Form::narrow, {{"narrow", true}, {"widen", false}})
       .one_of(&Form::small, {{"e4m3", Dtype::e4m3}, {"e5m2", Dtype::e5m2}})
-      .flag("saturated", &Form::saturated)
-      .number("n", &Form::n);
+      .flag("saturated", &Form::saturated);
 }
+ShapeGrammar<Form> grammar() { return form_grammar().number("n", &Form::n); }
 const Form& form_of(const Problem& problem) { return problem.parameters.as<Form>(); }
 
 const std::vector<std::string> kForms = {"narrow_e4m3_saturated",
@@ -48,7 +48,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   result.parameters = f;
   result.inputs = {{"x", from, {f.n}}};
   result.outputs = {{"y", to, {f.n}}};
-  result.calling = {shape.text().substr(0, shape.text().rfind("_n")), {{"n", {f.n}}}};
+  result.calling = {form_grammar().print(f), {{"n", {f.n}}}};
   return result;
 }
 

@@ -182,7 +182,7 @@ Sample special_rows(Dtype dtype, const std::string& words, std::int64_t classes)
   const auto all = [&](double value) {
     return std::vector<double>(static_cast<std::size_t>(classes), value);
   };
-  const bool smooth = words.find("smooth") != std::string::npos;
+  const bool smooth = grammar().parse(rows_cols(1, classes) + words).smooth;
   for (const double special : {kNan, kInfinity, -kInfinity}) {
     for (const std::int64_t place : {std::int64_t{0}, classes / 2, classes - 1})
       add_row(classes / 2, normal, place, special);
@@ -240,11 +240,8 @@ Card cross_entropy_card() {
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;
   card.special_samples = special_samples;
-  card.vacuous_outputs = [](const std::string& shape) {
-    // The loss of the only class is 0.
-    return shape.find("_cols1_") != std::string::npos || shape.ends_with("_cols1")
-               ? std::vector<std::string>{"loss"}
-               : std::vector<std::string>();
+  card.vacuous_outputs = [](const Problem& p) { // the loss of the only class is 0
+    return form_of(p).classes == 1 ? std::vector<std::string>{"loss"} : std::vector<std::string>();
   };
   card.pitches = [](Dtype dtype) { return rows_off_packs(dtype); };
   card.misaligned = [](Dtype dtype) {

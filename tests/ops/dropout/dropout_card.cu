@@ -29,10 +29,9 @@ const RandomStream& stream_of(const Problem& problem) {
   return problem.parameters.as<Draws>().stream;
 }
 
-bool drops_all(const std::string& shape, double p) {
-  const auto [n, stream] = draws_grammar().parse(shape);
-  for (std::int64_t i = 0; i < n; ++i)
-    if (is_kept(stream, i, p)) return false;
+bool drops_all(const Draws& draws, double p) {
+  for (std::int64_t i = 0; i < draws.n; ++i)
+    if (is_kept(draws.stream, i, p)) return false;
   return true;
 }
 
@@ -77,12 +76,13 @@ References references(const Problem& problem, const Inputs& inputs) {
 }
 
 Sample integers(Dtype dtype, const std::string& shape, double p) {
-  const std::int64_t n = draws_grammar().parse(shape).n;
-  return {.fill = "integers",
-          .shape = shape,
-          .inputs = {{"x", values(dtype, test::integers(dtype, n, 100, test::Tensor::a).values)}},
-          .scalars = {{"p", p}},
-          .degenerate = drops_all(shape, p) ? test::Degenerate::zero : test::Degenerate::no};
+  const Draws draws = draws_grammar().parse(shape);
+  return {
+      .fill = "integers",
+      .shape = shape,
+      .inputs = {{"x", values(dtype, test::integers(dtype, draws.n, 100, test::Tensor::a).values)}},
+      .scalars = {{"p", p}},
+      .degenerate = drops_all(draws, p) ? test::Degenerate::zero : test::Degenerate::no};
 }
 
 } // namespace
@@ -131,8 +131,9 @@ Card dropout_card() {
   };
   card.misaligned = [](Dtype dtype) { return short_lengths(dtype, 512); };
   card.empty = {"n0"};
-  card.degenerate = [](Dtype, const std::string& shape) {
-    return drops_all(shape, kDropped) ? test::Degenerate::zero : test::Degenerate::no;
+  card.degenerate = [](const Problem& p) {
+    return drops_all(p.parameters.as<Draws>(), kDropped) ? test::Degenerate::zero
+                                                         : test::Degenerate::no;
   };
   card.refused_scalars = {{"p", {-0.1, 1, 2, kInfinity, kNan}}};
   card.kernel_name = [](std::string_view variant, const Problem& problem, const Layout& layout) {

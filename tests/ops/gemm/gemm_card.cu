@@ -70,11 +70,9 @@ gemm::BasicProblem<T> described(const Product& p, Row row) {
 
 // By what changes the result, gemm_nt_bias_gelu_f32; several products are gemm_batched_nn_f32,
 // which gets how far apart rows and matrices lie.
-Calling calling_of(const Product& p, const std::string& shape) {
+Calling calling_of(const Product& p) {
   Calling calling{p.batch == 1 ? "" : "batched_", {{"m", {p.m}}, {"n", {p.n}}, {"k", {p.k}}}};
-  const std::size_t first = shape.find("_k") + 1;
-  const std::string words = shape.substr(std::min(shape.find('_', first), shape.size() - 1) + 1);
-  calling.words += words.substr(0, std::min(words.find("_split"), words.find("_wide"))); // ours
+  calling.words += result_grammar().print(p);
   if (p.batch == 1) return calling;
   calling.integers.push_back({"batch", {p.batch}});
   const std::pair<const char*, Matrices> matrices[] = {{"a", p.a()}, {"b", p.b()}, {"c", p.c()}};
@@ -122,7 +120,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   result.scalars = {{"alpha", 1}, {"beta", p.accumulates ? 1 : 0}};
   result.gaps = p.batch == 1;
   result.pitched = true;
-  result.calling = calling_of(p, shape.text());
+  result.calling = calling_of(p);
   return result;
 }
 

@@ -90,15 +90,12 @@ struct Product {
   }
 };
 
-inline ShapeGrammar<Product> product_grammar() {
+// What changes a result, whatever its extents.
+inline ShapeGrammar<Product> result_grammar() {
   using gemm::BiasGradient, gemm::Epilogue, gemm::Transpose;
   const auto transposed = [](bool yes) { return yes ? Transpose::yes : Transpose::no; };
   const auto letter = [](Transpose transpose) { return transpose == Transpose::yes ? "t" : "n"; };
   return ShapeGrammar<Product>()
-      .number("b", &Product::batch, 1)
-      .number("m", &Product::m)
-      .number("n", &Product::n)
-      .number("k", &Product::k)
       .part(
           "(nn|nt|tn|tt)",
           [=](const Shape& shape, Product& p) {
@@ -125,7 +122,15 @@ inline ShapeGrammar<Product> product_grammar() {
       .flag("sharedb", &Product::shares_b)
       .flag("sides", &Product::side_by_side)
       .number("apart", &Product::apart, 0)
-      .flag("tf32", &Product::tf32)
+      .flag("tf32", &Product::tf32);
+}
+inline ShapeGrammar<Product> product_grammar() {
+  return ShapeGrammar<Product>()
+      .number("b", &Product::batch, 1)
+      .number("m", &Product::m)
+      .number("n", &Product::n)
+      .number("k", &Product::k)
+      .nested(result_grammar())
       .one_of(&Product::parts, {{"", std::nullopt}, {"split", 3}, {"splits", 0}})
       .flag("wide", &Product::wide);
 }

@@ -183,9 +183,8 @@ References references(const Problem& problem, const Inputs& inputs) {
 }
 
 // The upper right corner of a triangle of 32 queries or more holds a tile of 16 x 16 zeros.
-test::Degenerate degenerate(const std::string& shape) {
-  return masked_grammar().parse(shape).queries >= 32 ? test::Degenerate::sparse
-                                                     : test::Degenerate::no;
+test::Degenerate degenerate(const Masked& masked) {
+  return masked.queries >= 32 ? test::Degenerate::sparse : test::Degenerate::no;
 }
 
 Sample sample(Dtype dtype, const std::string& fill, const std::string& shape,
@@ -193,7 +192,7 @@ Sample sample(Dtype dtype, const std::string& fill, const std::string& shape,
   return {.fill = fill,
           .shape = shape,
           .inputs = {{"x", values(dtype, std::move(x))}},
-          .degenerate = degenerate(shape)};
+          .degenerate = degenerate(masked_grammar().parse(shape))};
 }
 
 // Rows of equal numbers of which 2^j are kept give exactly 2^-j there. A causal mask cannot keep so
@@ -223,8 +222,10 @@ std::vector<Sample> random_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const Size size : {Size{48, 24}, Size{66, 33}, Size{60, 130}})
     for (const std::int64_t queries : {size.rows, size.rows / 2, size.rows / 3, std::int64_t{1}}) {
-      const std::string shape = causal(size.rows, size.cols, queries);
-      samples.push_back({.fill = "normal", .shape = shape, .degenerate = degenerate(shape)});
+      const Masked masked{true, size, queries};
+      samples.push_back({.fill = "normal",
+                         .shape = masked_grammar().print(masked),
+                         .degenerate = degenerate(masked)});
     }
   const double spread = dtype == Dtype::f16 ? 2 : 20; // f16 has no digits for e^-20
   for (const float scale : {1 / std::sqrt(80.0F), 1 / std::sqrt(40.0F), 0.3F, 1.7F})
@@ -360,7 +361,7 @@ Card masked_softmax_card() {
     return batches;
   };
   card.sizes = sizes;
-  card.degenerate = [](Dtype, const std::string& shape) { return degenerate(shape); };
+  card.degenerate = [](const Problem& p) { return degenerate(p.parameters.as<Masked>()); };
   card.pitches = of_both_forms<rows_off_packs>;
   card.misaligned = of_both_forms<short_rows>;
   card.empty = {"boolean_rows0_cols5",    "boolean_rows5_cols0",  "boolean_rows0_cols0",

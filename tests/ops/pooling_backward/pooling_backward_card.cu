@@ -131,8 +131,7 @@ test::Degenerate degenerate_of(const Problem& problem, const std::vector<double>
   return test::Degenerate::no;
 }
 
-test::Degenerate degenerate(Dtype dtype, const std::string& shape) {
-  const Problem of = problem(dtype, Shape::parse(shape));
+test::Degenerate degenerate(const Problem& of) {
   return degenerate_of(of, references(of, completed(of, {})).at("dx").value);
 }
 
@@ -236,7 +235,9 @@ std::vector<Sample> random_samples(Dtype dtype) {
   const auto of_padding = test::padding_problems();
   problems.insert(problems.end(), of_padding.begin(), of_padding.end());
   for (const std::string& shape : with_each_kind(shapes_of(problems)))
-    samples.push_back({.fill = "normal", .shape = shape, .degenerate = degenerate(dtype, shape)});
+    samples.push_back({.fill = "normal",
+                       .shape = shape,
+                       .degenerate = degenerate(problem(dtype, Shape::parse(shape)))});
   std::vector<double> x = test::normal(dtype, 3 * 306, test::Tensor::a).values;
   for (std::size_t plane = 0; plane < 3; ++plane) x[plane * 306 + 15 * 18 + 15] = 100;
   samples.push_back({.fill = "last tap",

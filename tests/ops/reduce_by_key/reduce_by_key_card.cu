@@ -289,9 +289,9 @@ Card reduce_by_key_card() {
   };
   card.misaligned = [](Dtype) { return shapes({2100}, {"sum"}); };
   card.empty = {"sum_k32_n0", "min_k64_n0", "max_k32_n0", "first_k64_n0"};
-  card.vacuous_outputs = [](const std::string& shape) {
-    return shape.ends_with("_n0") ? std::vector<std::string>{"count", "unique", "results"}
-                                  : std::vector<std::string>();
+  card.vacuous_outputs = [](const Problem& p) {
+    return shape_of(p).n == 0 ? std::vector<std::string>{"count", "unique", "results"}
+                              : std::vector<std::string>();
   };
   card.kernels = kernels;
   card.kind_on_host = kg::Kind::sync; // on the executor a warp's shuffles cost more than its loads

@@ -223,9 +223,9 @@ Card reduction_card() {
   card.sizes = reduction_samples::sizes;
   card.misaligned = these({"tensor_o5_a1030_i1", "tensor_o3_a66_i40"});
   card.refuses_overlap = false;
-  card.vacuous_outputs = [](const std::string& shape) { // extrema may be equal, one term is exact
-    const Reduction parameters = reduction_grammar().parse(shape);
-    const bool vacuous = !is_sum(parameters.op) || extents_of(parameters.of)[1] < 2;
+  card.vacuous_outputs = [](const Problem& p) { // extrema may be equal, one term is exact
+    const Reduction& reduction = p.parameters.as<Reduction>();
+    const bool vacuous = !is_sum(reduction.op) || extents_of(reduction.of)[1] < 2;
     return vacuous ? std::vector<std::string>{"out"} : std::vector<std::string>();
   };
   card.empty = {"tensor_o0_a7_i1", "tensor_o7_a0_i1", "tensor_o1_a0_i7", "tensor_o1_a0_i1",

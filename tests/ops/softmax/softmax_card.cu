@@ -315,11 +315,9 @@ Card softmax_card() {
     return batches;
   };
   card.sizes = sizes;
-  card.degenerate = [](Dtype, const std::string& shape) {
-    if (!shape.ends_with("_cols1")) return test::Degenerate::no;
-    return softmax_grammar().parse(shape).kind == softmax::Kind::softmax
-               ? test::Degenerate::constant
-               : test::Degenerate::zero;
+  card.degenerate = [](const Problem& p) {
+    if (cols_of(p) != 1) return test::Degenerate::no;
+    return is_log(p) ? test::Degenerate::zero : test::Degenerate::constant;
   };
   card.pitches = [](Dtype dtype) { return rows_off_packs(dtype); };
   card.misaligned = [](Dtype dtype) {
