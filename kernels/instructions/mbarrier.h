@@ -6,7 +6,8 @@
 // byte has come; its parity is 0 for the first phase, then 1, 0, ... Waiting for parity 1 before
 // the first phase has ended does not wait at all, which is what a producer wants of an empty ring.
 //
-// One thread inits; then the block syncs, and the others may use the barrier. Arrivals release and
+// One thread inits; then the block syncs, and the others may use the barrier. Before bulk copies or
+// other blocks use it, that thread also executes fence_mbarrier_init(). Arrivals release and
 // waits acquire, within the block.
 //
 // Architecture 8.0 and above; expect_tx, complete_tx and arrivals at other blocks of the
@@ -17,6 +18,7 @@
 #include "runtime/device_code.h"
 #if !KG_BACKEND_CUDA
 #include "runtime/host/cooperative_groups.h"
+#include "runtime/host/proxy.h"
 #endif
 
 #include <cstdint>
@@ -33,6 +35,16 @@ __device__ inline void mbarrier_init(std::uint64_t* barrier, unsigned count) {
 #if __CUDA_ARCH__ >= 800
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(count)
                : "memory");
+#else
+  __trap();
+#endif
+}
+
+// What this thread has initialised may be used by bulk copies, and by other blocks of the cluster
+// behind a barrier (PTX ISA, "fence.mbarrier_init").
+__device__ inline void fence_mbarrier_init() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #else
   __trap();
 #endif
@@ -137,16 +149,10 @@ __device__ inline void mbarrier_complete_tx(std::uint64_t* barrier, unsigned byt
 #endif
 }
 
-// Whether the token's phase has ended. May wait a little for it.
-__device__ inline bool mbarrier_try_wait(std::uint64_t* barrier, MbarrierToken token) {
+// Whether the token's phase has ended; of a parity: the current phase, or the one before it.
+__device__ inline bool mbarrier_test_wait(std::uint64_t* barrier, MbarrierToken token) {
   unsigned ended = 0;
-#if __CUDA_ARCH__ >= 900
-  asm volatile("{\n .reg .pred p;\n mbarrier.try_wait.shared::cta.b64 p, [%1], %2;\n"
-               " selp.u32 %0, 1, 0, p;\n}"
-               : "=r"(ended)
-               : "r"(shared_address(barrier)), "l"(token)
-               : "memory");
-#elif __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 800
   asm volatile("{\n .reg .pred p;\n mbarrier.test_wait.shared.b64 p, [%1], %2;\n"
                " selp.u32 %0, 1, 0, p;\n}"
                : "=r"(ended)
@@ -157,8 +163,34 @@ __device__ inline bool mbarrier_try_wait(std::uint64_t* barrier, MbarrierToken t
 #endif
   return ended != 0;
 }
+__device__ inline bool mbarrier_test_wait_parity(std::uint64_t* barrier, unsigned parity) {
+  unsigned ended = 0;
+#if __CUDA_ARCH__ >= 800
+  asm volatile("{\n .reg .pred p;\n mbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n"
+               " selp.u32 %0, 1, 0, p;\n}"
+               : "=r"(ended)
+               : "r"(shared_address(barrier)), "r"(parity)
+               : "memory");
+#else
+  __trap();
+#endif
+  return ended != 0;
+}
 
-// Whether the phase of this parity has ended: the current one, or the one before it.
+// The same; may wait a little for it.
+__device__ inline bool mbarrier_try_wait(std::uint64_t* barrier, MbarrierToken token) {
+  unsigned ended = 0;
+#if __CUDA_ARCH__ >= 900
+  asm volatile("{\n .reg .pred p;\n mbarrier.try_wait.shared::cta.b64 p, [%1], %2;\n"
+               " selp.u32 %0, 1, 0, p;\n}"
+               : "=r"(ended)
+               : "r"(shared_address(barrier)), "l"(token)
+               : "memory");
+#else
+  ended = mbarrier_test_wait(barrier, token);
+#endif
+  return ended != 0;
+}
 __device__ inline bool mbarrier_try_wait_parity(std::uint64_t* barrier, unsigned parity) {
   unsigned ended = 0;
 #if __CUDA_ARCH__ >= 900
@@ -167,14 +199,8 @@ __device__ inline bool mbarrier_try_wait_parity(std::uint64_t* barrier, unsigned
                : "=r"(ended)
                : "r"(shared_address(barrier)), "r"(parity)
                : "memory");
-#elif __CUDA_ARCH__ >= 800
-  asm volatile("{\n .reg .pred p;\n mbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n"
-               " selp.u32 %0, 1, 0, p;\n}"
-               : "=r"(ended)
-               : "r"(shared_address(barrier)), "r"(parity)
-               : "memory");
 #else
-  __trap();
+  ended = mbarrier_test_wait_parity(barrier, parity);
 #endif
   return ended != 0;
 }
@@ -207,6 +233,7 @@ inline void mbarrier_init(std::uint64_t* barrier, unsigned count,
                           Location where = Location::here()) {
   host::mbarrier_init(barrier, count, where);
 }
+inline void fence_mbarrier_init() { host::proxy_fence(host::Proxy::mbarrier_init); }
 inline void mbarrier_inval(std::uint64_t* barrier, Location where = Location::here()) {
   host::mbarrier_inval(barrier, where);
 }
@@ -236,6 +263,14 @@ inline void mbarrier_complete_tx(std::uint64_t* barrier, unsigned bytes,
 inline bool mbarrier_try_wait(std::uint64_t* barrier, MbarrierToken token,
                               Location where = Location::here()) {
   return host::mbarrier_test(barrier, host::mbarrier_parity(token), where);
+}
+inline bool mbarrier_test_wait(std::uint64_t* barrier, MbarrierToken token,
+                               Location where = Location::here()) {
+  return host::mbarrier_test(barrier, host::mbarrier_parity(token), where);
+}
+inline bool mbarrier_test_wait_parity(std::uint64_t* barrier, unsigned parity,
+                                      Location where = Location::here()) {
+  return host::mbarrier_test(barrier, parity, where);
 }
 inline bool mbarrier_try_wait_parity(std::uint64_t* barrier, unsigned parity,
                                      Location where = Location::here()) {

@@ -78,6 +78,7 @@ void Block::run(const LaunchContext& launch, uint3 index, const Groups& groups) 
   current_block = this;
   if (observer) observer->block_began(*this);
   loop(nullptr);
+  if (!failure_) finish_copies();
   if (observer) observer->block_ended(*this);
   current_block = nullptr;
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
@@ -86,6 +87,15 @@ void Block::run(const LaunchContext& launch, uint3 index, const Groups& groups) 
   if (std::memcmp(guard, kSharedGuard.data(), kSharedGuard.size()) != 0) [[unlikely]]
     shared_overrun(static_cast<std::size_t>(
         std::mismatch(kSharedGuard.begin(), kSharedGuard.end(), guard).second - guard));
+}
+
+void Block::finish_copies() {
+  try {
+    bulk_copies_.finish();
+  } catch (...) {
+    failure_ = std::current_exception();
+    groups_.fail(failure_);
+  }
 }
 
 void Block::prepare(const LaunchContext& launch, uint3 index, const Groups& groups) {
@@ -110,7 +120,9 @@ void Block::prepare(const LaunchContext& launch, uint3 index, const Groups& grou
     barrier.waiting.clear();
   }
   polls_.clear();
+  looks_.clear();
   async_copies_.reset();
+  bulk_copies_.reset();
   cluster_barrier_.reset();
   random_ = launch.schedule.seed * 0x9E3779B97F4A7C15ULL + index.x + 1;
   random_ += (std::uint64_t{index.y} << 20) + (std::uint64_t{index.z} << 40);
@@ -323,6 +335,7 @@ bool Block::unblock() {
   for (unsigned w = 0; w < warps_; ++w) any |= release_converging(w);
   try {
     any |= async_copies_.deliver();
+    if (!any) any = bulk_copies_.deliver();
   } catch (...) {
     abort(std::current_exception());
     return true;

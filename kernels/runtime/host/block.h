@@ -12,6 +12,7 @@
 
 #include "runtime/error.h"
 #include "runtime/host/async_copy.h"
+#include "runtime/host/bulk_copy.h"
 #include "runtime/host/cluster_barrier.h"
 #include "runtime/host/fiber.h"
 #include "runtime/host/groups.h"
@@ -111,11 +112,12 @@ class Block {
   using Ready = bool (*)(const void* what, unsigned detail);
   void wait_until(Ready ready, const void* what, unsigned detail, const char* name, Location where);
   void state_changed();
-  // A yield between two looks at something. When a block does nothing but look, for very long, it
-  // is a deadlock.
-  void poll_once(const char* name, Location where);
+  // A yield between two looks at the same. When a block does nothing but look, for very long, it is
+  // a deadlock.
+  void poll_once(Ready ready, const void* what, unsigned detail, const char* name, Location where);
 
   AsyncCopies& async_copies() { return async_copies_; }
+  BulkCopies& bulk_copies() { return bulk_copies_; }
   ClusterBarrier& cluster_barrier() { return cluster_barrier_; }
   // "thread 0 waits in a polling loop at k.cu:12; threads 1..31 wait in __syncwarp ..."
   std::string describe_waits() const;
@@ -200,6 +202,7 @@ class Block {
   static void fresh_stack_entry();
 
   void prepare(const LaunchContext& launch, uint3 index, const Groups& groups);
+  void finish_copies();
   void order_threads();
   void loop(StackPool::Stack* here);
   void run_thread(unsigned id);
@@ -223,6 +226,7 @@ class Block {
   [[noreturn]] void diverge(const char* name, Location where, std::string_view rule) const;
   [[noreturn]] void shared_overrun(std::size_t byte) const;
   std::string deadlock_report() const;
+  const void* awaited_mbarrier(unsigned id) const;
   std::string describe_thread(unsigned id) const;
   std::string where_am_i() const;
 
@@ -247,6 +251,7 @@ class Block {
   bool barrier_places_differ_ = false; // of those who arrived
   NamedBarrier named_[kNamedBarriers];
   std::vector<Poll> polls_;
+  std::vector<Poll> looks_;  // the last poll_once() of each thread, by rank; empty until one calls it
   unsigned polling_ = 0;     // threads that yielded in poll_once()
   unsigned overtaken_ = 0;   // threads that were preempted
   unsigned idle_rounds_ = 0; // of nothing but that
@@ -255,6 +260,7 @@ class Block {
   std::uint64_t vain_polls_ = 0;
   std::uint64_t changes_seen_ = 0;
   AsyncCopies async_copies_{*this};
+  BulkCopies bulk_copies_{*this};
   ClusterBarrier cluster_barrier_{*this};
 
   Context home_;  // the OS thread's own stack, parked in loop()

@@ -33,6 +33,10 @@ void fence(bool block_scope) {
   if (observer && current_block) observer->fence(*current_block, block_scope);
 }
 
+void proxy_fence(Proxy covered) {
+  if (observer && current_block) observer->proxy_fenced(*current_block, covered);
+}
+
 // Ends in tail calls: a frame less for every thread that waits.
 void Block::barrier(const char* name, Location where) {
   if (barrier_arrived_ == 0) {
@@ -228,9 +232,13 @@ bool Block::wake_polls() {
   return polls_.size() != before;
 }
 
-void Block::poll_once(const char* name, Location where) {
+void Block::poll_once(Ready ready, const void* what, unsigned detail, const char* name,
+                      Location where) {
+  if (looks_.empty()) looks_.resize(kMaxThreads);
+  looks_[current_] = {current_, ready, what, detail};
   ++polling_;
   yield(name, where);
+  looks_[current_] = {};
 }
 
 // Whether every thread that could go on has for long done nothing but look, in vain, at what only

@@ -4,6 +4,7 @@
 // What a block says when it cannot go on: who waits, where, for what.
 #include "runtime/host/block.h"
 
+#include "runtime/host/mbarrier.h"
 #include "runtime/ptx/library.h"
 
 #include <fmt/format.h>
@@ -66,19 +67,32 @@ std::string Block::deadlock_report() const {
   return fmt::format("deadlock in {}: no thread can continue; {}", where_am_i(), describe_waits());
 }
 
+// The mbarrier that a thread waits for; null when it waits for something else.
+const void* Block::awaited_mbarrier(unsigned id) const {
+  const auto is_for = [](const Poll& poll) { return poll.ready == &mbarrier_has_ended; };
+  if (threads_[id].wait == Wait::poll) {
+    for (const Poll& poll : polls_)
+      if (poll.rank == id && is_for(poll)) return poll.what;
+  }
+  const bool looks = threads_[id].wait == Wait::yield && !looks_.empty();
+  return looks && is_for(looks_[id]) ? looks_[id].what : nullptr;
+}
+
 // "threads 0..4 wait in __syncthreads at k.cu:38; threads 5..31 wait in __shfl_sync with mask
 // 0xffffffff at k.cu:37; 0 threads have exited".
 std::string Block::describe_waits() const {
   const Aside aside;
   std::string text;
-  const auto same = [](const Thread& a, const Thread& b) {
-    return a.wait == b.wait && a.detail == b.detail && same_place(a.where, b.where);
+  const auto same = [&](unsigned one, unsigned other) {
+    const Thread &a = threads_[one], &b = threads_[other];
+    return a.wait == b.wait && a.detail == b.detail && same_place(a.where, b.where) &&
+           awaited_mbarrier(one) == awaited_mbarrier(other);
   };
   unsigned exited = 0;
   for (unsigned first = 0; first < count_;) {
     const Thread& thread = threads_[first];
     unsigned last = first;
-    while (last + 1 < count_ && same(threads_[last + 1], thread)) ++last;
+    while (last + 1 < count_ && same(last + 1, first)) ++last;
     if (thread.wait == Wait::none) {
       exited += last - first + 1;
     } else {
@@ -86,7 +100,10 @@ std::string Block::describe_waits() const {
                             : fmt::format("threads {}..{} wait in {}", first, last, thread.name);
       if (thread.wait == Wait::collective) text += fmt::format(" with mask 0x{:x}", thread.detail);
       if (thread.wait == Wait::named_barrier) text += fmt::format(" {}", thread.detail);
-      text += fmt::format(" at {}:{}; ", thread.where.file, thread.where.line);
+      text += fmt::format(" at {}:{}", thread.where.file, thread.where.line);
+      if (const void* const barrier = awaited_mbarrier(first))
+        text += " " + mbarrier_missing(static_cast<const std::uint64_t*>(barrier));
+      text += "; ";
     }
     first = last + 1;
   }

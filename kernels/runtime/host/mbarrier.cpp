@@ -3,6 +3,7 @@
 #include "runtime/host/mbarrier.h"
 
 #include "runtime/host/block.h"
+#include "runtime/host/mbarrier_notes.h"
 #include "runtime/host/observer.h"
 
 #include <fmt/format.h>
@@ -76,6 +77,7 @@ std::uint64_t update(Block& block, std::uint64_t* barrier, const char* name, Loc
     std::uint64_t word = pack(before);
     if (__atomic_compare_exchange_n(barrier, &word, pack(after), false, __ATOMIC_SEQ_CST,
                                     __ATOMIC_SEQ_CST)) {
+      if (ends) note_phase(barrier);
       if (ends && observer) observer->barrier_completed(barrier);
       block.groups().changed(); // the mbarrier may be another block's
       if (ends) block.state_changed();
@@ -105,16 +107,16 @@ State with_bytes(State state, std::int64_t bytes, const char* name, Location whe
   return state;
 }
 
-bool has_ended(const void* barrier, unsigned parity) {
-  const auto* word = static_cast<const std::uint64_t*>(barrier);
-  return unpack(__atomic_load_n(word, __ATOMIC_SEQ_CST)).parity != parity;
-}
-
 void observe_arrival(const std::uint64_t* barrier) {
   if (observer) observer->barrier_arrived(barrier);
 }
 
 } // namespace
+
+bool mbarrier_has_ended(const void* barrier, unsigned parity) {
+  const auto* word = static_cast<const std::uint64_t*>(barrier);
+  return unpack(__atomic_load_n(word, __ATOMIC_SEQ_CST)).parity != parity;
+}
 
 void mbarrier_init(std::uint64_t* barrier, unsigned count, Location where) {
   check_address(barrier, "mbarrier_init", where);
@@ -123,6 +125,8 @@ void mbarrier_init(std::uint64_t* barrier, unsigned count, Location where) {
            where);
   }
   __atomic_store_n(barrier, pack({kMark, 0, count, count, 0}), __ATOMIC_SEQ_CST);
+  note_initialised(barrier, where);
+  if (observer) observer->mbarrier_initialised(barrier, where);
 }
 
 void mbarrier_inval(std::uint64_t* barrier, Location where) {
@@ -136,6 +140,7 @@ std::uint64_t mbarrier_arrive(std::uint64_t* barrier, unsigned count, unsigned b
   Block& block = running_block(kName, where);
   block.perturb(kName, where);
   observe_arrival(barrier);
+  if (bytes != 0) note_expected(barrier, bytes, where);
   return update(block, barrier, kName, where, [&](const State& state) {
     return with_arrivals(with_bytes(state, bytes, kName, where), count, kName, where);
   });
@@ -155,6 +160,7 @@ std::uint64_t mbarrier_arrive_drop(std::uint64_t* barrier, Location where) {
 
 void mbarrier_expect_tx(std::uint64_t* barrier, unsigned bytes, Location where) {
   constexpr const char* kName = "mbarrier_expect_tx";
+  note_expected(barrier, bytes, where);
   update(running_block(kName, where), barrier, kName, where,
          [&](const State& state) { return with_bytes(state, bytes, kName, where); });
 }
@@ -170,9 +176,10 @@ void mbarrier_complete_tx(std::uint64_t* barrier, unsigned bytes, Location where
 bool mbarrier_test(std::uint64_t* barrier, unsigned parity, Location where) {
   constexpr const char* kName = "mbarrier_try_wait";
   load(barrier, kName, where);
-  if (!has_ended(barrier, parity)) running_block(kName, where).poll_once(kName, where);
+  if (!mbarrier_has_ended(barrier, parity))
+    running_block(kName, where).poll_once(&mbarrier_has_ended, barrier, parity, kName, where);
   load(barrier, kName, where);
-  if (!has_ended(barrier, parity)) return false;
+  if (!mbarrier_has_ended(barrier, parity)) return false;
   if (observer) observer->barrier_passed(barrier);
   return true;
 }
@@ -183,11 +190,32 @@ void mbarrier_wait(std::uint64_t* barrier, unsigned parity, Location where) {
   if (parity > 1) refuse(kName, fmt::format("parity {}; it is 0 or 1", parity), where);
   Block& block = running_block(kName, where);
   block.perturb(kName, where);
-  block.wait_until(&has_ended, barrier, parity, kName, where);
+  block.wait_until(&mbarrier_has_ended, barrier, parity, kName, where);
   if (observer) observer->barrier_passed(barrier);
 }
 
 unsigned mbarrier_parity(std::uint64_t token) { return unpack(token).parity; }
+
+std::string mbarrier_missing(const std::uint64_t* barrier) {
+  const State state = unpack(__atomic_load_n(barrier, __ATOMIC_SEQ_CST));
+  if (state.mark != kMark) return "for a word that has been overwritten or invalidated";
+  const MbarrierNote note = note_of(barrier).value_or(MbarrierNote{});
+  std::string text =
+      fmt::format("for phase {} (parity {}) of the mbarrier", note.phases, state.parity);
+  if (note.initialised.line != 0)
+    text += fmt::format(" initialised at {}:{}", note.initialised.file, note.initialised.line);
+  text += fmt::format(", where {} of {} arrivals are missing", state.pending, state.expected);
+  if (state.bytes > 0)
+    text += fmt::format(" and {} bytes, of {} expected", state.bytes, note.expected_bytes);
+  if (state.bytes < 0)
+    text += fmt::format(" and {} bytes more have come than the {} expected", -state.bytes,
+                        note.expected_bytes);
+  if (state.bytes != 0 && note.expected.line != 0)
+    text += fmt::format(" at {}:{}", note.expected.file, note.expected.line);
+  if (state.bytes != 0)
+    text += "; expect_tx must name the bytes that the copies of the phase bring";
+  return text;
+}
 
 void mbarrier_add_pending(std::uint64_t* barrier, Location where) {
   constexpr const char* kName = "cp_async_mbarrier_arrive";
@@ -195,6 +223,18 @@ void mbarrier_add_pending(std::uint64_t* barrier, Location where) {
     if (++state.pending > kMaxMbarrierCount)
       refuse(kName, "more arrivals are pending than an mbarrier can count", where);
     return state;
+  });
+}
+
+void mbarrier_check(const std::uint64_t* barrier, const char* name, Location where) {
+  load(barrier, name, where);
+}
+
+void mbarrier_complete_unobserved(Block& block, std::uint64_t* barrier, std::size_t bytes,
+                                  Location where) {
+  constexpr const char* kName = "the bulk copy";
+  update(block, barrier, kName, where, [&](const State& state) {
+    return with_bytes(state, -static_cast<std::int64_t>(bytes), kName, where);
   });
 }
 

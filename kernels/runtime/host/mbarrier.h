@@ -10,6 +10,7 @@
 #include "runtime/error.h"
 
 #include <cstdint>
+#include <string>
 
 namespace kg::host {
 
@@ -37,9 +38,19 @@ bool mbarrier_test(std::uint64_t* barrier, unsigned parity, Location where);
 void mbarrier_wait(std::uint64_t* barrier, unsigned parity, Location where);
 unsigned mbarrier_parity(std::uint64_t token);
 
+// What Block::wait_until() asks.
+bool mbarrier_has_ended(const void* barrier, unsigned parity);
+// What the open phase lacks, for a report: "for phase 3 (parity 1) of the mbarrier initialised at
+// k.cu:5, where 2 of 4 arrivals are missing".
+std::string mbarrier_missing(const std::uint64_t* barrier);
+
 // For asynchronous copies: one more arrival is pending in this phase; one arrives, with nobody told
 // of it.
 void mbarrier_add_pending(std::uint64_t* barrier, Location where);
+// Throws Error (a trap) where the word is no mbarrier.
+void mbarrier_check(const std::uint64_t* barrier, const char* name, Location where);
+void mbarrier_complete_unobserved(Block& block, std::uint64_t* barrier, std::size_t bytes,
+                                  Location where);
 void mbarrier_arrive_unobserved(Block& block, std::uint64_t* barrier, Location where);
 
 } // namespace kg::host

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "runtime/error.h"
+#include "runtime/host/proxy.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -73,6 +74,8 @@ struct Observer {
   virtual void barrier_arrived_relaxed(const void* /*object*/) {} // what its last fence covers
   virtual void barrier_completed(const void* /*object*/) {}
   virtual void barrier_passed(const void* /*object*/) {}
+  virtual void mbarrier_initialised(const void* /*barrier*/, Location) {}
+  virtual void proxy_fenced(Block&, Proxy) {} // by the running thread
 
   // --- Asynchronous copies. The running thread issues one; from the wait on its destination
   // belongs to that thread again, or (`handed_over`) to whoever passes the mbarrier on which it
@@ -80,6 +83,17 @@ struct Observer {
   virtual void async_copy_issued(void* /*to*/, const void* /*from*/, std::size_t /*bytes*/,
                                  std::size_t /*source_bytes*/, Location) {}
   virtual void async_copy_arrived(void* /*to*/, std::size_t /*bytes*/, bool /*handed_over*/) {}
+
+  // --- Bulk copies, by the asynchronous proxy. A load is issued by the running thread and lands at
+  // an mbarrier: its destination belongs to whoever passes the phase. A store reads and writes at
+  // any time until the thread has waited for it.
+  virtual void bulk_load_issued(void* /*to*/, const void* /*from*/, std::size_t /*bytes*/,
+                                const void* /*barrier*/, Location) {}
+  virtual void bulk_load_landed(void* /*to*/, const void* /*barrier*/) {}
+  virtual void bulk_store_issued(void* /*to*/, const void* /*from*/, std::size_t /*bytes*/,
+                                 Location) {}
+  virtual void bulk_store_read(const void* /*from*/, std::size_t /*bytes*/) {}
+  virtual void bulk_store_written(void* /*to*/, std::size_t /*bytes*/) {}
 
   // --- What the host does and may touch (of foreign sources)
   virtual void copied_to_host(const void* /*from*/, std::size_t /*bytes*/) {}

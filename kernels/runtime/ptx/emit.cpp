@@ -232,8 +232,9 @@ void Emitter::dispatch(const Instruction& instruction) {
   }
   if (!guard.empty()) line(guard + "{");
   const bool known = integer() || bits() || floating() || half() || approximate() || comparing() ||
-                     converting() || moving() || cluster() || memory() || asynchronous() ||
-                     atomic() || control() || mbarrier() || call() || warp() || matrices();
+                     converting() || moving() || cluster() || memory() || bulk() ||
+                     asynchronous() || atomic() || control() || mbarrier() || call() || warp() ||
+                     matrices();
   if (!known)
     refuse(family == "wgmma" || family == "tcgen05" ? "compile the kernel for sm_80 as well"
                                                     : "the PTX emulator does not support it");

@@ -25,7 +25,10 @@ bool Emitter::control() {
   } else if (family == "nanosleep") {
     line(fmt::format("yield(\"nanosleep\", {});", where()));
   } else if (family == "membar" || family == "fence") {
-    line(fmt::format("fence({});", has("cta") ? "true" : "false"));
+    if (has("proxy") || has("mbarrier_init"))
+      proxy_fence();
+    else
+      line(fmt::format("fence({});", has("cta") ? "true" : "false"));
   } else if (family == "bar" || family == "barrier") {
     if (has("warp")) {
       line(fmt::format("warp_barrier({}, {});", in(0, "u32"), where()));

@@ -98,6 +98,8 @@ class Emitter {
   bool cluster(); // emit_cluster.cpp
   bool uses_clusters() const;
   void store_async();
+  void proxy_fence(); // emit_bulk.cpp
+  bool bulk();
 
   struct Arguments {                 // of a call: the memory of its results and parameters
     std::vector<std::string> places; // results first

@@ -24,13 +24,17 @@ std::size_t size_of(std::string_view type) {
 }
 
 Place Module::named(const Place& place) const {
-  const auto of_toolkit = [&](const Place& at) {
+  // kernels/instructions, whose functions are one instruction each
+  const auto is_instruction = [](const std::string& path) {
+    return path.find("/kernels/instructions/") != std::string::npos;
+  };
+  const auto is_wrapper = [&](const Place& at) {
     const auto found = files.find(at.file);
-    return found != files.end() && is_of_toolkit(found->second);
+    return found != files.end() && (is_of_toolkit(found->second) || is_instruction(found->second));
   };
   Place at = place;
-  while (of_toolkit(at) && at.caller != 0) at = callers[static_cast<std::size_t>(at.caller) - 1];
-  return of_toolkit(at) ? place : at;
+  while (is_wrapper(at) && at.caller != 0) at = callers[static_cast<std::size_t>(at.caller) - 1];
+  return is_wrapper(at) ? place : at;
 }
 
 std::vector<std::string> entry_names(std::string_view text) {

@@ -73,6 +73,13 @@ void arrive_async(u64* barrier, bool counted, Where where);
 void commit_async(Where where);
 void wait_async(u32 pending, Where where);
 void wait_all_async(Where where);
+// Bulk copies and proxy fences (bulk.cpp)
+enum class Covered { shared, global, both, mbarrier_init };
+void proxy_fence(Covered covered);
+void bulk_load(void* to, const void* from, u32 bytes, u64* barrier, Where where);
+void bulk_store(void* to, const void* from, u32 bytes, Where where);
+void bulk_commit(Where where);
+void bulk_wait(u32 pending, bool read, Where where);
 void mbarrier_init(u64* barrier, u32 count, Where where);
 void mbarrier_inval(u64* barrier, Where where);
 u64 mbarrier_arrive(u64* barrier, u32 count, u32 bytes, Where where);

@@ -71,9 +71,11 @@ void keep_primitives() {
   static u32 (*volatile const kept)(const char*, const u8*) = &print;
   static f32 (*volatile const kept_off)(f32, int) = &off_by_ulps;
   static InCluster (*volatile const kept_cluster)() = &in_cluster;
+  static void (*volatile const kept_bulk)(Covered) = &proxy_fence;
   static_cast<void>(kept);
   static_cast<void>(kept_off);
   static_cast<void>(kept_cluster);
+  static_cast<void>(kept_bulk);
 }
 
 u8* shared_base() { return running_block("a kernel", Location::here()).shared_memory(); }

@@ -37,6 +37,8 @@ Json location_of(const Place& place, const fs::path& root) {
 
 std::string description_of(const std::string& rule) {
   static const std::map<std::string, std::string> kKnown = {
+      {"proxy", "A bulk copy of what an ordinary store wrote, without a proxy fence"},
+      {"barrier", "A phase of an mbarrier that ends while its bulk copies are in flight"},
       {"race", "Two accesses, one of them a write, that nothing orders"},
       {"out-of-bounds", "An access outside of every buffer, variable and array"},
       {"misaligned", "An access at an address that is not a multiple of its size"},

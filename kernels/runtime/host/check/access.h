@@ -20,6 +20,18 @@ enum : Time {
   kInFlight = 0x3FFFFFFF, // an asynchronous copy is on its way here
 };
 
+// From here on: a bulk copy has come, in phase `phase` of the mbarrier that has this number in the
+// launch, which only those know who have passed the phase.
+inline constexpr Time kLanded = 0x40000000;
+inline constexpr unsigned kPhaseBits = 18;
+inline constexpr unsigned kMostPhases = 1u << kPhaseBits;
+inline constexpr unsigned kMostNumbers = 1u << (30 - kPhaseBits);
+inline constexpr Time landed(unsigned number, unsigned phase) {
+  return kLanded | number << kPhaseBits | phase;
+}
+inline constexpr unsigned number_of(Time landed) { return (landed & ~kLanded) >> kPhaseBits; }
+inline constexpr unsigned phase_of(Time landed) { return landed & (kMostPhases - 1); }
+
 // Thread and block: 10 bits of rank within the block, 19 of the block's number in the grid.
 using Who = std::uint32_t;
 inline constexpr Who kThreadMask = 0x3FF;

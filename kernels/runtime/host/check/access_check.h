@@ -60,16 +60,19 @@ inline void Checker::enter_read(Cell& last, History& history, const Access& me,
   const unsigned thread = me.who & kThreadMask;
   Access& first = history.others[0];
   Access& second = history.others[1];
-  if (first.who == me.who || order.before(first, thread)) {
+  // What a bulk copy reads stays until it is waited for.
+  const bool first_stays = first.time == kInFlight, second_stays = second.time == kInFlight;
+  if (!first_stays && (first.who == me.who || order.before(first, thread))) {
     first = me;
-  } else if (second.who == me.who || order.before(second, thread) ||
-             same_warp(first.who, second.who) || (second.who & kWrite)) {
+  } else if (!second_stays && (second.who == me.who || order.before(second, thread) ||
+                               same_warp(first.who, second.who) || (second.who & kWrite))) {
     // Where it was of the same warp, the first stands for what is given up, and the last write
     // for an atomic one before it.
     second = me;
   }
   // With two readers of different warps, both of this moment, or of two blocks, no third one adds
   // anything.
+  if (first_stays || second_stays) return;
   const bool in_launch = first.time > launch_floor_ && second.time > launch_floor_;
   if (!shared && in_launch && ((first.who ^ second.who) & kBlockMask) != 0) {
     last.reads = read_enough_;

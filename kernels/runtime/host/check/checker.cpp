@@ -135,6 +135,9 @@ void Checker::launch_began(const host::LaunchContext&) {
   read_enough_ = kReadEnough | (read_enough_ + 1);
   objects_.clear();
   forget_copies();
+  forget_bulk_copies(nullptr);
+  proxy_fences_.forget();
+  numbers_ = 0;
   reads_.open(launch_floor_);
 }
 
@@ -194,6 +197,8 @@ void Checker::block_ended(host::Block& block) {
   if (pending_.bytes != 0) resolve_pending();
   resolve_guesses();
   if (!state_of(block).together) forget_copies();
+  forget_bulk_copies(&block);
+  if (!state_of(block).together) numbers_ = 0;
   state_of(block).running = false;
   block.observed = nullptr;
 }
@@ -390,6 +395,7 @@ void Checker::barrier_arrived_relaxed(const void* object) {
 void Checker::barrier_completed(const void* object) {
   const Aside aside(aside_);
   SyncObject& sync = objects_of(object, state_of(*host::current_block))[address_of(object)];
+  phase_ended(object, sync);
   sync.completed = std::make_shared<Clock>(sync.gathered.clock);
 }
 

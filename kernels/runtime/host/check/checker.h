@@ -14,6 +14,7 @@
 #include "runtime/host/check/findings.h"
 #include "runtime/host/check/memory_map.h"
 #include "runtime/host/check/order.h"
+#include "runtime/host/check/proxy_fences.h"
 #include "runtime/host/check/quad_notes.h"
 #include "runtime/host/check/read_log.h"
 #include "runtime/host/check/shadow.h"
@@ -146,6 +147,14 @@ class Checker final : public host::Observer {
   void async_copy_issued(void* to, const void* from, std::size_t bytes, std::size_t source_bytes,
                          Location where) override;
   void async_copy_arrived(void* to, std::size_t bytes, bool handed_over) override;
+  void mbarrier_initialised(const void* barrier, Location where) override;
+  void proxy_fenced(host::Block& block, host::Proxy covered) override;
+  void bulk_load_issued(void* to, const void* from, std::size_t bytes, const void* barrier,
+                        Location where) override;
+  void bulk_load_landed(void* to, const void* barrier) override;
+  void bulk_store_issued(void* to, const void* from, std::size_t bytes, Location where) override;
+  void bulk_store_read(const void* from, std::size_t bytes) override;
+  void bulk_store_written(void* to, std::size_t bytes) override;
 
  private:
   // An access on its way through its cells.
@@ -175,6 +184,20 @@ class Checker final : public host::Observer {
   struct Copy {
     std::size_t bytes;
     Time issued;
+  };
+  // Where a bulk copy writes: still, or until its block ends.
+  struct BulkWrite {
+    std::size_t bytes;
+    Site site;
+    const host::Block* block; // that issued it
+    const void* barrier;      // null: a store
+    unsigned phase;           // of the mbarrier at the issue
+    bool in_flight;
+  };
+  struct BulkRead { // of a store
+    std::size_t bytes;
+    Who who;
+    const host::Block* block;
   };
   // A plain read of what others update atomically: no fault if its thread takes it for a guess
   // only, which an atomic operation of its own then confirms (the usual loop around atomicCAS).
@@ -248,7 +271,8 @@ class Checker final : public host::Observer {
   std::unique_lock<std::recursive_mutex> between_launches();
   static bool in_work(); // whether this OS thread does work of a stream
   void uninitialised(const Passage& passage);
-  static Hint race_hint(Who flags, const Access& other, const Passage& passage);
+  Hint race_hint(Who flags, const Access& other, const Passage& passage, bool other_writes) const;
+  static Hint copy_hint(const Access& other, const BulkWrite* write, bool other_writes, Site site);
   template <Kind kind>
   void conflict(const Access& other, const Passage& passage, bool other_writes);
   // Does nothing where the access is not the kernel's own.
@@ -264,6 +288,18 @@ class Checker final : public host::Observer {
   void resolve_guesses(); // those that nothing confirmed
   void forget_copies();   // that nothing has waited for
   void set_write_time(std::uintptr_t address, std::size_t bytes, Time time);
+  // Of bulk copies (checker_bulk.cpp).
+  template <class Visit>
+  void for_each_cell(std::uintptr_t address, std::size_t bytes, const Visit& visit);
+  void settle_writes(std::uintptr_t address, std::size_t bytes, Time time);
+  void begin_writing(std::uintptr_t address, std::size_t bytes);
+  void begin_reading(std::uintptr_t address, std::size_t bytes, const Access& reader);
+  void end_reading(std::uintptr_t address, std::size_t bytes, Who who, Time time);
+  void check_proxy(std::uintptr_t address, std::size_t bytes, const Passage& passage);
+  void check_initialised(const SyncObject& barrier, const Passage& passage);
+  SyncObject& numbered(const void* barrier, host::Block& block, Location where);
+  void phase_ended(const void* barrier, SyncObject& object);
+  void forget_bulk_copies(const host::Block* block);
 
   std::string who_and_where(const host::Block& block) const;
   std::string variable(std::uintptr_t address, const BlockState& state,
@@ -299,11 +335,15 @@ class Checker final : public host::Observer {
   std::vector<Guess> guesses_;
   std::unordered_map<host::Block*, std::unique_ptr<BlockState>> blocks_;
   std::unordered_map<std::uintptr_t, Copy> copies_; // in flight, by destination
-  SyncObjects objects_;                             // in global memory, or of several blocks
-  std::vector<SharedModule> modules_;               // of the OS threads seen so far
-  std::unordered_map<Site, bool> kernel_code_;      // by instructions that were asked about
-  std::unordered_map<Site, bool> common_code_;      // the same
-  std::unordered_map<Site, bool> releases_;         // by atomic operations with an order
+  std::map<std::uintptr_t, BulkWrite> bulk_writes_; // by their first byte
+  std::map<std::uintptr_t, BulkRead> bulk_reads_;
+  ProxyFences proxy_fences_;
+  unsigned numbers_ = 0;                       // that mbarriers have
+  SyncObjects objects_;                        // in global memory, or of several blocks
+  std::vector<SharedModule> modules_;          // of the OS threads seen so far
+  std::unordered_map<Site, bool> kernel_code_; // by instructions that were asked about
+  std::unordered_map<Site, bool> common_code_; // the same
+  std::unordered_map<Site, bool> releases_;    // by atomic operations with an order
   // Of streams: who may know what of whom, and what they have touched. Kernels are looked at where
   // the program has a second stream.
   StreamOrder stream_order_;

@@ -108,14 +108,41 @@ void Checker::uninitialised(const Passage& passage) {
                          : "fill the buffer first, or guard the access by the size"));
 }
 
-Hint Checker::race_hint(Who flags, const Access& other, const Passage& passage) {
+// Of an access to what a copy has not been waited for at; `write` is null where cp.async made it.
+Hint Checker::copy_hint(const Access& other, const BulkWrite* write, bool other_writes, Site site) {
+  const char* text =
+      !other_writes
+          ? "wait for the bulk copy{copy} (commit_group, wait_group.read by the thread that "
+            "issued it, then a barrier) before {use}"
+      : !write ? "wait for the asynchronous copy{copy} (wait_group, then a barrier) before {use}"
+      : write->barrier
+          ? "wait for the phase of the mbarrier at which the bulk copy{copy} completes, by its "
+            "parity, before {use}"
+          : "wait for the bulk copy{copy} (commit_group, wait_group by the thread that issued it) "
+            "before {use}";
+  return {3, text, other.site, site};
+}
+
+Hint Checker::race_hint(Who flags, const Access& other, const Passage& passage,
+                        bool other_writes) const {
   const bool atomic = (flags & kAtomic) != 0;
   const BlockState& state = passage.state;
   const Who me = state.order.block() | passage.thread;
   const Site site = site_of(passage.instruction);
-  if (other.time == kInFlight)
-    return {3, "wait for the asynchronous copy{copy} (wait_group, then a barrier) before {use}",
-            other.site, site};
+  if (other.time >= kInFlight) {
+    const auto behind = bulk_writes_.upper_bound(passage.address);
+    const BulkWrite* const write =
+        behind == bulk_writes_.begin() ? nullptr : &std::prev(behind)->second;
+    const bool within = write && passage.address - std::prev(behind)->first < write->bytes;
+    constexpr std::size_t kLargestAccess = 16; // bytes; a bulk copy's may be as small
+    if (other.time > kInFlight && flags == 0 && passage.bytes > kLargestAccess && other_writes)
+      return {
+          3,
+          "let those who read the bulk copy{copy} arrive at an mbarrier behind their reads, and "
+          "wait for its phase before {use}",
+          other.site, site};
+    return copy_hint(other, within ? write : nullptr, other_writes, site);
+  }
   if (atomic != ((other.who & kAtomic) != 0)) {
     // A fence is there: to ask for one more would repair nothing.
     const bool fenced = state.order.has_fence(passage.thread);
@@ -148,12 +175,12 @@ template <Kind kind>
 void Checker::conflict(const Access& other, const Passage& passage, bool other_writes) {
   if (other.time == 0) return;
   const Aside aside(aside_);
-  const bool in_flight = other.time == kInFlight;
+  const bool in_flight = other.time >= kInFlight;
   const bool may_be_equal = kind == Kind::write && other_writes && !in_flight &&
                             !(other.who & kAtomic) && passage.bytes <= sizeof(pending_.before);
   const Site site = site_of(passage.instruction);
   const Who me = passage.state.order.block() | passage.thread;
-  const Hint hint = race_hint(flags(kind), other, passage);
+  const Hint hint = race_hint(flags(kind), other, passage, other_writes);
   if (std::exchange(passage.counted, true) ||
       !findings_.is_new(Fault::race, site, other.site, hint))
     return;
@@ -165,10 +192,12 @@ void Checker::conflict(const Access& other, const Passage& passage, bool other_w
                                                  : "reads";
   const bool other_volatile = (other.who & kVolatile) != 0;
   const bool other_atomic = (other.who & kAtomic) != 0 && !other_volatile;
-  const char* other_verb = in_flight       ? "is still copying to"
-                           : !other_writes ? "read"
-                           : other_atomic  ? "updated atomically"
-                                           : "wrote";
+  const char* other_verb = other.time > kInFlight       ? "has copied to in bulk"
+                           : in_flight && !other_writes ? "is still copying from"
+                           : in_flight                  ? "is still copying to"
+                           : !other_writes              ? "read"
+                           : other_atomic               ? "updated atomically"
+                                                        : "wrote";
   std::string text = fmt::format("{}: {}, which {} {}{} at {}; nothing orders the two",
                                  accesses(verb, passage, kVolatileKind ? " (volatile)" : ""),
                                  variable(passage.address, passage.owner, passage.block.launch()),

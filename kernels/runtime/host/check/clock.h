@@ -21,6 +21,8 @@ class Clock {
   static std::uint32_t warp_key(Who who) {
     return 0x40000000 | (who & kBlockMask) | (who & kThreadMask) / 32;
   }
+  // Of an mbarrier, whose time is the number of its phases that the owner knows to have ended.
+  static std::uint32_t phase_key(unsigned number) { return kPhases | number; }
   static std::uint32_t block_key(Who who) { return 0x80000000 | (who & kBlockMask); }
 
   void learn(std::uint32_t key, Time time) {
@@ -31,19 +33,25 @@ class Clock {
     for (const auto& [key, time] : other.known_) learn(key, time);
   }
   bool knows(const Access& access) const {
+    if (access.time >= kLanded)
+      return of(phase_key(number_of(access.time))) > phase_of(access.time);
     return access.time <= of(block_key(access.who)) || access.time <= of(warp_key(access.who)) ||
            access.time <= of(thread_key(access.who));
   }
-  // Without what it says of `block`.
+  // Without what it says of the threads of `block`.
   Clock except(Who block) const {
     Clock rest;
     for (const auto& [key, time] : known_)
-      if ((key & kBlockMask) != (block & kBlockMask)) rest.known_.emplace(key, time);
+      if (is_phase(key) || (key & kBlockMask) != (block & kBlockMask))
+        rest.known_.emplace(key, time);
     return rest;
   }
   bool empty() const { return known_.empty(); }
 
  private:
+  static constexpr std::uint32_t kPhases = 0x20000000;
+  static bool is_phase(std::uint32_t key) { return (key & 0xE0000000) == kPhases; }
+
   Time of(std::uint32_t key) const {
     const auto found = known_.find(key);
     return found == known_.end() ? 0 : found->second;

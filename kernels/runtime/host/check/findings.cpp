@@ -68,6 +68,8 @@ const char* name(Fault fault) {
   case Fault::freed: return "freed";
   case Fault::uninitialised: return "uninitialised";
   case Fault::race: return "race";
+  case Fault::proxy: return "proxy";
+  case Fault::barrier: return "barrier";
   case Fault::arithmetic: return "arithmetic";
   }
   return "";

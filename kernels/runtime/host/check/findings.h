@@ -15,7 +15,16 @@
 namespace kg::check {
 
 // The word in brackets with which a finding begins.
-enum class Fault { out_of_bounds, misaligned, freed, uninitialised, race, arithmetic };
+enum class Fault {
+  out_of_bounds,
+  misaligned,
+  freed,
+  uninitialised,
+  race,
+  proxy,
+  barrier,
+  arithmetic
+};
 const char* name(Fault fault); // "out-of-bounds"
 
 // What repairs it. Of a pair of instructions the hint of the widest reach is shown: what orders the

@@ -94,6 +94,18 @@ BlockOrder::Fence BlockOrder::state_of(unsigned thread, Time now) const {
           thread_clock_.empty() ? nullptr : thread_clock_[thread], block_clock_};
 }
 
+bool BlockOrder::before(const Access& access, unsigned thread, const Fence& state) const {
+  if (access.time <= launch_floor_) return true;
+  if (access.time < kInFlight && ((access.who ^ block_) & kBlockMask) == 0) {
+    const unsigned other = access.who & kThreadMask;
+    if (access.time <= state.block_floor) return true;
+    if (other == thread && access.time <= state.time) return true;
+    if (other / 32 == thread / 32 && access.time <= state.warp_floor) return true;
+  }
+  return (state.thread_clock && state.thread_clock->knows(access)) ||
+         (state.block_clock && state.block_clock->knows(access));
+}
+
 void BlockOrder::fence(unsigned thread, bool block_scope, Time now) {
   (block_scope ? block_fences_ : device_fences_)[thread] = state_of(thread, now);
 }

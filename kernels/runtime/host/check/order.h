@@ -34,10 +34,24 @@ struct SyncObject {
   ClockPointer completed;  // what those who pass get
   Gathered block_gathered; // by fences of block scope: for threads of `block` only
   Who block = 0;
+  // Of an mbarrier that bulk copies complete at: its number in the launch (from 1 on), how many of
+  // its phases have ended, and who initialised it.
+  unsigned number = 0;
+  unsigned phases = 0;
+  Access initialised{};
 };
 
 class BlockOrder {
  public:
+  // What a thread knew at a fence of its own.
+  struct Fence {
+    Time time = 0;
+    Time block_floor = 0;
+    Time warp_floor = 0;
+    ClockPointer thread_clock;
+    ClockPointer block_clock;
+  };
+
   // A new block; `now` is the moment it starts.
   void begin(Who block, Time launch_floor, Time now);
 
@@ -49,14 +63,20 @@ class BlockOrder {
   // Does `access` happen before what `thread` (its rank in the block) does now?
   bool before(const Access& access, unsigned thread) const {
     if (access.time <= launch_floor_) return true;
+    if (access.time >= kInFlight)
+      return access.time != kInFlight && irregular_ && knows(access, thread);
     if (((access.who ^ block_) & kBlockMask) == 0) {
       if (access.time <= block_floor_) return true;
       const unsigned other = access.who & kThreadMask;
-      if (other == thread) return access.time != kInFlight;
+      if (other == thread) return true;
       if (other / 32 == thread / 32 && access.time <= warp_floor_[thread / 32]) return true;
     }
     return irregular_ && knows(access, thread);
   }
+
+  // The same of what `thread` knew when it was in that state.
+  bool before(const Access& access, unsigned thread, const Fence& state) const;
+  Fence state_of(unsigned thread, Time now) const;
 
   // Does every thread of the block know of it?
   bool known_to_all(const Access& access) const {
@@ -77,14 +97,6 @@ class BlockOrder {
   void acquire_atomic(unsigned thread, const SyncObject& object);
 
  private:
-  struct Fence {
-    Time time = 0;
-    Time block_floor = 0;
-    Time warp_floor = 0;
-    ClockPointer thread_clock;
-    ClockPointer block_clock;
-  };
-
   // The last join: threads that knew the same and pass the same barrier share what they know then,
   // or each of a cluster's threads would have a clock of all of them to itself.
   struct Joined {
@@ -96,7 +108,6 @@ class BlockOrder {
   bool knows(const Access& access, unsigned thread) const;
   void gather_fences();
   void tell(Gathered& to, unsigned thread, const Fence& state) const;
-  Fence state_of(unsigned thread, Time now) const;
 
   Who block_ = 0;
   Time launch_floor_ = 0;

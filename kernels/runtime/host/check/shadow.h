@@ -25,6 +25,7 @@ enum class Space : unsigned char { local, global, static_shared, dynamic_shared 
 // reads in the same moment would add nothing; or kReadEnough plus the number of the launch in which
 // they would add nothing at all. 0: never since the last write.
 using Reads = std::uint32_t;
+inline constexpr Reads kReading = 2 * kInFlight; // a bulk copy reads it until it is waited for
 inline constexpr Reads kReadEnough = 0x80000000;
 
 // The last write of a cell, and when it was read: all that most accesses ask and most writes set,

@@ -176,6 +176,14 @@ void Counter::async_copy_issued(void* to, const void* from, std::size_t bytes,
   trips = before;
 }
 
+void Counter::bulk_load_issued(void* to, const void* from, std::size_t bytes, const void*,
+                               Location where) {
+  async_copy_issued(to, from, bytes, bytes, where);
+}
+void Counter::bulk_store_issued(void* to, const void* from, std::size_t bytes, Location where) {
+  async_copy_issued(to, from, bytes, bytes, where);
+}
+
 // What no single instruction moves counts as several of the widest that fit its size.
 void Counter::enter(std::uintptr_t address, std::size_t bytes, Access access, Memory memory,
                     const void* instruction) {

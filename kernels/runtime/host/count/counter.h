@@ -61,6 +61,9 @@ class Counter final : public host::Observer {
   void barrier_completed(const void* object) override;
   void async_copy_issued(void* to, const void* from, std::size_t bytes, std::size_t source_bytes,
                          Location where) override;
+  void bulk_load_issued(void* to, const void* from, std::size_t bytes, const void* barrier,
+                        Location where) override;
+  void bulk_store_issued(void* to, const void* from, std::size_t bytes, Location where) override;
 
  private:
   // An instruction that accesses one kind of memory with one width.

@@ -1,0 +1,251 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bulk copies within kernels: what the asynchronous proxy reads and writes, and when.
+#include "runtime/host/check/access_check.h"
+#include "runtime/host/check/checker.h"
+#include "runtime/host/mbarrier_notes.h"
+
+#include <fmt/format.h>
+
+namespace kg::check {
+
+// Visits the cells of a range, as far as it has some: visit(page, cell, address).
+template <class Visit>
+void Checker::for_each_cell(std::uintptr_t address, std::size_t bytes, const Visit& visit) {
+  for (const std::uintptr_t end = address + bytes; address < end;) {
+    Page* const page = shadow_.find(address);
+    if (!page || !page->has_cells()) {
+      address = (address / kPageBytes + 1) * kPageBytes;
+      continue;
+    }
+    visit(*page, page->cell_of(address % kPageBytes), address);
+    address += std::size_t{1} << page->shift;
+  }
+}
+
+// The last write of what a bulk copy has written or is writing becomes one of this moment.
+void Checker::settle_writes(std::uintptr_t address, std::size_t bytes, Time time) {
+  for_each_cell(address, bytes, [&](Page& page, std::size_t cell, std::uintptr_t) {
+    if (page.cells[cell].written >= kInFlight) page.cells[cell].written = time;
+  });
+}
+
+// From now on a bulk copy of the running thread reads the range.
+void Checker::begin_reading(std::uintptr_t address, std::size_t bytes, const Access& reader) {
+  for_each_cell(address, bytes, [&](Page& page, std::size_t cell, std::uintptr_t) {
+    Cell& last = page.cells[cell];
+    History& history = page.history[cell];
+    if (last.reads == 0) history.others[0] = history.others[1] = {};
+    Access& place = history.others[history.others[0].time == kInFlight];
+    place = {kInFlight, reader.who, reader.site};
+    last.reads = kReading;
+  });
+}
+
+void Checker::end_reading(std::uintptr_t address, std::size_t bytes, Who who, Time time) {
+  for_each_cell(address, bytes, [&](Page& page, std::size_t cell, std::uintptr_t) {
+    Cell& last = page.cells[cell];
+    if (last.reads != kReading) return;
+    Time latest = 0;
+    for (Access& other : page.history[cell].others) {
+      if (other.time == kInFlight && (other.who & ~kWrite) == who) other.time = time;
+      latest = std::max(latest, other.time);
+    }
+    last.reads = latest == kInFlight ? kReading : 2 * latest;
+  });
+}
+
+void Checker::mbarrier_initialised(const void* barrier, Location where) {
+  const Aside aside(aside_);
+  host::Block& block = *host::current_block;
+  BlockState& state = state_of(block);
+  objects_of(barrier, state)[address_of(barrier)].initialised = {
+      now_, state.order.block() | block.thread_rank(), site_of(&remembered(where))};
+}
+
+void Checker::proxy_fenced(host::Block& block, host::Proxy covered) {
+  const Aside aside(aside_);
+  judge_from_now_on(state_of(block));
+  proxy_fences_.add(covered, block.thread_rank(), state_of(block).order, now_++);
+}
+
+// Whether a bulk copy that is issued now may read what ordinary stores of this launch wrote there.
+void Checker::check_proxy(std::uintptr_t address, std::size_t bytes, const Passage& passage) {
+  const Aside aside(aside_);
+  const BlockOrder& order = passage.state.order;
+  Access last{};
+  for_each_cell(address, bytes, [&](Page& page, std::size_t cell, std::uintptr_t at) {
+    const Access write{page.cells[cell].written, page.cells[cell].writer,
+                       page.cells[cell].write_site};
+    const bool global = page.space == Space::global;
+    const Time before = global ? launch_floor_ : order.started();
+    if (write.time <= before || write.time >= kInFlight) return;
+    if (write.time == last.time && write.who == last.who) return;
+    last = write;
+    const host::Proxy kind = global ? host::Proxy::global : host::Proxy::shared;
+    if (!order.before(write, passage.thread)) return; // a race
+    if (proxy_fences_.cover(kind, write, passage.thread, order)) return;
+    const Site site = site_of(passage.instruction);
+    if (!findings_.is_new(Fault::proxy, site, write.site)) return;
+    findings_.add(
+        Fault::proxy, site, write.site,
+        fmt::format("{}: {}, which {} wrote at {} by an ordinary store, without a proxy fence in "
+                    "between\n  hint: put fence.proxy.async.{} (kg::ptx::fence_proxy_async_{}()) "
+                    "behind {}, before the barrier that hands it over",
+                    accesses("copies in bulk", passage),
+                    variable(at, passage.owner, passage.block.launch()),
+                    other_thread(write.who, passage), source_line(write.site),
+                    global ? "global" : "shared::cta", global ? "global" : "shared",
+                    source_line(write.site)));
+  });
+}
+
+// A copy completes at the mbarrier by the asynchronous proxy.
+void Checker::check_initialised(const SyncObject& barrier, const Passage& passage) {
+  const Aside aside(aside_);
+  const Access& init = barrier.initialised;
+  const BlockOrder& order = passage.state.order;
+  if (init.time == 0) return;
+  const Site site = site_of(passage.instruction);
+  const bool ordered = order.before(init, passage.thread);
+  if (ordered && (proxy_fences_.cover(host::Proxy::mbarrier_init, init, passage.thread, order) ||
+                  proxy_fences_.cover(host::Proxy::shared, init, passage.thread, order)))
+    return;
+  const Fault fault = ordered ? Fault::proxy : Fault::race;
+  if (!findings_.is_new(fault, site, init.site)) return;
+  findings_.add(
+      fault, site, init.site,
+      fmt::format("{}, to complete at the mbarrier that {} initialised at {}{}",
+                  accesses("copies in bulk", passage), other_thread(init.who, passage),
+                  source_line(init.site),
+                  ordered
+                      ? ", without a fence in between\n  hint: put fence.mbarrier_init "
+                        "(kg::ptx::fence_mbarrier_init()) behind mbarrier.init, before the barrier"
+                      : "; nothing orders the two\n  hint: put __syncthreads() between the two"));
+}
+
+SyncObject& Checker::numbered(const void* barrier, host::Block& block, Location where) {
+  SyncObject& object = objects_of(barrier, state_of(block))[address_of(barrier)];
+  if (object.number != 0) return object;
+  object.number = ++numbers_;
+  if (object.number >= kMostNumbers)
+    block.trap("the checkers follow bulk copies at no more mbarriers in one launch; launch fewer "
+               "clusters or blocks of a cooperative grid at once",
+               where);
+  return object;
+}
+
+void Checker::bulk_load_issued(void* to, const void* from, std::size_t bytes, const void* barrier,
+                               Location where) {
+  host::Block& block = *host::current_block;
+  BlockState& state = state_of(block);
+  const Location* const site = &remembered(where);
+  judge_from_now_on(state);
+  state.uses_mbarrier = true;
+  ++now_;
+  const SyncObject& object = numbered(barrier, block, where);
+  access<Kind::read>(address_of(from), bytes, 1, site);
+  access<Kind::write>(address_of(to), bytes, 1, site);
+  pending_.bytes = 0; // nothing is written yet
+  const Passage passage{block,          state, state, nullptr,
+                        address_of(to), bytes, site,  block.thread_rank()};
+  check_proxy(address_of(from), bytes, passage);
+  check_initialised(object, passage);
+  bulk_writes_[address_of(to)] = {bytes, site_of(site), &block, barrier, object.phases, true};
+  begin_writing(address_of(to), bytes);
+}
+
+void Checker::bulk_load_landed(void* to, const void* barrier) {
+  const Aside aside(aside_);
+  const auto copy = bulk_writes_.find(address_of(to));
+  if (copy == bulk_writes_.end()) return;
+  copy->second.in_flight = false;
+  host::Block& block = *host::current_block;
+  const SyncObject& object = objects_of(barrier, state_of(block))[address_of(barrier)];
+  settle_writes(address_of(to), copy->second.bytes, landed(object.number, object.phases));
+  ++now_;
+}
+
+void Checker::bulk_store_issued(void* to, const void* from, std::size_t bytes, Location where) {
+  host::Block& block = *host::current_block;
+  BlockState& state = state_of(block);
+  const Location* const site = &remembered(where);
+  judge_from_now_on(state);
+  ++now_;
+  access<Kind::read>(address_of(from), bytes, 1, site);
+  access<Kind::write>(address_of(to), bytes, 1, site);
+  pending_.bytes = 0;
+  const Passage passage{
+      block, state, state, nullptr, address_of(from), bytes, site, block.thread_rank()};
+  check_proxy(address_of(from), bytes, passage);
+  const Who who = state.order.block() | block.thread_rank();
+  bulk_writes_[address_of(to)] = {bytes, site_of(site), &block, nullptr, 0, true};
+  bulk_reads_[address_of(from)] = {bytes, who, &block};
+  begin_writing(address_of(to), bytes);
+  begin_reading(address_of(from), bytes, {now_, who, site_of(site)});
+}
+
+void Checker::bulk_store_read(const void* from, std::size_t bytes) {
+  const Aside aside(aside_);
+  host::Block& block = *host::current_block;
+  const Who who = state_of(block).order.block() | block.thread_rank();
+  end_reading(address_of(from), bytes, who, now_++);
+  bulk_reads_.erase(address_of(from));
+}
+
+void Checker::bulk_store_written(void* to, std::size_t bytes) {
+  const Aside aside(aside_);
+  settle_writes(address_of(to), bytes, now_++);
+  bulk_writes_.erase(address_of(to));
+}
+
+// The destination is nobody's until the copy has come.
+void Checker::begin_writing(std::uintptr_t address, std::size_t bytes) {
+  set_write_time(address, bytes, kInFlight);
+  ++now_;
+}
+
+// A phase of an mbarrier has ended: of the copies that were issued for it none is on its way.
+void Checker::phase_ended(const void* barrier, SyncObject& object) {
+  ++object.phases;
+  if (object.number == 0) return;
+  if (object.phases >= kMostPhases)
+    host::current_block->trap("the checkers follow no more phases of one mbarrier in one launch; "
+                              "launch less work at once",
+                              Location::here());
+  object.gathered.clock.learn(Clock::phase_key(object.number), object.phases);
+  for (const auto& [to, copy] : bulk_writes_) {
+    if (!copy.in_flight || copy.barrier != barrier || copy.phase + 1 != object.phases) continue;
+    if (!findings_.is_new(Fault::barrier, copy.site, 0)) continue;
+    const auto note = host::note_of(static_cast<const std::uint64_t*>(barrier));
+    const Location expected = note ? note->expected : Location{};
+    findings_.add(
+        Fault::barrier, copy.site, 0,
+        fmt::format(
+            "kernel {}, block ({},{},{}): phase {} of an mbarrier ended while the bulk copy "
+            "of {} bytes at {} is in flight{}\n  hint: let expect_tx name the bytes of all "
+            "copies of the phase, before the last arrival",
+            kernel_name(host::current_block->launch().kernel), blockIdx.x, blockIdx.y, blockIdx.z,
+            object.phases - 1, copy.bytes, source_line(copy.site),
+            expected.line == 0 ? ": no expect_tx was for it"
+                               : fmt::format("; {} bytes were expected, last at {}:{}",
+                                             note->expected_bytes, expected.file, expected.line)));
+  }
+}
+
+// What is in flight of this block's copies, or all (null), is no more: its memory is another's.
+void Checker::forget_bulk_copies(const host::Block* block) {
+  std::erase_if(bulk_writes_, [&](const auto& copy) {
+    if (block && copy.second.block != block) return false;
+    settle_writes(copy.first, copy.second.bytes, now_);
+    return true;
+  });
+  std::erase_if(bulk_reads_, [&](const auto& copy) {
+    if (block && copy.second.block != block) return false;
+    end_reading(copy.first, copy.second.bytes, copy.second.who, now_);
+    return true;
+  });
+}
+
+} // namespace kg::check

@@ -1,0 +1,39 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What code made from PTX asks of the executor for bulk copies and proxy fences.
+#include "runtime/host/bulk_copy.h"
+#include "runtime/host/proxy.h"
+#include "runtime/ptx/prelude.h"
+
+namespace kg::ptx_run {
+namespace {
+
+Location here(Where where) { return {where.file, where.line}; }
+
+host::Proxy proxy(Covered covered) {
+  switch (covered) {
+  case Covered::shared: return host::Proxy::shared;
+  case Covered::global: return host::Proxy::global;
+  case Covered::both: return host::Proxy::both;
+  case Covered::mbarrier_init: break;
+  }
+  return host::Proxy::mbarrier_init;
+}
+
+} // namespace
+
+void proxy_fence(Covered covered) { host::proxy_fence(proxy(covered)); }
+
+void bulk_load(void* to, const void* from, u32 bytes, u64* barrier, Where where) {
+  host::bulk_load(to, from, bytes, barrier, "cp.async.bulk", here(where));
+}
+void bulk_store(void* to, const void* from, u32 bytes, Where where) {
+  host::bulk_store(to, from, bytes, "cp.async.bulk", here(where));
+}
+void bulk_commit(Where where) { host::bulk_commit("cp.async.bulk.commit_group", here(where)); }
+void bulk_wait(u32 pending, bool read, Where where) {
+  host::bulk_wait_group(pending, read, "cp.async.bulk.wait_group", here(where));
+}
+
+} // namespace kg::ptx_run
