@@ -251,7 +251,7 @@ class Block {
   bool barrier_places_differ_ = false; // of those who arrived
   NamedBarrier named_[kNamedBarriers];
   std::vector<Poll> polls_;
-  std::vector<Poll> looks_;  // the last poll_once() of each thread, by rank; empty until one calls it
+  std::vector<Poll> looks_;  // the last poll_once() of each thread, by rank; or empty
   unsigned polling_ = 0;     // threads that yielded in poll_once()
   unsigned overtaken_ = 0;   // threads that were preempted
   unsigned idle_rounds_ = 0; // of nothing but that

@@ -374,36 +374,4 @@ void Checker::ordered(int order, const void* instruction) {
   if (at->second) fence(*block, false);
 }
 
-void Checker::barrier_arrived(const void* object) {
-  const Aside aside(aside_);
-  host::Block& block = *host::current_block;
-  BlockState& state = state_of(block);
-  judge_from_now_on(state);
-  const Page* const page = shadow_.find(address_of(object));
-  state.uses_mbarrier |= page && page->space != Space::global; // else a barrier of the executor's
-  state.order.release(block.thread_rank(), objects_of(object, state)[address_of(object)], now_++);
-}
-
-void Checker::barrier_arrived_relaxed(const void* object) {
-  const Aside aside(aside_);
-  host::Block& block = *host::current_block;
-  BlockState& state = state_of(block);
-  judge_from_now_on(state);
-  state.order.release_fenced(block.thread_rank(), objects_of(object, state)[address_of(object)]);
-}
-
-void Checker::barrier_completed(const void* object) {
-  const Aside aside(aside_);
-  SyncObject& sync = objects_of(object, state_of(*host::current_block))[address_of(object)];
-  phase_ended(object, sync);
-  sync.completed = std::make_shared<Clock>(sync.gathered.clock);
-}
-
-void Checker::barrier_passed(const void* object) {
-  const Aside aside(aside_);
-  host::Block& block = *host::current_block;
-  BlockState& state = state_of(block);
-  state.order.acquire(block.thread_rank(), objects_of(object, state)[address_of(object)].completed);
-}
-
 } // namespace kg::check
