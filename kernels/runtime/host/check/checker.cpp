@@ -22,8 +22,6 @@ namespace {
 // On the average, accesses between two preemptions in random order.
 constexpr unsigned kPreemptionDistance = 64;
 
-std::uintptr_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
-
 Who block_number(const host::LaunchContext& launch, uint3 index) {
   const std::uint64_t number =
       index.x + std::uint64_t{launch.grid.x} * (index.y + std::uint64_t{launch.grid.y} * index.z);

@@ -25,6 +25,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -36,6 +37,10 @@
 #include <vector>
 
 namespace kg::check {
+
+inline std::uintptr_t address_of(const void* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer);
+}
 
 using SyncObjects = std::unordered_map<std::uintptr_t, SyncObject>; // by address
 
