@@ -54,6 +54,20 @@ T atomic_update(T* address, Update update, Location where) {
   }
 }
 
+// What __ldcg and __ldcv do. They miss the cache that only one multiprocessor has, and programs
+// poll by them: a number is read as if it were volatile.
+template <class T>
+__forceinline__ T load_past_l1(const T* address, Location where) {
+  T value;
+  if constexpr (std::is_scalar_v<T>)
+    value = *const_cast<const volatile T*>(address);
+  else
+    value = *address;
+  look(address, value, where);
+  asm volatile("" ::: "memory"); // a loop reads it anew
+  return value;
+}
+
 // Keeps the operand from taking part in deduction: atomicAdd(&float_value, 1) means 1.0f, as in
 // CUDA.
 template <class T>
@@ -257,8 +271,7 @@ __forceinline__ T atomicCAS_system(T* address, kg::host::Same<T> compare, kg::ho
   return atomicCAS(address, compare, value, where);
 }
 
-// Loads and stores with cache hints move the value; the host has no hints. Programs poll by __ldcg
-// and __ldcv.
+// Loads and stores with cache hints move the value; the host has no hints.
 template <class T>
 __forceinline__ T __ldg(const T* address) {
   return *address;
@@ -269,10 +282,7 @@ __forceinline__ T __ldca(const T* address) {
 }
 template <class T>
 __forceinline__ T __ldcg(const T* address, kg::Location where = kg::Location::here()) {
-  const T value = *address;
-  kg::host::look(address, value, where);
-  asm volatile("" ::: "memory"); // a loop reads it anew
-  return value;
+  return kg::host::load_past_l1(address, where);
 }
 template <class T>
 __forceinline__ T __ldcs(const T* address) {
@@ -284,10 +294,7 @@ __forceinline__ T __ldlu(const T* address) {
 }
 template <class T>
 __forceinline__ T __ldcv(const T* address, kg::Location where = kg::Location::here()) {
-  const T value = *address;
-  kg::host::look(address, value, where);
-  asm volatile("" ::: "memory"); // a loop reads it anew
-  return value;
+  return kg::host::load_past_l1(address, where);
 }
 template <class T>
 __forceinline__ void __stwb(T* address, kg::host::Same<T> value) {

@@ -39,7 +39,7 @@ struct Looks {
   static constexpr unsigned kPatience = 8;
 
   // Whether it is time to let others run.
-  bool in_vain(const volatile void* at, unsigned long long found) {
+  KG_NOT_INSTRUMENTED bool in_vain(const volatile void* at, unsigned long long found) {
     if (at == address && found == value) {
       count = 0;
       return ++again == kPatience;
@@ -52,7 +52,7 @@ struct Looks {
     }
     return false;
   }
-  void begin_anew() {
+  KG_NOT_INSTRUMENTED void begin_anew() {
     address = nullptr;
     count = again = 0;
     most = 1;

@@ -107,11 +107,20 @@ void Residents::work(Block& block, bool is_counted) {
 
 bool Residents::can_begin() const { return !failed_ && next_ < blocks_ && live_ < limit_; }
 
-void Residents::add_worker() {
-  more_blocks_.push_back(idle_blocks().take());
-  Block* const block = more_blocks_.back().get();
-  threads_.emplace_back([this, block] { work(*block, true); });
-  ++live_;
+// False where the system has no memory or OS thread for one: then there is no place for more
+// blocks.
+bool Residents::add_worker() {
+  try {
+    more_blocks_.push_back(idle_blocks().take());
+    Block* const block = more_blocks_.back().get();
+    threads_.emplace_back([this, block] { work(*block, true); });
+    ++live_;
+    return true;
+  } catch (const std::exception& error) {
+    lacks_ = error.what();
+    limit_ = live_;
+    return false;
+  }
 }
 
 bool Residents::wake_first() {
@@ -146,16 +155,8 @@ std::exception_ptr Residents::stand_aside(Resident& me, Block& block, std::uint6
     deadlock_ = failure_ ? failure_ : std::make_exception_ptr(Error(describe_deadlock()));
     return give_up();
   }
-  if (can_begin()) {
+  if (can_begin() && add_worker()) {
     begin_period();
-    try {
-      add_worker();
-    } catch (const std::exception& error) {
-      deadlock_ = std::make_exception_ptr(Error(fmt::format(
-          "kernel {}: {} blocks wait for others to begin, for which there is no room: {}",
-          launch_.kernel_name(launch_.kernel), live_, error.what())));
-      return give_up();
-    }
   } else if (!wake_first()) {
     lock.unlock();
     if (!observer) std::this_thread::yield(); // other workers run
@@ -194,6 +195,7 @@ std::string Residents::describe_deadlock() const {
               : "all blocks that have not ended only poll, in vain";
   text += live_ == 1 ? "; 1 block is resident" : fmt::format("; {} blocks are resident", live_);
   text += blocks_ == 1 ? ", 1 was launched" : fmt::format(", {} were launched", blocks_);
+  if (!lacks_.empty()) text += ", and the system has no OS thread for more: " + lacks_;
   const auto rank = [this](const Resident* one) {
     return one->index_.x +
            launch_.grid.x * (one->index_.y + std::uint64_t{launch_.grid.y} * one->index_.z);
@@ -221,15 +223,7 @@ void Residents::add_workers(unsigned count) {
   std::lock_guard lock(mutex_);
   if (limit_ == 0) limit_ = resident_blocks(launch_.block, launch_.shared_bytes);
   for (; count > 0; --count) {
-    if (can_begin()) {
-      try {
-        add_worker();
-      } catch (const std::exception&) { // no memory or no OS thread
-        return;
-      }
-    } else if (!wake_first()) {
-      return;
-    }
+    if (!(can_begin() && add_worker()) && !wake_first()) return;
   }
 }
 

@@ -65,7 +65,7 @@ class Residents final : public Watched {
   void fail(std::uint64_t block, std::exception_ptr reason);
   void work(Block& block, bool is_counted);
   bool can_begin() const; // another block, beside those that have begun
-  void add_worker();
+  bool add_worker();
   bool wake_first();
   void begin_period();
   std::exception_ptr stand_aside(Resident& me, Block& block, std::uint64_t polls);
@@ -94,6 +94,7 @@ class Residents final : public Watched {
   unsigned patient_ = 0;           // workers that have stood aside often enough in it
   std::uint64_t memory_ = 0;       // as it was at its begin; 0: not known
   std::uint64_t stands_ = 0;
+  std::string lacks_; // why the system grants no further worker
   std::exception_ptr deadlock_;
   std::vector<std::unique_ptr<Block>> more_blocks_; // of the workers that were added
   std::vector<std::jthread> threads_;

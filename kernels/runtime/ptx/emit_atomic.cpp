@@ -20,7 +20,7 @@ bool Emitter::is_strong() const {
   return has("volatile") || has("relaxed") || has("acquire") || has("release") || has("mmio");
 }
 
-// Programs poll by loads that miss the first-level cache, too (__ldcg, CUB's grid barrier).
+// By what misses the first-level cache, too: __ldcg, CUB's grid barrier.
 bool Emitter::is_polled() const { return is_strong() || has("cg") || has("cv"); }
 
 // What was loaded, once that is noted.
@@ -34,9 +34,10 @@ void Emitter::order_before() {
   if (has("release") || has("acq_rel")) line(fmt::format("fence({});", has("cta")));
 }
 
-// What a load that may wait for others gives (prelude.h: looked).
+// What a load that others may write meanwhile gives. One that only misses the first-level cache is
+// taken for volatile.
 std::string Emitter::strong_load(const std::string& type, const std::string& from) {
-  if (now_->parts[1] == "volatile")
+  if (now_->parts[1] == "volatile" || !is_strong())
     return fmt::format("*const_cast<const volatile {0}*>(&memory<{0}>({1}))", type, from);
   const std::string word = is_float(type) ? word_of(type) : type;
   const std::string loaded =

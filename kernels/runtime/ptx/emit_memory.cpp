@@ -84,10 +84,9 @@ void Emitter::load() {
   const Operand& to = without_braces(operand(0));
   if (to.kind != Operand::Kind::vector) {
     const std::string as = cpp_type(type);
-    std::string loaded =
-        is_strong() ? strong_load(as, from) : fmt::format("memory<{}>({})", as, from);
-    if (is_polled()) loaded = looked(as, loaded, from);
-    line(write(to, type, loaded));
+    line(write(to, type,
+               is_polled() ? looked(as, strong_load(as, from), from)
+                           : fmt::format("memory<{}>({})", as, from)));
     return;
   }
   const auto& parts = to.parts;

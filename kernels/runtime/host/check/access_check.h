@@ -116,7 +116,7 @@ template <Kind kind>
   };
   Page* page = page_of();
   if (page && page->space == Space::local) return;
-  if constexpr (kind == Kind::write) ++host::looks.changes;
+  if (kind == Kind::write && page) ++host::looks.changes;
   if (state.until_preemption != 0 && --state.until_preemption == 0) {
     preempt(state, *block, site_of(instruction));
     page = page_of(); // blocks that began or ended meanwhile removed pages
@@ -386,6 +386,7 @@ inline void Checker::atomic_access(std::uintptr_t address, std::size_t bytes,
   const bool releases = is_write(kind) && order.has_fence(thread);
   // The counts of a shared_ptr of the executor's or of this checker's own hand over nothing.
   if ((object == objects.end() && !releases) || is_common_code(site_of(instruction))) return;
+  const Aside aside(aside_); // the counts of pointers to clocks are no kernel's memory
   if (object != objects.end()) order.acquire_atomic(thread, object->second);
   if (releases) order.release_fenced(thread, objects[address]);
 }
