@@ -141,9 +141,9 @@ TEST(Residents, ThatNobodyEndsAreADeadlock) {
     arrived = 0;
     launch(wait_within_block, {.grid = 1, .block = 1}, &arrived);
   });
-  EXPECT_THAT(error,
-              AllOf(HasSubstr("deadlock in kernel "), HasSubstr("1 block is resident, 1 was launched"),
-                    HasSubstr("thread 0 waits in a polling loop")));
+  EXPECT_THAT(error, AllOf(HasSubstr("deadlock in kernel "),
+                           HasSubstr("1 block is resident, 1 was launched"),
+                           HasSubstr("thread 0 waits in a polling loop")));
 }
 
 TEST(Residents, ThreadsOfABlockPollForEachOther) {
