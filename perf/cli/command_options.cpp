@@ -281,6 +281,13 @@ void add_profile(CLI::App& app, Words& words) {
               "analyse compiled code line by line: bytes in flight, instructions, divisions; "
               "needs no GPU")
           ->excludes(cost);
+  CLI::Option* enqueue =
+      profile
+          ->add_flag("--enqueue", options.profile.enqueue,
+                     "what one execution costs the caller without its kernels: parsed shapes, time "
+                     "and launches, per operation")
+          ->excludes(cost)
+          ->excludes(sass);
   profile->add_option("--arch", options.arch, "--sass: architecture (default: sm_90a)")
       ->type_name("ARCH")
       ->needs(sass);
@@ -293,6 +300,7 @@ void add_profile(CLI::App& app, Words& words) {
                                          "the file of emulate --counts")
                             ->type_name("FILE")
                             ->excludes(cost)
+                            ->excludes(enqueue)
                             ->excludes(sass);
   profile
       ->add_option("--cubin", options.profile.cubin,

@@ -74,7 +74,8 @@ const std::map<std::string, Described>& descriptions() {
       {"profile",
        {kWhy,
         "  kernelgrade profile --cost --op transpose\n"
-        "  kernelgrade profile --sass --op softmax --dtype f32\n",
+        "  kernelgrade profile --sass --op softmax --dtype f32\n"
+        "  kernelgrade profile --enqueue --op gemm\n",
         "docs/how-to/find_the_bottleneck.md"}},
       {"doctor",
        {kWhy,

@@ -19,8 +19,9 @@ int choose(const Options& options, World& world);
 int merge_studies(const Options& options, World& world);
 int peers(const Options& options, World& world);
 int profile(const Options& options, World& world);
-int profile_counts(const Options& options, World& world); // --counts
-int profile_sass(const Options& options, World& world);   // --sass
+int profile_counts(const Options& options, World& world);  // --counts
+int profile_enqueue(const Options& options, World& world); // --enqueue
+int profile_sass(const Options& options, World& world);    // --sass
 int report_study(const Options& options, World& world);
 int selftest(const Options& options, World& world);
 int study(const Options& options, World& world);

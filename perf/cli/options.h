@@ -89,6 +89,7 @@ struct CompareOptions {
 struct ProfileOptions {
   std::string gpu;                     // that the model is asked about; empty: kModelledGpu
   bool sass = false;                   // what ptxas made, not times
+  bool enqueue = false;                // what an execution takes the caller
   std::filesystem::path counts, cubin; // of a program's launches and kernels; empty: rows of ours
   bool minimum = false; // --cost: a line per row, beside the least that it could cost
   int runs = 0;         // timed executions of each row

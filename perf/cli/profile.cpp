@@ -13,23 +13,9 @@
 
 #include <fmt/format.h>
 #include <ostream>
-#include <set>
-#include <utility>
 
 namespace kg::cli {
 namespace {
-
-// Modes time the same work in different ways: each case and variant is profiled once.
-std::vector<const Row*> once_each(const Selection& selection) {
-  std::vector<const Row*> rows;
-  std::set<std::pair<std::string, std::string>> seen;
-  for (const Row& row : selection.rows) {
-    const judge::RowKey& key = row.registered.key;
-    if (row.registered.selected && seen.emplace(key.case_id, key.variant).second)
-      rows.push_back(&row);
-  }
-  return rows;
-}
 
 // What is wrong with the workload's result, or nothing: where the time of a wrong result goes is
 // nobody's question.
@@ -44,6 +30,7 @@ std::string problem(const perf::Workload& workload, Stream& stream) {
 
 int profile(const Options& options, World& world) {
   if (options.profile.sass) return profile_sass(options, world);
+  if (options.profile.enqueue) return profile_enqueue(options, world);
   if (!options.profile.counts.empty()) return profile_counts(options, world);
   if (!options.profile.gpu.empty())
     throw UsageError("profile --gpu: what of it is modelled? Add --cost, --sass or --counts FILE");
@@ -56,7 +43,7 @@ int profile(const Options& options, World& world) {
   const std::unique_ptr<perf::Apparatus> apparatus = world.apparatus(options.pace);
   std::vector<profile::RowProfile> profiles;
   int exit_code = judge::kExitPass;
-  for (const Row* row : once_each(selection)) {
+  for (const Row* row : each_row_once(selection)) {
     const perf::Workload workload = row->make();
     const std::string wrong = problem(workload, apparatus->stream);
     if (!wrong.empty()) {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace kg::cli {
@@ -172,6 +174,17 @@ Filter filter_of(const judge::Measured& row) {
   filter.shapes = {row.key.case_id.substr(prefix)};
   filter.variants = {row.key.variant};
   return filter;
+}
+
+std::vector<const Row*> each_row_once(const Selection& selection) {
+  std::vector<const Row*> rows;
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const Row& row : selection.rows) {
+    const judge::RowKey& key = row.registered.key;
+    if (row.registered.selected && seen.emplace(key.case_id, key.variant).second)
+      rows.push_back(&row);
+  }
+  return rows;
 }
 
 std::string nothing_selected(const World& world) {

@@ -44,6 +44,9 @@ struct Selection {
 // take.
 Selection select(const World& world, const std::vector<Filter>& filters);
 
+// The selected rows, of each case and variant one: modes time the same work in different ways.
+std::vector<const Row*> each_row_once(const Selection& selection);
+
 // What chooses a measured row and no other.
 Filter filter_of(const judge::Measured& row);
 

@@ -53,16 +53,20 @@ class RealSampler {
 constexpr double kSampleNs = 50e3;
 constexpr int kMostPerSample = 64;
 
-// An upper bound of what queueing one launch costs the caller.
-constexpr double kEnqueueNs = 5e3;
-
 // Device time with the cache as the row itself leaves it. The delay keeps the GPU busy until the
-// batch is queued, so that gaps between launches are the device's, not the caller's.
+// batch is queued, so that gaps between launches are the device's, not the caller's. It is twice
+// what queueing the batch takes by the slowest of the first executions.
 class HotSampler {
  public:
-  HotSampler(const Workload& workload, Stream& stream) : workload_(workload), stream_(stream) {
-    constexpr int kPrime = 3;
+  HotSampler(const Workload& workload, const Clock& now, Stream& stream)
+      : workload_(workload), stream_(stream) {
+    constexpr int kPrime = 3, kQueued = 8;
     for (int i = 0; i < kPrime; ++i) workload_.run(stream_);
+    for (int i = 0; i < kQueued; ++i) {
+      const double start = now();
+      workload_.run(stream_);
+      enqueue_ns_ = std::max(enqueue_ns_, now() - start);
+    }
     const double once = std::max(1.0, sample());
     batch_ = std::clamp(static_cast<int>(std::ceil(kSampleNs / once)), 1, kMostPerSample);
   }
@@ -70,7 +74,7 @@ class HotSampler {
   int batch() const { return batch_; }
 
   double sample() {
-    delay(kEnqueueNs * (batch_ + 2), stream_);
+    delay(2 * enqueue_ns_ * (batch_ + 2), stream_);
     start_.record(stream_);
     for (int i = 0; i < batch_; ++i) workload_.run(stream_);
     stop_.record(stream_);
@@ -83,6 +87,7 @@ class HotSampler {
   Stream& stream_;
   Event start_;
   Event stop_;
+  double enqueue_ns_ = 0; // of one execution
   int batch_ = 1;
 };
 
@@ -132,7 +137,7 @@ ModeSampler mode_sampler(const Workload& workload, Mode mode, Apparatus& apparat
     return one_by_one(real, real->batch());
   }
   case Mode::hot: {
-    const auto hot = std::make_shared<HotSampler>(workload, stream);
+    const auto hot = std::make_shared<HotSampler>(workload, instruments.now, stream);
     return one_by_one(hot, hot->batch());
   }
   case Mode::cold: {

@@ -65,15 +65,31 @@ class CudaStream {
   cudaStream_t handle_ = nullptr;
 };
 
+// One of its functions and what it takes: the same in every execution of a problem.
+struct Function {
+  std::string name;
+  void (*address)();
+  std::vector<std::string> tensors; // those that the problem does without, too
+  Calling calling;
+};
+Function function_of(const Candidate& candidate, const Problem& problem) {
+  const std::string name = function_name(candidate.card, problem);
+  void (*const address)() = candidate.function(problem);
+  require(address != nullptr, "the candidate has no " + name);
+  Function result{name, address, {}, calling_of(problem)};
+  const Problem whole = candidate.card.problem(problem.dtype, Shape::parse(problem.shape));
+  for (const Tensor& tensor : tensors_of(whole)) result.tensors.push_back(tensor.name);
+  return result;
+}
+
 // Calls `function` with the arguments of signature.h, in their order; what the problem does without
-// is null. `whole` is the problem with all that is optional.
-void call_function(void (*function)(), const Problem& whole, const Call& call,
-                   cudaStream_t stream) {
+// is null.
+void call_function(const Function& function, const Call& call, cudaStream_t stream) {
   const Problem& problem = call.problem();
   std::vector<void*> pointers;
   std::vector<float> scalars;
-  Calling calling = calling_of(problem);
-  for (const Tensor& tensor : tensors_of(whole)) pointers.push_back(call.address(tensor.name));
+  Calling calling = function.calling; // a copy: what it points to may be written
+  for (const std::string& tensor : function.tensors) pointers.push_back(call.address(tensor));
   for (const auto& [name, value] : problem.scalars)
     if (!calling.replaces(name)) scalars.push_back(call.scalar(name));
 
@@ -99,7 +115,7 @@ void call_function(void (*function)(), const Problem& whole, const Call& call,
   require(ffi_prep_cif(&interface, FFI_DEFAULT_ABI, static_cast<unsigned>(types.size()),
                        &ffi_type_void, types.data()) == FFI_OK,
           "libffi knows no such call");
-  ffi_call(&interface, function, nullptr, arguments.data());
+  ffi_call(&interface, function.address, nullptr, arguments.data());
 }
 
 // What belongs to the process, and no kernel changes.
@@ -131,18 +147,15 @@ std::string misconduct(const std::vector<LaunchRecord>& launches, cudaStream_t g
 #endif
 
 std::string_view run(const Candidate& candidate, const Call& call, Stream& stream) {
-  void (*const function)() = candidate.function(call.problem());
-  const Problem whole =
-      candidate.card.problem(call.problem().dtype, Shape::parse(call.problem().shape));
-  const std::string name = function_name(candidate.card, call.problem());
-  require(function != nullptr, "the candidate has no " + name);
+  const Function& function = call.once([&] { return function_of(candidate, call.problem()); });
+  const std::string& name = function.name;
   const CudaStream given(stream);
   const Surroundings before;
   const LaunchRecorder recorder;
 #if !KG_BACKEND_CUDA
   const std::uint64_t refused = foreign::refusals().first;
 #endif
-  call_function(function, whole, call, given.handle());
+  call_function(function, call, given.handle());
   recorder.pass_on();
   if (const std::string changed = Surroundings().changed(before); !changed.empty()) {
     std::fesetround(before.rounding);

@@ -13,6 +13,7 @@ namespace kg::cli::test {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 TEST(CliProfile, ShowsTheTimePerRun) {
@@ -52,6 +53,17 @@ TEST(CliProfile, WithoutADeviceItSkips) {
   cli.no_device = "no CUDA driver";
   EXPECT_EQ(cli({"profile", "--op", "fill"}).exit_code, 77);
   EXPECT_EQ(cli({"profile", "--op", "fill", "--strict"}).exit_code, 1);
+}
+
+TEST(CliProfile, EnqueueShowsOurRowsByOperation) {
+  Cli cli;
+  const Outcome outcome = cli({"profile", "--enqueue", "--dtype", "f32"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("operation  rows  parses  median  worst   launches  of"));
+  EXPECT_THAT(outcome.out,
+              ContainsRegex("copy +2 +0 +100 us +100 us +0 +copy.f32.n(64|128) plain"));
+  EXPECT_THAT(outcome.out, ContainsRegex("fill +1 +0 "));
+  EXPECT_EQ(cli({"profile", "--enqueue", "--sass"}).exit_code, 2);
 }
 
 TEST(CliProfile, CountsAreChecked) {
