@@ -8,6 +8,7 @@
 #include "runtime/device.h"
 #include "runtime/host/block.h"
 #include "runtime/host/block_group.h"
+#include "runtime/host/grid_window.h"
 #include "runtime/host/launch_timer.h"
 #include "runtime/host/observer.h"
 #include "runtime/host/queue.h"
@@ -112,21 +113,44 @@ class Failure {
   std::atomic<bool> happened_ = false;
 };
 
+// The indices of the blocks to run, in order: those of a grid, or of this thread's window of it.
+class Indices {
+ public:
+  explicit Indices(dim3 grid) : extent_(grid) {
+    const GridWindow* const window = grid_window();
+    if (!window) return;
+    x_ = window->along(grid.x);
+    y_ = window->along(grid.y);
+    z_ = window->along(grid.z);
+    extent_ = {static_cast<unsigned>(x_.size()), static_cast<unsigned>(y_.size()),
+               static_cast<unsigned>(z_.size())};
+  }
+  std::uint64_t count() const { return volume(extent_); }
+  uint3 operator[](std::uint64_t i) const {
+    const std::size_t x = i % extent_.x, y = i / extent_.x % extent_.y,
+                      z = i / extent_.x / extent_.y;
+    if (!x_.empty()) return {x_[x], y_[y], z_[z]};
+    return {static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(z)};
+  }
+
+ private:
+  dim3 extent_;
+  std::vector<unsigned> x_, y_, z_; // empty: all
+};
+
 // Independent blocks: handed out in index order, so that a block may wait for an earlier one
 // (look-back algorithms).
 void run_blocks(const LaunchContext& launch) {
-  const std::uint64_t blocks = volume(launch.grid);
+  const Indices indices(launch.grid);
+  const std::uint64_t blocks = indices.count();
   std::atomic<std::uint64_t> next = 0;
   Failure failure;
   const auto work = [&] {
     Block& block = thread_block();
     for (std::uint64_t i;
          !failure.happened() && (i = next.fetch_add(1, std::memory_order_relaxed)) < blocks;) {
-      const uint3 index{static_cast<unsigned>(i % launch.grid.x),
-                        static_cast<unsigned>(i / launch.grid.x % launch.grid.y),
-                        static_cast<unsigned>(i / launch.grid.x / launch.grid.y)};
       try {
-        block.run(launch, index, {});
+        block.run(launch, indices[i], {});
       } catch (...) {
         failure.set(i, std::current_exception());
       }
@@ -260,6 +284,9 @@ void run_grid(const LaunchConfig& config, const ErasedKernel& kernel, void** arg
     refuse(config, kernel.address,
            "a kernel cannot wait for another: of dynamic parallelism there are launches that are "
            "put off to its end");
+  if (grid_window() && (config.cooperative || volume(config.cluster) > 1))
+    refuse(config, kernel.address,
+           "a window of a grid needs independent blocks; these may wait for each other");
   const LaunchContext launch{kernel.address, kernel.invoke, arguments,
                              config.grid,    config.block,  config.shared_bytes,
                              schedule(),     kernel_name,   argument_sizes};
