@@ -44,10 +44,12 @@ using Window = std::conditional_t<backend == Backend::host, host::GridWindow, Wh
 inline constexpr int kBlockPerTile = 1 << 22;
 
 // Why a test on so many bytes is skipped here; "" where it can run. KERNELGRADE_HUGE=0 skips all.
-inline std::string too_huge_reason(std::size_t bytes) {
+// windowed: the emulator runs a window of each grid.
+inline std::string too_huge_reason(std::size_t bytes, bool windowed = false) {
   if (!is_set("KERNELGRADE_HUGE", true))
     return "KERNELGRADE_HUGE=0 leaves out arrays of more than 2^31 elements";
-  if constexpr (backend == Backend::host) return "";
+  if constexpr (backend == Backend::host)
+    return windowed ? "" : "the emulator would take minutes for more than 2^31 elements";
   if (device_properties().emulated)
     return "an emulated GPU would take minutes for more than 2^31 elements";
   const std::size_t free = device_free_bytes();
@@ -84,23 +86,9 @@ void show(const Marks<T>& marks, const DeviceBuffer<T>& array) {
   }
 }
 
-// Has a window show an element of a matrix to kernels that take it in square tiles: by axis, or one
-// tile after another by rows or by columns.
-inline void show_tile(Window& window, std::int64_t row, std::int64_t col, std::int64_t rows,
-                      std::int64_t cols) {
-  window.show(row, rows);
-  window.show(col, cols);
-  for (const std::int64_t side : {32, 64}) {
-    const std::int64_t down = (rows + side - 1) / side, across = (cols + side - 1) / side;
-    window.show(row / side * across + col / side, down * across);
-    window.show(col / side * down + row / side, down * across);
-  }
-}
-
-// shown: to a window.
 template <typename T>
-void put(const Marks<T>& marks, const DeviceBuffer<T>& array, Stream& stream, bool shown = true) {
-  if (shown) show(marks, array);
+void put(const Marks<T>& marks, const DeviceBuffer<T>& array, Stream& stream) {
+  show(marks, array);
   for_each_run(marks, [&](std::int64_t first, const std::vector<T>& run) {
     copy_to_device(array.data() + first, run.data(), run.size() * sizeof(T), stream);
   });
@@ -188,7 +176,8 @@ testing::AssertionResult holds(const DeviceBuffer<T>& array, T everywhere, const
 // Ends the test where it cannot run on so many bytes. Else, to the end of the scope, the emulator
 // runs a window of each grid, which shows the marks that are put.
 #define KG_HUGE(bytes)                                                                             \
-  KG_SKIP_IF_TOO_HUGE(bytes);                                                                      \
+  if (const std::string reason = ::kg::test::too_huge_reason(bytes, true); !reason.empty())        \
+    GTEST_SKIP() << reason;                                                                        \
   [[maybe_unused]] ::kg::test::Window window(::kg::test::kBlockPerTile)
 
 // Ends the test where it cannot run on so many bytes.
