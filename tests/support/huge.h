@@ -2,14 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Arrays of more than 2^31 elements, where an index of 32 bits wraps: one value everywhere, others
-// at a few marks, so that the host never holds the whole.
+// at a few marks, so that the host never holds the whole. The emulator has sparse arrays and runs a
+// window of each grid (runtime/host/sparse_memory.h and grid_window.h).
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -18,6 +23,8 @@
 #include "runtime/buffer.h"
 #include "runtime/device.h"
 #include "runtime/environment.h"
+#include "runtime/host/grid_window.h"
+#include "runtime/host/sparse_memory.h"
 #include "tests/oracle/numbers.h"
 #include "tests/support/unequal.h"
 
@@ -27,12 +34,22 @@ namespace kg::test {
 template <typename T>
 using Marks = std::map<std::int64_t, T>;
 
+// Where a GPU runs whole grids.
+struct WholeGrid {
+  explicit WholeGrid(int /*sm_count*/) {}
+  void show(std::int64_t /*index*/, std::int64_t /*count*/) {}
+};
+using Window = std::conditional_t<backend == Backend::host, host::GridWindow, WholeGrid>;
+// So many multiprocessors that a grid has one block for each tile.
+inline constexpr int kBlockPerTile = 1 << 22;
+
 // Why a test on so many bytes is skipped here; "" where it can run. KERNELGRADE_HUGE=0 skips all.
-inline std::string too_huge_reason(std::size_t bytes) {
+// windowed: the emulator runs a window of each grid.
+inline std::string too_huge_reason(std::size_t bytes, bool windowed = false) {
   if (!is_set("KERNELGRADE_HUGE", true))
     return "KERNELGRADE_HUGE=0 leaves out arrays of more than 2^31 elements";
-  if (backend == Backend::host)
-    return "the emulator would take minutes for more than 2^31 elements";
+  if constexpr (backend == Backend::host)
+    return windowed ? "" : "the emulator would take minutes for more than 2^31 elements";
   if (device_properties().emulated)
     return "an emulated GPU would take minutes for more than 2^31 elements";
   const std::size_t free = device_free_bytes();
@@ -55,15 +72,58 @@ void for_each_run(const Marks<T>& marks, Each each) {
   }
 }
 
+// Has a window show an array's marks, and where its elements and its bytes reach 2^31 and 2^32.
+template <typename T>
+void show(const Marks<T>& marks, const DeviceBuffer<T>& array) {
+  if constexpr (backend == Backend::host) {
+    host::GridWindow* const window = host::grid_window();
+    if (!window) return;
+    const auto size = static_cast<std::int64_t>(array.size());
+    for (const auto& [index, value] : marks) window->show(index, size);
+    for (const std::int64_t boundary : {std::int64_t{1} << 31, std::int64_t{1} << 32})
+      for (const std::int64_t index : {boundary, boundary / static_cast<std::int64_t>(sizeof(T))})
+        if (index < size) window->show(index, size);
+  }
+}
+
 template <typename T>
 void put(const Marks<T>& marks, const DeviceBuffer<T>& array, Stream& stream) {
+  show(marks, array);
   for_each_run(marks, [&](std::int64_t first, const std::vector<T>& run) {
     copy_to_device(array.data() + first, run.data(), run.size() * sizeof(T), stream);
   });
 }
 
-// Each element is `everywhere` or its mark, bit for bit. Compared on the device: the host reads the
-// marks, and, where something is wrong, the `chunk` elements that hold the first that is.
+// Of what a window of the grid has written, each element is `everywhere` or its mark; what still
+// has the bytes of the last fill counts as not written.
+template <typename T>
+testing::AssertionResult written_holds(const DeviceBuffer<T>& array, T everywhere,
+                                       const Marks<T>& marks) {
+  const auto whole = std::as_bytes(std::span<const T>(array.data(), array.size()));
+  const host::WrittenPages written = whole.size() < host::kSparseBytes
+                                         ? host::WrittenPages{{whole}, kPoisonByte}
+                                         : host::written_pages(whole.data(), whole.size());
+  std::array<unsigned char, sizeof(T)> fill;
+  fill.fill(written.fill);
+  const auto unwritten = raw_bits(std::bit_cast<T>(fill)), expected = raw_bits(everywhere);
+  for (const std::span<const std::byte> run : written.runs) {
+    const auto* const values = reinterpret_cast<const T*>(run.data());
+    for (std::size_t i = 0; i < run.size() / sizeof(T); ++i) {
+      const auto bits = raw_bits(values[i]);
+      if (bits == expected || bits == unwritten) continue;
+      const std::int64_t index = values + i - array.data();
+      if (!marks.contains(index))
+        return testing::AssertionFailure()
+               << "element " << index << " of " << array.size() << " is " << to_double(values[i])
+               << ", expected " << to_double(everywhere);
+    }
+  }
+  return testing::AssertionSuccess();
+}
+
+// Each element is `everywhere` or its mark, bit for bit; with a window, what was written. Compared
+// on the device: the host reads the marks, and, where something is wrong, the `chunk` elements that
+// hold the first that is.
 template <typename T>
 testing::AssertionResult holds(const DeviceBuffer<T>& array, T everywhere, const Marks<T>& marks,
                                Stream& stream, std::size_t chunk = std::size_t{1} << 16) {
@@ -85,6 +145,8 @@ testing::AssertionResult holds(const DeviceBuffer<T>& array, T everywhere, const
         marked = wrong(begin + static_cast<std::int64_t>(i), found[i], run[i]);
   });
   if (!marked) return marked;
+  if constexpr (backend == Backend::host)
+    if (host::grid_window()) return written_holds(array, everywhere, marks);
   // All marks are right, so a part is right if no more elements than its marks differ.
   const auto is_right = [&](std::int64_t first, std::int64_t end) {
     const auto differing =
@@ -110,6 +172,13 @@ testing::AssertionResult holds(const DeviceBuffer<T>& array, T everywhere, const
 }
 
 } // namespace kg::test
+
+// Ends the test where it cannot run on so many bytes. Else, to the end of the scope, the emulator
+// runs a window of each grid, which shows the marks that are put.
+#define KG_HUGE(bytes)                                                                             \
+  if (const std::string reason = ::kg::test::too_huge_reason(bytes, true); !reason.empty())        \
+    GTEST_SKIP() << reason;                                                                        \
+  [[maybe_unused]] ::kg::test::Window window(::kg::test::kBlockPerTile)
 
 // Ends the test where it cannot run on so many bytes.
 #define KG_SKIP_IF_TOO_HUGE(bytes)                                                                 \

@@ -3,6 +3,7 @@
 #include "runtime/device.h"
 #include "runtime/clusters.h"
 #include "runtime/error.h"
+#include "runtime/host/grid_window.h"
 #include "runtime/host/virtual_device.h"
 #include "runtime/ptx/library.h"
 #include "runtime/resident_clusters.h"
@@ -55,7 +56,12 @@ const DeviceProperties& device_properties() {
     p.max_grid_yz = small ? host::kSmallMaxGridYz : host::kMaxGridYz;
     return p;
   }();
-  return properties;
+  const host::GridWindow* const window = host::grid_window();
+  if (!window || window->sm_count() == 0) return properties;
+  thread_local DeviceProperties wide;
+  wide = properties;
+  wide.sm_count = window->sm_count();
+  return wide;
 }
 
 bool device_has_clusters() { return !ptx_run::enabled() || ptx_run::architecture() >= 90; }

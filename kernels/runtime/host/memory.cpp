@@ -6,6 +6,7 @@
 #include "runtime/host/device_memory.h"
 #include "runtime/host/observer.h"
 #include "runtime/host/queue.h"
+#include "runtime/host/sparse_memory.h"
 
 #include <algorithm>
 #include <atomic>
@@ -42,6 +43,19 @@ std::size_t block_bytes(std::size_t bytes) {
   return kGuardBytes + (bytes + unit - 1) / unit * unit + kGuardBytes;
 }
 
+void* new_block(std::size_t bytes) {
+  if (bytes > host::kMostSparseBytes) return nullptr;
+  if (bytes >= host::kSparseBytes) return host::map_sparse(block_bytes(bytes), kPoisonByte);
+  void* const block = std::aligned_alloc(alignment(), block_bytes(bytes));
+  if (block) std::memset(static_cast<unsigned char*>(block) + kGuardBytes, kPoisonByte, bytes);
+  return block;
+}
+
+void fill(void* device, unsigned char value, std::size_t bytes) {
+  if (bytes < host::kSparseBytes || !host::fill_sparse(device, value, bytes))
+    std::memset(device, value, bytes);
+}
+
 void run_or_record(Stream& stream, host::Queue::Task task) {
   host::queue_of(stream).run(std::move(task));
 }
@@ -51,11 +65,10 @@ void run_or_record(Stream& stream, host::Queue::Task task) {
 Allocation::Allocation(std::size_t bytes) : bytes_(bytes) {
   require(bytes < std::numeric_limits<std::size_t>::max() / 2,
           "Allocation: " + std::to_string(bytes) + " bytes is not a size; an extent was negative");
-  auto* block = static_cast<unsigned char*>(std::aligned_alloc(alignment(), block_bytes(bytes)));
+  auto* block = static_cast<unsigned char*>(new_block(bytes));
   require(block != nullptr, "out of memory: " + std::to_string(bytes) + " bytes asked, " +
                                 std::to_string(allocated.load()) + " bytes held");
   std::memset(block, kGuardByte, kGuardBytes);
-  std::memset(block + kGuardBytes, kPoisonByte, bytes);
   std::memset(block + kGuardBytes + bytes, kGuardByte, block_bytes(bytes) - kGuardBytes - bytes);
   data_ = block + kGuardBytes;
   if (host::observer) host::observer->allocated(block, block_bytes(bytes), bytes);
@@ -76,7 +89,7 @@ Allocation::~Allocation() {
     live().bytes.erase(data_);
   }
   void* const block = static_cast<unsigned char*>(data_) - kGuardBytes;
-  if (!host::observer || !host::observer->freed(block)) std::free(block);
+  if (!host::observer || !host::observer->freed(block)) host::free_block(block);
   allocated -= block_bytes(bytes_);
 }
 
@@ -134,7 +147,7 @@ void copy_on_device(void* to, const void* from, std::size_t bytes, Stream& strea
 void fill_bytes(void* device, unsigned char value, std::size_t bytes, Stream& stream) {
   if (bytes == 0) return;
   run_or_record(stream, [=] {
-    std::memset(device, value, bytes);
+    fill(device, value, bytes);
     if (host::observer) host::observer->written(device, bytes);
   });
 }
@@ -142,7 +155,7 @@ void fill_bytes(void* device, unsigned char value, std::size_t bytes, Stream& st
 void poison(void* device, std::size_t bytes, Stream& stream) {
   if (bytes == 0) return;
   run_or_record(stream, [=] {
-    std::memset(device, kPoisonByte, bytes);
+    fill(device, kPoisonByte, bytes);
     if (host::observer) host::observer->poisoned(device, bytes);
   });
 }

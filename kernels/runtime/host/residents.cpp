@@ -40,7 +40,7 @@ std::exception_ptr Resident::stand_aside(Block& block, std::uint64_t polls) {
 bool Resident::is_crowded() const { return all_.crowded_; }
 
 Residents::Residents(const LaunchContext& launch)
-    : launch_(launch), blocks_(std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z) {}
+    : launch_(launch), indices_(launch.grid), blocks_(indices_.count()) {}
 
 void Residents::run() {
   int processors = launch_.schedule.workers;
@@ -84,9 +84,7 @@ void Residents::work(Block& block, bool is_counted) {
   }
   for (std::uint64_t i;
        !failed_ && (i = next_.fetch_add(1, std::memory_order_relaxed)) < blocks_;) {
-    const uint3 index{static_cast<unsigned>(i % launch_.grid.x),
-                      static_cast<unsigned>(i / launch_.grid.x % launch_.grid.y),
-                      static_cast<unsigned>(i / launch_.grid.x / launch_.grid.y)};
+    const uint3 index = indices_[i];
     me.index_ = index;
     try {
       block.run(launch_, index, {nullptr, nullptr, {}, &me});

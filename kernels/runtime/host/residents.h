@@ -11,6 +11,7 @@
 #pragma once
 
 #include "runtime/host/block.h"
+#include "runtime/host/grid_window.h"
 #include "runtime/host/watch.h"
 
 #include <atomic>
@@ -77,6 +78,7 @@ class Residents final : public Watched {
   void add_workers(unsigned count) override;
 
   const LaunchContext& launch_;
+  const BlockIndices indices_;
   const std::uint64_t blocks_;
   std::uint64_t limit_ = 0; // of blocks that are resident at once; 0: not known yet
   std::atomic<std::uint64_t> next_ = 0;

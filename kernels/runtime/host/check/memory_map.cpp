@@ -3,9 +3,9 @@
 #include "runtime/host/check/memory_map.h"
 
 #include "runtime/host/block.h"
+#include "runtime/host/sparse_memory.h"
 #include "runtime/memory.h"
 
-#include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -55,7 +55,7 @@ void MemoryMap::release(void* block) {
     kept_bytes_ -= oldest->second.block_bytes;
     shadow_.mark(oldest->first, oldest->second.block_bytes, kGuard);
     shadow_.remove(oldest->first, oldest->second.block_bytes);
-    std::free(reinterpret_cast<void*>(oldest->first));
+    host::free_block(reinterpret_cast<void*>(oldest->first));
     blocks_.erase(oldest);
   }
 }

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/host/check/shadow.h"
 
+#include "runtime/host/sparse_memory.h"
 #include "runtime/memory.h"
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 namespace kg::check {
 namespace {
@@ -60,13 +62,39 @@ void Page::split(unsigned char finer) {
 
 Page* Shadow::find_slowly(std::uintptr_t number) {
   const auto found = pages_.find(number);
-  if (found == pages_.end()) return nullptr;
-  return recent_[number % kRecent] = found->second.get();
+  if (found != pages_.end()) return recent_[number % kRecent] = found->second.get();
+  const auto next = untouched_.upper_bound(number);
+  if (next == untouched_.begin() || std::prev(next)->second.end <= number) return nullptr;
+  auto& page = pages_[number] = std::make_unique<Page>();
+  page->number = number;
+  page->space = Space::global;
+  page->fill = std::prev(next)->second.fill;
+  return recent_[number % kRecent] = page.get();
+}
+
+void Shadow::drop(std::uintptr_t first, std::uintptr_t end) {
+  recent_.fill(nullptr);
+  std::erase_if(pages_, [&](const auto& page) { return first <= page.first && page.first < end; });
+  for (auto range = untouched_.begin(); range != untouched_.end() && range->first < end;) {
+    const auto [begin, rest] = *range;
+    if (rest.end <= first) {
+      ++range;
+      continue;
+    }
+    range = untouched_.erase(range);
+    if (begin < first) untouched_[begin] = {first, rest.fill};
+    if (end < rest.end) untouched_[end] = rest;
+  }
 }
 
 void Shadow::add(std::uintptr_t address, std::size_t bytes, Space space, Time fill) {
   if (bytes == 0) return;
   const std::uintptr_t last = (address + bytes - 1) >> kPageBits;
+  if (bytes >= host::kSparseBytes) {
+    drop(address >> kPageBits, last + 1);
+    untouched_[address >> kPageBits] = {last + 1, fill};
+    return;
+  }
   for (std::uintptr_t number = address >> kPageBits; number <= last; ++number) {
     auto& page = pages_[number];
     if (page && page->space != Space::local) continue;
@@ -79,6 +107,7 @@ void Shadow::add(std::uintptr_t address, std::size_t bytes, Space space, Time fi
 
 void Shadow::remove(std::uintptr_t address, std::size_t bytes) {
   const std::uintptr_t end = (address + bytes) >> kPageBits;
+  if (bytes >= host::kSparseBytes) return drop((address + kPageBytes - 1) >> kPageBits, end);
   for (std::uintptr_t number = (address + kPageBytes - 1) >> kPageBits; number < end; ++number) {
     recent_[number % kRecent] = nullptr;
     pages_.erase(number);
@@ -86,6 +115,14 @@ void Shadow::remove(std::uintptr_t address, std::size_t bytes) {
 }
 
 void Shadow::mark(std::uintptr_t address, std::size_t bytes, Time state) {
+  if (bytes >= host::kSparseBytes && find(address)) {
+    const std::uintptr_t first = (address + kPageBytes - 1) >> kPageBits;
+    const std::uintptr_t last = (address + bytes) >> kPageBits;
+    drop(first, last);
+    untouched_[first] = {last, state};
+    mark(address, (first << kPageBits) - address, state);
+    return mark(last << kPageBits, address + bytes - (last << kPageBits), state);
+  }
   while (bytes > 0) {
     const std::size_t offset = address % kPageBytes;
     const std::size_t part = std::min(bytes, kPageBytes - offset);

@@ -3,7 +3,8 @@
 //
 // The history of all memory that kernels can reach, by pages of 4 KiB: one Cell per four bytes, and
 // finer where a page is accessed in smaller pieces. A page that no kernel has touched yet needs no
-// cells. What settles almost every access by itself is kept apart from the rest.
+// cells, and in a sparse array (runtime/host/sparse_memory.h) no entry. What settles almost every
+// access by itself is kept apart from the rest.
 #pragma once
 
 #include "runtime/host/check/access.h"
@@ -11,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <unordered_map>
 
@@ -105,10 +107,19 @@ class Shadow {
  private:
   static constexpr std::size_t kRecent = 1024;
 
+  // Pages of sparse arrays that have no entry: up to page `end`, in state `fill`.
+  struct Untouched {
+    std::uintptr_t end;
+    Time fill;
+  };
+
   Page* find_slowly(std::uintptr_t number);
+  // The pages [first, end) lose their entries and are in no range; ranges around them stay.
+  void drop(std::uintptr_t first, std::uintptr_t end);
 
   std::array<Page*, kRecent> recent_{};
   std::unordered_map<std::uintptr_t, std::unique_ptr<Page>> pages_;
+  std::map<std::uintptr_t, Untouched> untouched_; // by the first page
 };
 
 } // namespace kg::check

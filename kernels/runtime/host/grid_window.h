@@ -1,0 +1,64 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A part of each grid, for arrays of more than 2^31 elements: the emulator would take minutes for
+// all blocks. The blocks must be independent of each other, and in the order of the elements along
+// each axis of the grid.
+#pragma once
+
+#include "runtime/host/vector_types.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace kg::host {
+
+// While it lives, launches from its thread run a window of their grid. Windows do not nest.
+class GridWindow {
+ public:
+  // sm_count: of the device while it lives, so that a grid of all resident blocks has one for each
+  // tile; 0: as always.
+  explicit GridWindow(int sm_count = 0);
+  ~GridWindow();
+  GridWindow(const GridWindow&) = delete;
+  GridWindow& operator=(const GridWindow&) = delete;
+
+  // The blocks of element `index` of `count`, and the ones beside them, along each axis.
+  void show(std::int64_t index, std::int64_t count);
+
+  // What runs along an axis of so many blocks, in rising order: the first, the last, what is shown,
+  // and some that are drawn by a fixed seed.
+  std::vector<unsigned> along(unsigned blocks) const;
+  int sm_count() const { return sm_count_; }
+
+ private:
+  struct Place {
+    std::int64_t index, count;
+    auto operator<=>(const Place&) const = default;
+  };
+  std::vector<Place> places_;
+  int sm_count_;
+};
+
+// This thread's; null where all blocks run.
+GridWindow* grid_window();
+
+// The indices of the blocks to run, in order: those of a grid, or of this thread's window of it.
+class BlockIndices {
+ public:
+  explicit BlockIndices(dim3 grid);
+  std::uint64_t count() const { return std::uint64_t{extent_.x} * extent_.y * extent_.z; }
+  uint3 operator[](std::uint64_t i) const {
+    const std::size_t x = i % extent_.x, y = i / extent_.x % extent_.y,
+                      z = i / extent_.x / extent_.y;
+    if (!x_.empty()) return {x_[x], y_[y], z_[z]};
+    return {static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(z)};
+  }
+
+ private:
+  dim3 extent_;
+  std::vector<unsigned> x_, y_, z_; // empty: all
+};
+
+} // namespace kg::host
