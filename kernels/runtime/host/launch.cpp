@@ -7,6 +7,7 @@
 #include "runtime/device.h"
 #include "runtime/host/block.h"
 #include "runtime/host/block_group.h"
+#include "runtime/host/grid_window.h"
 #include "runtime/host/idle_blocks.h"
 #include "runtime/host/launch_timer.h"
 #include "runtime/host/observer.h"
