@@ -53,13 +53,4 @@ std::vector<unsigned> GridWindow::along(unsigned blocks) const {
   return {result.begin(), result.end()};
 }
 
-BlockIndices::BlockIndices(dim3 grid) : extent_(grid) {
-  if (!window) return;
-  x_ = window->along(grid.x);
-  y_ = window->along(grid.y);
-  z_ = window->along(grid.z);
-  extent_ = {static_cast<unsigned>(x_.size()), static_cast<unsigned>(y_.size()),
-             static_cast<unsigned>(z_.size())};
-}
-
 } // namespace kg::host

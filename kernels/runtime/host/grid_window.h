@@ -6,9 +6,6 @@
 // each axis of the grid.
 #pragma once
 
-#include "runtime/host/vector_types.h"
-
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -43,22 +40,5 @@ class GridWindow {
 
 // This thread's; null where all blocks run.
 GridWindow* grid_window();
-
-// The indices of the blocks to run, in order: those of a grid, or of this thread's window of it.
-class BlockIndices {
- public:
-  explicit BlockIndices(dim3 grid);
-  std::uint64_t count() const { return std::uint64_t{extent_.x} * extent_.y * extent_.z; }
-  uint3 operator[](std::uint64_t i) const {
-    const std::size_t x = i % extent_.x, y = i / extent_.x % extent_.y,
-                      z = i / extent_.x / extent_.y;
-    if (!x_.empty()) return {x_[x], y_[y], z_[z]};
-    return {static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(z)};
-  }
-
- private:
-  dim3 extent_;
-  std::vector<unsigned> x_, y_, z_; // empty: all
-};
 
 } // namespace kg::host

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "runtime/host/block.h"
-#include "runtime/host/grid_window.h"
+#include "runtime/host/block_indices.h"
 #include "runtime/host/watch.h"
 
 #include <atomic>
