@@ -123,7 +123,12 @@ int main(int count, char** words) {
   const unsigned blocks = count > 2 ? unsigned(std::atoi(words[2])) : 64;
   if (count > 3) room = 163 * 1024;
   give_room(wait_for_last);
-  const auto is = [&](const char* name) { return std::strcmp(what, name) == 0; };
+  bool is_known = false;
+  const auto is = [&](const char* name) {
+    const bool is_it = std::strcmp(what, name) == 0;
+    is_known |= is_it;
+    return is_it;
+  };
   unsigned* flags;
   int *out, *numbers, *prefix, result = 0;
   unsigned wanted = 0;
@@ -153,6 +158,7 @@ int main(int count, char** words) {
   if (is("ticket")) ticket_lock<<<blocks, 32>>>(flags, flags + 1, out), wanted = blocks;
   if (is("ordered_locks")) locks<<<1, 32>>>(flags, false);
   if (is("crossed_locks")) locks<<<1, 32>>>(flags, true);
+  if (!is_known) return 2;
   const cudaError_t error = cudaMemcpy(&result, from, sizeof(int), cudaMemcpyDeviceToHost);
   cudaFree(flags);
   cudaFree(out);
