@@ -156,8 +156,9 @@ std::exception_ptr Residents::stand_aside(Resident& me, Block& block, std::uint6
   if (can_begin() && add_worker()) {
     begin_period();
   } else if (!wake_first()) {
+    const bool others_run = live_ > 1;
     lock.unlock();
-    if (!observer) std::this_thread::yield(); // other workers run
+    if (others_run) std::this_thread::yield();
     return nullptr;
   }
   if (observer) observer->block_stands_aside(block);
