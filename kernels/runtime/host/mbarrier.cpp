@@ -203,7 +203,7 @@ std::string mbarrier_missing(const std::uint64_t* barrier) {
   std::string text =
       fmt::format("for phase {} (parity {}) of the mbarrier", note.phases, state.parity);
   if (note.initialised.line != 0)
-    text += fmt::format(" initialised at {}:{}", note.initialised.file, note.initialised.line);
+    text += fmt::format(" initialized at {}:{}", note.initialised.file, note.initialised.line);
   text += fmt::format(", where {} of {} arrivals are missing", state.pending, state.expected);
   if (state.bytes > 0)
     text += fmt::format(" and {} bytes, of {} expected", state.bytes, note.expected_bytes);

@@ -40,7 +40,7 @@ unsigned mbarrier_parity(std::uint64_t token);
 
 // What Block::wait_until() asks.
 bool mbarrier_has_ended(const void* barrier, unsigned parity);
-// What the open phase lacks, for a report: "for phase 3 (parity 1) of the mbarrier initialised at
+// What the open phase lacks, for a report: "for phase 3 (parity 1) of the mbarrier initialized at
 // k.cu:5, where 2 of 4 arrivals are missing".
 std::string mbarrier_missing(const std::uint64_t* barrier);
 

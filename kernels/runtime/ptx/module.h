@@ -101,7 +101,8 @@ struct Module {
   std::vector<Entry> functions; // that have a body
 
   // The place that messages name: of a header of the CUDA toolkit or of kernels/instructions the
-  // nearest caller's that is none, which is what the author of a kernel knows. The file is 0 where the module says no line.
+  // nearest caller's that is none, which is what the author of a kernel knows. The file is 0 where
+  // the module says no line.
   Place named(const Place& place) const;
 };
 

@@ -116,7 +116,7 @@ void Checker::check_initialised(const SyncObject& barrier, const Passage& passag
   if (!findings_.is_new(fault, site, init.site)) return;
   findings_.add(
       fault, site, init.site,
-      fmt::format("{}, to complete at the mbarrier that {} initialised at {}{}",
+      fmt::format("{}, to complete at the mbarrier that {} initialized at {}{}",
                   accesses("copies in bulk", passage), other_thread(init.who, passage),
                   source_line(init.site),
                   ordered

@@ -118,7 +118,7 @@ TEST_P(BulkCopies, AHangSaysWhatIsMissing) {
       found(Mutant::arrival_missing),
       AllOf(HasSubstr("deadlock in kernel"),
             ContainsRegex("thread 0 waits in mbarrier_(try_)?wait at .*scale_tiles.cu:[0-9]+ "
-                          "for phase 0 \\(parity 0\\) of the mbarrier initialised at "
+                          "for phase 0 \\(parity 0\\) of the mbarrier initialized at "
                           ".*scale_tiles.cu:[0-9]+, where 1 of 64 arrivals are missing")));
   EXPECT_THAT(
       found(Mutant::bytes_too_many),
