@@ -38,7 +38,7 @@ TEST(ExactBless, WorseNeedsAReasonBetterDoesNot) {
   EXPECT_FALSE(refused.changes());
   EXPECT_EQ(refused.rows.at(0).values, cost(8).values);
 
-  const ExactBlessPlan told = plan({measured(cost(9))}, file, {"a wider tile", false, false});
+  const ExactBlessPlan told = plan({measured(cost(9))}, file, {"a wider tile", false});
   EXPECT_EQ(told.entries.at(0).action, BlessAction::changed);
   EXPECT_EQ(told.entries.at(0).changes, "value 8 -> 9");
   EXPECT_EQ(told.rows.at(0).why, "a wider tile");
@@ -50,7 +50,7 @@ TEST(ExactBless, WorseNeedsAReasonBetterDoesNot) {
 }
 
 TEST(ExactBless, FewerThanTheMinimumIsRefused) {
-  const ExactBlessPlan lost = plan({measured(cost(3))}, kNoFile, {"counted anew", false, false});
+  const ExactBlessPlan lost = plan({measured(cost(3))}, kNoFile, {"counted anew", false});
   EXPECT_EQ(lost.entries.at(0).action, BlessAction::refused);
   EXPECT_NE(lost.entries.at(0).reason.find("below the algorithmic minimum of 4"),
             std::string::npos);
@@ -62,7 +62,7 @@ TEST(ExactBless, ChangesOnlyWhatChanged) {
   const ExactRow a = cost(8, "sectors", "a"), c = cost(8, "sectors", "c");
   const ExactFile file = file_of({a, cost(8, "sectors", "b"), c});
   const ExactBlessPlan some =
-      plan({measured(a), measured(cost(4, "sectors", "b"))}, file, {"better", false, false});
+      plan({measured(a), measured(cost(4, "sectors", "b"))}, file, {"better", false});
   EXPECT_EQ(some.entries.at(0).action, BlessAction::unchanged);
   EXPECT_EQ(some.rows.at(0), a) << "its reason stays";
   EXPECT_EQ(some.rows.at(1).values[0], 4);
@@ -85,7 +85,7 @@ TEST(ExactBless, ALineIsBlessedAsAWhole) {
   EXPECT_FALSE(refused.changes());
   EXPECT_EQ(refused.rows, file.rows);
 
-  const ExactBlessPlan told = plan(mixed, file, {"a wider tile", false, false});
+  const ExactBlessPlan told = plan(mixed, file, {"a wider tile", false});
   EXPECT_EQ(told.rows.at(0).values[0], 7);
   EXPECT_EQ(told.rows.at(1).values[0], 9);
   const ExactBlessPlan one = plan({measured(cost(7, "sectors"))}, file, {"a wider tile"});
@@ -102,7 +102,7 @@ TEST(ExactBless, OrphansGoOnRequest) {
   EXPECT_EQ(removed.rows.size(), 1u);
   EXPECT_EQ(removed.entries.at(1).action, BlessAction::removed);
   const Covers nothing = [](const ExactRow&) { return false; };
-  EXPECT_EQ(plan_exact_bless(cost_table(), {measured(kept)}, file, nothing, {"", false, true})
+  EXPECT_EQ(plan_exact_bless(cost_table(), {measured(kept)}, file, nothing, {"", true})
                 .rows.size(),
             2u);
 }
