@@ -198,16 +198,6 @@ void Checker::block_ended(host::Block& block) {
   block.observed = nullptr;
 }
 
-// What held for a block alone does not any more.
-void Checker::block_stands_aside(host::Block& block) {
-  BlockState& state = state_of(block);
-  if (std::exchange(state.together, true)) return;
-  const Aside aside(aside_);
-  if (pending_.bytes != 0) resolve_pending();
-  judge_from_now_on(state);
-  objects_.merge(state.objects);
-}
-
 void Checker::block_destroyed(host::Block& block) {
   const auto alone = between_launches();
   const Aside aside(aside_);
@@ -268,20 +258,6 @@ void Checker::preempt(BlockState& state, host::Block& block, Site site) {
   }
   state.until_preemption = next_distance(state.random);
   block.preempt("the scheduler (preempted)", Location::here());
-}
-
-BlockState& Checker::owner_of(std::uintptr_t address, const Page* page, BlockState& state) {
-  if (!state.together || !page || page->space != Space::dynamic_shared) return state;
-  for (auto& [block, other] : blocks_)
-    if (address - other->dynamic_shared < host::kSharedBytesOptIn) return *other;
-  return state;
-}
-
-SyncObjects& Checker::objects_of(const void* object, BlockState& state) {
-  const Page* const page = shadow_.find(address_of(object));
-  const bool shared =
-      page && (page->space == Space::dynamic_shared || page->space == Space::static_shared);
-  return shared && !state.together ? state.objects : objects_;
 }
 
 // Into the shadow, from the notes: a read that lies within a page.
