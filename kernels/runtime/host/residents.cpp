@@ -188,10 +188,8 @@ bool Residents::is_deadlock() {
 
 std::string Residents::describe_deadlock() const {
   std::string text = fmt::format("deadlock in kernel {}: ", launch_.kernel_name(launch_.kernel));
-  text += next_ < blocks_
-              ? "the resident blocks only poll, in vain, and leave no place to those that "
-                "have not begun"
-              : "all blocks that have not ended only poll, in vain";
+  text += "all resident blocks only poll, in vain";
+  if (next_ < blocks_) text += ", and leave no place to those that have not begun";
   text += live_ == 1 ? "; 1 block is resident" : fmt::format("; {} blocks are resident", live_);
   text += blocks_ == 1 ? ", 1 was launched" : fmt::format(", {} were launched", blocks_);
   if (!lacks_.empty()) text += ", and the system has no OS thread for more: " + lacks_;

@@ -63,6 +63,6 @@ for poll in ldcg add cas sleep; do
     "timeout 60 taskset -c $first" $poll 20 crowded
 done
 expect 1 "deadlock in kernel [^;]*leave no place[^;]*; $places; .*progress\.cu:\d+" 'timeout 60' last 20 crowded
-expect 1 'deadlock in kernel [^;]*have not ended only poll[^;]*; 1 block is resident, 1 was launched; block \(0,0,0\): threads 0\.\.1 wait in \S[^;]* at \S*progress\.cu:\d+' \
+expect 1 'deadlock in kernel [^;]*all resident blocks only poll[^;]*; 1 block is resident, 1 was launched; block \(0,0,0\): threads 0\.\.1 wait in \S[^;]* at \S*progress\.cu:\d+' \
   "timeout 60 taskset -c $first" crossed_locks
 exit $failed
