@@ -18,7 +18,7 @@ TEST(CandidateExecutions, ParseTheShapeOnceForAll) {
   const Problem problem = candidate.problem(Dtype::f32, Shape::parse("rows3_cols40"));
   Stream stream;
   Bound bound(problem, completed(problem, {}), stream);
-  const Run& run = candidate.variants.front().run;
+  const auto& run = candidate.variants.front().run;
   run(bound.call, stream);
   const std::int64_t before = Shape::parses();
   run(bound.call, stream);
