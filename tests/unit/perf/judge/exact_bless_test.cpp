@@ -102,8 +102,7 @@ TEST(ExactBless, OrphansGoOnRequest) {
   EXPECT_EQ(removed.rows.size(), 1u);
   EXPECT_EQ(removed.entries.at(1).action, BlessAction::removed);
   const Covers nothing = [](const ExactRow&) { return false; };
-  EXPECT_EQ(plan_exact_bless(cost_table(), {measured(kept)}, file, nothing, {"", true})
-                .rows.size(),
+  EXPECT_EQ(plan_exact_bless(cost_table(), {measured(kept)}, file, nothing, {"", true}).rows.size(),
             2u);
 }
 
