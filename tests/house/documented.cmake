@@ -5,6 +5,9 @@
 # and state of a test, every metric that is gated, and every conformance test.
 cmake_minimum_required(VERSION 3.25)
 file(READ ${SOURCE}/docs/reference/diagnostics.md page)
+file(READ ${SOURCE}/docs/reference/bulk_copy_diagnostics.md bulk)
+string(REPLACE "\n## " "\n### " bulk "${bulk}")
+string(APPEND page "${bulk}")
 
 # names(OUT FILE REGEX): the first group of each match in FILE; at least one.
 function(names out file regex)

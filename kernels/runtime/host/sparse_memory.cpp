@@ -21,9 +21,9 @@ namespace kg::host {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-// Of one byte value. The kernel of the operating system allows 65530 mappings, 2^40 bytes need
-// 2^15.
-constexpr std::size_t kPattern = std::size_t{1} << 25;
+// Of one byte value. The kernel of the operating system allows 65530 mappings, of which stacks take
+// many. 2^40 bytes need 2^13.
+constexpr std::size_t kPattern = std::size_t{1} << 27;
 
 struct Array {
   std::uintptr_t end; // of whole pages

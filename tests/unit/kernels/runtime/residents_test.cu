@@ -118,15 +118,16 @@ TEST(Residents, MoreThanFitNeverMeet) {
   with_one_worker_and_more([&] {
     unsigned arrived = 0, passed = 0;
     const std::string error = error_of([&] {
-      launch(meet<Poll::atomic>, {.grid = 2 * sms + 1, .block = 1024}, &arrived, &passed);
+      launch(meet<Poll::atomic>, {.grid = sms + 1, .block = 64, .shared_bytes = 160 * 1024},
+             &arrived, &passed);
     });
     EXPECT_THAT(error, AllOf(HasSubstr("deadlock in kernel "), HasSubstr("only poll"),
-                             HasSubstr(std::to_string(2 * sms) + " blocks are resident, " +
-                                       std::to_string(2 * sms + 1) + " were launched"),
-                             HasSubstr("block (0,0,0) and " + std::to_string(2 * sms - 1) +
+                             HasSubstr(std::to_string(sms) + " blocks are resident, " +
+                                       std::to_string(sms + 1) + " were launched"),
+                             HasSubstr("block (0,0,0) and " + std::to_string(sms - 1) +
                                        " more: thread 0 waits in a polling loop at "),
                              HasSubstr(place("residents_test.cu", kAtomicLine)),
-                             HasSubstr("threads 1..1023 wait in __syncthreads")));
+                             HasSubstr("threads 1..63 wait in __syncthreads")));
     EXPECT_EQ(passed, 0u);
   });
   expect_meeting<Poll::atomic>(2); // the next launch works
