@@ -1,8 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A lock that nobody waits for, as 2 is never in it: a fault that neither the forward nor the
-// reverse order of threads shows. REPAIRED: without it.
+// A lock that nobody waits for, as 2 is never in it. REPAIRED: without that fault.
 #include <cstdio>
 #include <cuda_runtime.h>
 
