@@ -201,6 +201,7 @@ void Block::run_thread(unsigned id) {
   asm volatile("" : : "r"(shift));
   current_ = id;
   threadIdx = threads_[id].index;
+  looks.begin_anew(); // threads that each look once, and find the same, do not poll
   try {
     if (observer) [[unlikely]] {
       run_observed_thread();

@@ -56,9 +56,9 @@ expect 'a launch timed before its end, and atomics on one address' 0 'slow: time
 expect 'and their good twin' 0 'passed' timed_well.cu --costs --order forward
 grep -q 'slow: ' <<<"$output" && { echo 'FAILED: the good twin is called slow'; failed=1; }
 expect 'another order' 1 '\[race\]' race.cu --order reverse --order random:7
-expect 'a lock that excludes nobody' 1 '\[race\] kernel add(.*\n)*\nFAILED' lock.cu
+expect 'a lock that excludes nobody' 1 '\[race\] kernel add(.*\n)*The first order of threads that shows it: --order random:1\nFAILED' lock.cu
 expect 'the same without it' 0 'total 256\n+passed: no findings' lock.cu -D REPAIRED
-expect 'one order' 0 'passed: no findings \(1 launch;' lock.cu -D REPAIRED --order forward
+expect 'one order' 0 'passed: no findings \(1 launch;' lock.cu --order forward
 
 expect 'kernels that never ran, and arithmetic of a GPU' 0 'never ran: 2 of 5 kernels\n  never +coverage\.cu:29\n  no_instance +coverage\.cu:32\nfidelity: __expf, __fdividef \(correctly rounded here, approximated on a GPU\)\n\npassed' \
   coverage.cu --order forward --coverage coverage.info --json coverage.json

@@ -1,7 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A lock that nobody waits for, as 2 is never in it. REPAIRED: without that fault.
+// A lock that nobody waits for, as 2 is never in it: a fault that neither the forward nor the
+// reverse order of threads shows. REPAIRED: without it.
 #include <cstdio>
 #include <cuda_runtime.h>
 
