@@ -15,37 +15,39 @@ bool Emitter::bulk() {
   const auto& parts = now_->parts;
   if (parts[0] != "cp" || parts.size() < 3 || parts[1] != "async" || parts[2] != "bulk")
     return false;
+  if (has("tensor") || has("multicast::cluster"))
+    refuse("of bulk copies those with a tensor map or to several blocks are not executed");
   if (has("commit_group")) {
-    only({"async", "bulk"});
+    only_parts({"cp", "async", "bulk", "commit_group"});
     line(fmt::format("bulk_commit({});", where()));
   } else if (has("wait_group")) {
-    only({"async", "bulk", "wait_group"});
+    only_parts({"cp", "async", "bulk", "wait_group", "read"});
     line(fmt::format("bulk_wait({}, {}, {});", in(0, "u32"), has("read"), where()));
   } else if (has("prefetch")) {
     // It changes no value.
-  } else if (has("mbarrier::complete_tx::bytes") && has("global")) {
-    only({"async", "bulk", "shared::cluster", "shared::cta", "global",
-          "mbarrier::complete_tx::bytes"});
+    only_parts({"cp", "async", "bulk", "prefetch", "L2", "global", "L2::cache_hint"});
+  } else if (has("mbarrier::complete_tx::bytes")) {
+    only_parts({"cp", "async", "bulk", "shared::cluster", "shared::cta", "global",
+                "mbarrier::complete_tx::bytes", "L2::cache_hint"});
+    if (!has("global")) refuse("copies between blocks of a cluster are not executed");
     line(fmt::format("bulk_load({}, {}, {}, reinterpret_cast<u64*>({}), {});",
                      address(operand(0), shared_space()), address(operand(1), "global"),
                      in(2, "u32"), address(operand(3), shared_space()), where()));
-  } else if (has("bulk_group")) {
-    only({"async", "bulk", "global", "shared::cta"});
+  } else {
+    only_parts({"cp", "async", "bulk", "global", "shared::cta", "bulk_group", "L2::cache_hint"});
     line(fmt::format("bulk_store({}, {}, {}, {});", address(operand(0), "global"),
                      address(operand(1), "shared"), in(2, "u32"), where()));
-  } else {
-    refuse("of bulk copies only those between global and the block's shared memory are executed");
   }
   return true;
 }
 
 void Emitter::proxy_fence() {
   if (has("mbarrier_init")) {
-    only({"mbarrier_init", "release"});
+    only_parts({"fence", "mbarrier_init", "release", "cluster"});
     line("proxy_fence(Covered::mbarrier_init);");
     return;
   }
-  only({"proxy", "async"});
+  only_parts({"fence", "proxy", "async", "global", "shared::cta", "shared::cluster"});
   if (!has("async")) refuse("of proxy fences only fence.proxy.async is executed");
   const bool shared = has("shared::cta") || has("shared::cluster");
   line(fmt::format("proxy_fence(Covered::{});", has("global") ? "global"

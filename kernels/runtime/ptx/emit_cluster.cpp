@@ -15,10 +15,7 @@ bool Emitter::cluster() {
   const std::string& family = now_->parts[0];
   if (family == "barrier" && has("cluster")) {
     if (has("arrive")) {
-      for (const std::string& part : now_->parts)
-        if (part != "barrier" && part != "cluster" && part != "arrive" && part != "release" &&
-            part != "relaxed" && part != "aligned")
-          refuse("." + part + " is not known here");
+      only_parts({"barrier", "cluster", "arrive", "release", "relaxed", "aligned"});
       line(fmt::format("cluster_arrive({}, {});", has("relaxed"), where()));
     } else {
       line(fmt::format("cluster_wait({});", where()));

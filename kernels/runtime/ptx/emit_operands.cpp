@@ -235,6 +235,12 @@ void Emitter::only(std::initializer_list<std::string_view> known) const {
       refuse("." + now_->parts[i] + " is not known here");
 }
 
+void Emitter::only_parts(std::initializer_list<std::string_view> known) const {
+  for (const std::string& part : now_->parts)
+    if (std::find(known.begin(), known.end(), part) == known.end())
+      refuse("." + part + " is not known here");
+}
+
 std::string Emitter::round() const {
   if (has("rz") || has("rzi")) return "zero";
   if (has("rm") || has("rmi")) return "down";

@@ -70,6 +70,8 @@ class Emitter {
   std::string type() const;              // its last part
   // Refuses where the opcode has a part besides the first and the last that is none of these.
   void only(std::initializer_list<std::string_view> known) const;
+  // The same of an opcode without a type, for all of its parts.
+  void only_parts(std::initializer_list<std::string_view> known) const;
   std::string round() const; // "nearest", "zero", "down", "up" from rn, rz, rm, rp (and rni, ...)
 
   // --- The families; each says whether the instruction is one of its own.
