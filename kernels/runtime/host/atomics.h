@@ -34,9 +34,9 @@ struct AtomicWord<8> {
 };
 
 // Replaces *address by update(old) in one step and returns old. T: any trivially copyable type of
-// 2, 4 or 8 bytes.
+// 2, 4 or 8 bytes. Inlined, so that findings name the caller's line.
 template <class T, class Update>
-T atomic_update(T* address, Update update, Location where) {
+__forceinline__ T atomic_update(T* address, Update update, Location where) {
   using Word = typename AtomicWord<sizeof(T)>::Type;
   auto* word = reinterpret_cast<Word*>(address);
   Word before = __atomic_load_n(word, __ATOMIC_SEQ_CST);
