@@ -59,7 +59,7 @@ __global__ void wait_for_last(unsigned* flag) {
     atomicExch(flag, 1);
     return;
   }
-  while (*(volatile unsigned*)flag == 0) {
+  while (atomicAdd(flag, 0) == 0) {
   }
 }
 
