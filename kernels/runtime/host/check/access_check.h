@@ -42,6 +42,15 @@ template <Kind kind>
     if (write_ordered && (other->who & kWrite) && (write.who & other->who & kAtomic)) continue;
     if (!order.before(*other, thread)) conflict<kind>(*other, passage, (other->who & kWrite) != 0);
   }
+  // The executor's atomic operations read before they write, which ends what is known of the guess.
+  if constexpr (is_atomic(kind)) {
+    const Who mine = order.block() | thread;
+    for (const Access* other : {&first, &second})
+      if (other->time > launch_floor_ && other->who == mine)
+        guessed_ = {passage.address, mine, other->site};
+    if (is_write(kind) && guessed_.address == passage.address && guessed_.who == mine)
+      confirmed_.insert(guessed_.site);
+  }
   if constexpr (is_write(kind)) {
     for (Access* other : {&first, &second})
       if (!is_atomic(kind) || order.before(*other, thread)) *other = {};

@@ -130,6 +130,7 @@ void Checker::launch_began(const host::LaunchContext&) {
   launching_stack_ = this_stack();
   launch_floor_ = now_++;
   judged_pages_.clear();
+  guessed_ = {};
   read_enough_ = kReadEnough | (read_enough_ + 1);
   objects_.clear();
   forget_copies();

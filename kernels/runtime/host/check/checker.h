@@ -33,6 +33,7 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -206,9 +207,12 @@ class Checker final : public host::Observer {
   };
   // A plain read of what others update atomically: no fault if its thread takes it for a guess
   // only, which an atomic operation of its own then confirms (the usual loop around atomicCAS).
+  // Threads that leave such a loop early, as where a maximum is large enough, confirm nothing: a
+  // plain read by an instruction whose guess some thread has confirmed is a guess as well.
   struct Guess {
     Who who;
     std::uintptr_t address;
+    Site plain_read; // 0: a volatile one
     Site site;
     Site other;
     std::string text;
@@ -338,6 +342,13 @@ class Checker final : public host::Observer {
   Findings findings_;
   Pending pending_;
   std::vector<Guess> guesses_;
+  struct PlainRead {
+    std::uintptr_t address;
+    Who who;
+    Site site;
+  };
+  PlainRead guessed_{};                // the last that an atomic operation of its thread followed
+  std::unordered_set<Site> confirmed_; // plain reads
   std::unordered_map<host::Block*, std::unique_ptr<BlockState>> blocks_;
   std::unordered_map<std::uintptr_t, Copy> copies_; // in flight, by destination
   std::map<std::uintptr_t, BulkWrite> bulk_writes_; // by their first byte

@@ -203,18 +203,18 @@ void Checker::conflict(const Access& other, const Passage& passage, bool other_w
                                  variable(passage.address, passage.owner, passage.block.launch()),
                                  other_thread(other.who, passage), other_verb,
                                  other_volatile ? " (volatile)" : "", source_line(other.site));
-  const auto guess = [&](Who who) {
-    guesses_.push_back({who & (kBlockMask | kThreadMask), passage.address, site, other.site,
-                        std::move(text), hint});
+  const auto guess = [&](Who who, Site plain_read) {
+    guesses_.push_back({who & (kBlockMask | kThreadMask), passage.address, plain_read, site,
+                        other.site, std::move(text), hint});
   };
   // A volatile read of what another lane stored is right where an atomic operation confirms it, as
   // in a lock by lanes.
   if ((kind == Kind::read && (other.who & kAtomic) && !in_flight) ||
       (kind == Kind::volatile_read && other_volatile))
-    return guess(me);
+    return guess(me, kind == Kind::read ? site : 0);
   if ((kind == Kind::atomic_write && !other_writes && !(other.who & kAtomic)) ||
       (kind == Kind::volatile_write && !other_writes && other_volatile))
-    return guess(other.who);
+    return guess(other.who, kind == Kind::atomic_write ? other.site : 0);
   if (!may_be_equal) return findings_.add(Fault::race, site, other.site, std::move(text), hint);
   pending_.address = passage.address;
   pending_.bytes = passage.bytes;
@@ -278,13 +278,16 @@ bool Checker::is_common_code(Site site) {
 
 void Checker::confirm_guess(Who who, std::uintptr_t address, std::size_t bytes) {
   std::erase_if(guesses_, [&](const Guess& guess) {
-    return guess.who == who && guess.address - address < bytes;
+    const bool confirmed = guess.who == who && guess.address - address < bytes;
+    if (confirmed && guess.plain_read != 0) confirmed_.insert(guess.plain_read);
+    return confirmed;
   });
 }
 
 void Checker::resolve_guesses() {
   for (Guess& guess : guesses_) {
-    if (findings_.is_new(Fault::race, guess.site, guess.other, guess.hint))
+    if (!confirmed_.contains(guess.plain_read) &&
+        findings_.is_new(Fault::race, guess.site, guess.other, guess.hint))
       findings_.add(Fault::race, guess.site, guess.other, std::move(guess.text), guess.hint);
   }
   guesses_.clear();

@@ -5,6 +5,7 @@
 # STRICT that is a failure, and nothing is blessed.
 cmake_minimum_required(VERSION 3.25)
 set(ENV{KERNELGRADE_NVDISASM} none)
+set(ENV{GIT_DIR} none) # uncommitted changes, which also hinder blessing, are another matter
 
 # expect(<code> <text> <argument>...)
 function(expect code text)

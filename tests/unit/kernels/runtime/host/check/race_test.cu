@@ -270,6 +270,34 @@ TEST_P(Races, GuessThatASwapConfirms) {
   EXPECT_EQ(product.to_host(stream_)[0], 59049u);
 }
 
+// A thread that leaves the loop early has only guessed. What it reads behind the loop is no guess.
+__global__ void maximum_by_swap(const unsigned* in, unsigned* largest, unsigned* out, bool read) {
+  const unsigned mine = in[blockIdx.x * blockDim.x + threadIdx.x];
+  unsigned old = *largest;
+  while (old < mine) {
+    const unsigned assumed = old;
+    old = atomicCAS(largest, assumed, mine);
+    if (old == assumed) break;
+  }
+  if (read) out[blockIdx.x * blockDim.x + threadIdx.x] = *largest;
+}
+
+TEST_P(Races, GuessOfAThreadThatNeedsNoSwap) {
+  const DeviceBuffer<unsigned> out(10);
+  for (const bool falling : {true, false}) {
+    std::vector<unsigned> values(10);
+    for (unsigned i = 0; i < 10; ++i) values[i] = falling ? 20 - i : 10 + i;
+    const auto in = DeviceBuffer<unsigned>::from_host(values, stream_);
+    for (const bool read : {false, true}) {
+      const auto largest = filled<unsigned>(1);
+      const std::string found =
+          finding(maximum_by_swap, {2, 5}, in.data(), largest.data(), out.data(), read);
+      EXPECT_EQ(found.starts_with("[race]"), read) << found;
+      EXPECT_EQ(largest.to_host(stream_)[0], falling ? 20 : 19);
+    }
+  }
+}
+
 // Lanes that trust to run in step, as older code does.
 __global__ void in_step(float* out) {
   __shared__ volatile float values[64];
