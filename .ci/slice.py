@@ -4,8 +4,9 @@
 """Runs a part of the tests labelled mutants or nightly, as long as the clock allows.
 
 The tests are dealt to slices of about equal duration. A commit runs the slice that follows from its
-number in the history and, while there is time, the next ones; first come the tests of the operations
-that it changed. Tests that share a fixture (a program that is built for them) are one unit. What the
+number in the history and, while there is time, the next ones; first come the tests of what it changed:
+of the operation op_<name> where a folder or a file has this name, of the tool of_<name> where a word of
+a path is this name. Tests that share a fixture (a program that is built for them) are one unit. What the
 time did not allow is named.
 """
 import argparse
@@ -30,7 +31,7 @@ class Unit:
     """Tests that run together: one, or all that need the same fixture."""
 
     def __init__(self, key):
-        self.key, self.names, self.numbers, self.ops, self.seconds = key, [], [], set(), 0.0
+        self.key, self.names, self.numbers, self.subjects, self.seconds = key, [], [], set(), 0.0
 
 
 def output(*command):
@@ -60,7 +61,7 @@ def all_units(build, families=()):
         unit = units.setdefault(key, Unit(key))
         unit.names.append(name)
         unit.numbers.append(number)
-        unit.ops |= {label[3:] for label in labels if label.startswith('op_')}
+        unit.subjects |= {label for label in labels if label.startswith(('op_', 'of_'))}
         unit.seconds += durations.get(name.split('.')[0], UNKNOWN_SECONDS)
     present = {name.split('.')[0] for unit in units.values() for name in unit.names}
     missing = sorted(set(families) - present) if families else [] if units else ['any']
@@ -88,15 +89,16 @@ def default_number():
     return int(output(*git, 'rev-list', '--count', 'HEAD')) % SLICES
 
 
-def changed_operations(base, ops):
-    """Operations whose name is a folder or a file of the change, and why none is known."""
+def changed_subjects(base, subjects):
+    """The labels of what the change touches, and why none is known."""
     git = ('git', '-c', f'safe.directory={os.getcwd()}')
     try:
         paths = output(*git, 'diff', '--name-only', base, 'HEAD').splitlines()
     except subprocess.CalledProcessError:
         return set(), f'{base} is not in this clone'
-    words = {re.sub(r'\.\w+$', '', part) for path in paths for part in path.split('/')}
-    return ops & words, ''
+    parts = {re.sub(r'\.\w+$', '', part) for path in paths for part in path.split('/')}
+    words = {word for path in paths for word in re.split(r'[^A-Za-z0-9]+', path)}
+    return subjects & ({f'op_{part}' for part in parts} | {f'of_{word}' for word in words}), ''
 
 
 def run_batch(build, units, log, seconds):
@@ -126,19 +128,21 @@ def main():
     parser.add_argument('--build', default='build/host', help='build tree (default: %(default)s)')
     parser.add_argument('--number', type=int, choices=range(SLICES), help='slice (default: follows from the commit)')
     parser.add_argument('--base', default='HEAD~1', help='what changed since this commit runs first (default: %(default)s)')
-    parser.add_argument('--seconds', type=int, required=True, help='when to stop')
+    parser.add_argument('--seconds', type=int, help='when to stop (needed without --list)')
     parser.add_argument('--log', default='build/slice.log', help="CTest's output (default: %(default)s)")
     parser.add_argument('--list', action='store_true', help='print the units and their estimated seconds, and run nothing')
     parser.add_argument('--families', type=lambda text: text.split(','), default=[], help="first words of tests' names, as checked,ptx (default: all)")
     options = parser.parse_args()
+    if options.seconds is None and not options.list:
+        parser.error('--seconds: for how long?')
 
     units = all_units(options.build, options.families)
     slices, loads = dealt(units)
     number = default_number() if options.number is None else options.number
-    changed, why = changed_operations(options.base, {op for unit in units.values() for op in unit.ops})
-    first = sorted(key for key, unit in units.items() if unit.ops & changed)
+    changed, why = changed_subjects(options.base, {subject for unit in units.values() for subject in unit.subjects})
+    first = sorted(key for key, unit in units.items() if unit.subjects & changed)
     print(f'slice {number} of {SLICES}: {len(slices[number])} units, estimated {loads[number] / 60:.0f} CPU minutes on a fast core')
-    print(f'changed since {options.base}: {", ".join(sorted(changed)) or why or "no operation"}')
+    print(f'changed since {options.base}: {", ".join(sorted(changed)) or why or "nothing that has tests here"}')
     if options.list:
         for key in first + [key for key in slices[number] if key not in set(first)]:
             print(f'{units[key].seconds:8.1f} s  {" ".join(units[key].names)}')

@@ -3,6 +3,7 @@
 #
 # Every registered test of BUILD has exactly one tier among its labels, and no label contains another's name: `ctest -L` takes a
 # regular expression, so `-L perf` would also choose a label `perf_fast`. Only an operation's label may begin with another one's.
+# A nightly test belongs to a slice of .ci/slice.py (unit.slices); of_<word> names the tool that it tests.
 cmake_minimum_required(VERSION 3.25)
 set(tiers correctness checked ptx mutants unit perf sanitize model fuzz nightly)
 

@@ -57,7 +57,11 @@ Problem problem(Dtype dtype, const Shape& shape) {
     result.inputs[1].element = [](std::int64_t i) { return static_cast<std::uint64_t>(i); };
     result.outputs.push_back({"sorted_values", Dtype::i32, {n}});
   }
-  if (count > 0) result.inputs.push_back(offsets_of_segments(n, count));
+  if (count > 0) {
+    result.inputs.push_back(offsets_of_segments(n, count));
+    result.calling = {pairs ? "pairs_segments" : "keys_segments",
+                      {{"n", {n}}, {"segments", {count}}}};
+  }
   return result;
 }
 
