@@ -44,6 +44,21 @@ def recorded_durations():
     return {family: float(seconds) for family, seconds in lines}
 
 
+def record_durations(build):
+    """Writes the mean of what CTest has measured in this build tree, for the families of which it has run a test."""
+    measured = collections.defaultdict(list)
+    families = {name.split('.')[0] for unit in all_units(build).values() for name in unit.names}
+    with open(f'{build}/Testing/Temporary/CTestCostData.txt', encoding='utf-8') as file:
+        for line in file:
+            words = line.split() # a test's name, its runs, their mean in seconds (random with --schedule-random); then what failed last
+            if len(words) == 3 and words[1] != '0' and float(words[2]) < 7200 and words[0].split('.')[0] in families:
+                measured[words[0].split('.')[0]].append(float(words[2]))
+    durations = recorded_durations() | {family: max(1.0, sum(each) / len(each)) for family, each in measured.items()}
+    with open(DURATIONS, 'w', encoding='utf-8') as file:
+        file.write('family,seconds\n' + ''.join(f'{family},{durations[family]:.0f}\n' for family in sorted(durations)))
+    print(f'{DURATIONS}: {len(measured)} families of {len(durations)} as measured in {build}')
+
+
 def all_units(build, families=()):
     """The units of the build tree, by key; of these families alone, where some are named."""
     durations = recorded_durations()
@@ -131,8 +146,12 @@ def main():
     parser.add_argument('--seconds', type=int, help='when to stop (needed without --list)')
     parser.add_argument('--log', default='build/slice.log', help="CTest's output (default: %(default)s)")
     parser.add_argument('--list', action='store_true', help='print the units and their estimated seconds, and run nothing')
+    parser.add_argument('--record', action='store_true', help=f'write the durations that CTest measured here into {DURATIONS}, and run nothing')
     parser.add_argument('--families', type=lambda text: text.split(','), default=[], help="first words of tests' names, as checked,ptx (default: all)")
     options = parser.parse_args()
+    if options.record:
+        record_durations(options.build)
+        return 0
     if options.seconds is None and not options.list:
         parser.error('--seconds: for how long?')
 

@@ -17,7 +17,7 @@
 #   ptx.<op>.<dtype>           CTest tests: the same tests on the PTX that nvcc made of the kernels (host backend, nvcc), label ptx (of some
 #                              ops and the first type; else nightly)
 #   ptx_checked.<op>.<dtype>   the same under the checkers, label nightly
-#   ptx_approx.<op>.<dtype>, ptx_fuse.<op>.<dtype>   ptx.* with what the PTX ISA lets a GPU do otherwise, label nightly
+#   ptx_liberties.<op>.<dtype> ptx.* with what the PTX ISA lets a GPU do otherwise, label nightly
 #   sanitize.<tool>.<op>       the tests under each tool of compute-sanitizer (cuda backend), label sanitize
 #   mutants.<op>               CTest test that the tests find the bugs of tests/ops/<op>/mutants.json (host backend, g++)
 #   perf.<op>.<dtype>          CTest tests that gate the timings, label perf (on the host of an op that is not blessed: nightly)
@@ -201,34 +201,36 @@ function(kernelgrade_add_op op)
           set_tests_properties(${tier}.${op}.${dtype} PROPERTIES FIXTURES_REQUIRED fatbins_${op})
         endif()
       endforeach()
-      # And once more as a GPU may run it otherwise (kernels/runtime/ptx/liberties.h).
-      foreach(liberty IN ITEMS approx=1 fuse=1)
-        string(REGEX MATCH "^[a-z]+" name ${liberty})
-        string(TOUPPER ${liberty} variable)
-        add_test(NAME ptx_${name}.${op}.${dtype} COMMAND ${op}_test --dtype ${dtype})
-        set_tests_properties(ptx_${name}.${op}.${dtype} PROPERTIES
-          LABELS "nightly;cat_${arg_CATEGORY};op_${op}" TIMEOUT 900 SKIP_RETURN_CODE 77 FIXTURES_REQUIRED fatbins_${op}
-          ENVIRONMENT "${beside_others};KERNELGRADE_PTX=${folder};KERNELGRADE_PTX_${variable}")
-      endforeach()
+      # And once more as a GPU may run it otherwise (kernels/runtime/ptx/liberties.h): what is right is right with both at once.
+      add_test(NAME ptx_liberties.${op}.${dtype} COMMAND ${op}_test --dtype ${dtype})
+      set_tests_properties(ptx_liberties.${op}.${dtype} PROPERTIES
+        LABELS "nightly;cat_${arg_CATEGORY};op_${op}" TIMEOUT 900 SKIP_RETURN_CODE 77 FIXTURES_REQUIRED fatbins_${op}
+        ENVIRONMENT "${beside_others};KERNELGRADE_PTX=${folder};KERNELGRADE_PTX_APPROX=1;KERNELGRADE_PTX_FUSE=1")
       if(TEST ptx_checked.${op}.${dtype})
         set_property(TEST ptx_checked.${op}.${dtype} APPEND PROPERTY ENVIRONMENT KERNELGRADE_VIRTUAL_DEVICE=small)
       endif()
     endif()
     if(TARGET ${op}_checked_test)
-      # By day there is time for the first type and for one order: the checkers know in any order who waits for whom.
+      # By day the first type in one order: the checkers know in any order who waits for whom. At night it runs in two more, and the other
+      # types, whose kernels are instances of the same templates, in one.
       list(FIND arg_DTYPES ${dtype} index)
-      foreach(order IN ITEMS "" .reverse .random)
+      set(orders .random)
+      if(index EQUAL 0)
+        set(orders "" .reverse .random)
+      endif()
+      foreach(order IN LISTS orders)
         set(label checked)
-        if(order OR index GREATER 0)
+        set(environment "${beside_others};KERNELGRADE_VIRTUAL_DEVICE=small")
+        if(order)
           set(label nightly)
+          string(REPLACE . KERNELGRADE_THREAD_ORDER= variable ${order})
+          string(REPLACE random random:20260117 variable ${variable})
+          list(APPEND environment ${variable})
         endif()
         add_test(NAME checked.${op}.${dtype}${order} COMMAND ${op}_checked_test --dtype ${dtype})
         set_tests_properties(checked.${op}.${dtype}${order} PROPERTIES
-          LABELS "${label};cat_${arg_CATEGORY};op_${op}" TIMEOUT 600 SKIP_RETURN_CODE 77
-          ENVIRONMENT "${beside_others};KERNELGRADE_VIRTUAL_DEVICE=small")
+          LABELS "${label};cat_${arg_CATEGORY};op_${op}" TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT "${environment}")
       endforeach()
-      set_property(TEST checked.${op}.${dtype}.reverse APPEND PROPERTY ENVIRONMENT KERNELGRADE_THREAD_ORDER=reverse)
-      set_property(TEST checked.${op}.${dtype}.random APPEND PROPERTY ENVIRONMENT KERNELGRADE_THREAD_ORDER=random:20260117)
     endif()
     # A row that looks slower is measured beside the commit that blessed it, which may have to be built first, where
     # KERNELGRADE_CONFIRM=auto asks for that.
