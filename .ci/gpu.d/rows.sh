@@ -131,11 +131,17 @@ record_rows() {
 
 # begun PACK PASS: of other passes, what the time cut off goes into its pack, since few files come back from a borrowed machine; of this
 # one it comes out of there, unless it stands in $results already, and then is no older. The journal first: it holds all that its file does.
+# Of a pass that is done they are packed already: a kill came before they were removed.
 begun() {
-  local file name of is_there=0
+  local file name of unit is_there=0
   for file in "$results"/{measure,rounds}.*.{json,json.journal}; do
     name=${file##*/}
     [[ -e $file && ${name%.journal} != "$2.json" ]] || continue
+    unit=${name#*.} unit=${unit%.json*}
+    if outcomes "${name%%.*}" | awk -F'\t' -v unit="$unit" '$1 == unit && $2 != "pending" { is_done = 1 } END { exit !is_done }'; then
+      rm "$file"
+      continue
+    fi
     [[ $name == rounds.* ]] && of=rounds || of=rows
     keep "$of" "$file" "begun.$name"
     pack "$of"

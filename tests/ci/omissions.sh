@@ -82,7 +82,7 @@ outcome() {
   local what=$1
   shift
   if (($# == 0)); then
-    printf 'ok: %s: exit code %d; %s\n' "$what" "$code" "$(sed -n '1s/^## //p' report/summary.md)"
+    printf 'ok: %s: exit code %d; %s\n' "$what" "$code" "$(if [[ -e report/summary.md ]]; then sed -n '1s/^## //p' report/summary.md; else tail -n 1 "$work/out"; fi)"
     return
   fi
   failed=1
@@ -102,14 +102,14 @@ omit() {
   outcome "$1" "${missing[@]}"
 }
 
-# What failed is repeated, alone; then nothing has failed last.
+# What failed, all types' tests, is repeated alone; then nothing has failed last.
 repeat() {
   local missing=()
   code=0
   ./grade test --failed --backend host >"$work/out" 2>&1 || code=$?
   ((code == 0)) || missing+=("exit code 0, not $code")
   grep -qF "$test" build/host/grade/failed.log || missing+=("$test in failed.log")
-  grep -qF '100% tests passed, 0 tests failed out of 1' "$work/out" || missing+=('one test that ran')
+  grep -q "^100% tests passed, 0 tests failed out of [0-9]\$" "$work/out" || missing+=('few tests that ran')
   ./grade test --failed --backend host | grep -q '^No test failed when it last ran' || missing+=('no failed test in the end')
   outcome './grade test --failed' "${missing[@]}"
 }
