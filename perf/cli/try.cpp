@@ -180,10 +180,9 @@ bool run_in_all_ways(const std::string& dtype, const std::vector<How>& all, cons
 }
 
 Judged judge_candidate(const perf::Operation& operation, const Programs& programs,
-                       const Options& options, const fs::path& plain, const fs::path& checked,
-                       const fs::path& folder) {
+                       const Options& options, const std::vector<std::string>& dtypes,
+                       const fs::path& plain, const fs::path& checked, const fs::path& folder) {
   Judged judged;
-  const std::vector<std::string> dtypes = claimed(programs, options, plain);
   for (const Dtype dtype : operation.dtypes)
     if (std::find(dtypes.begin(), dtypes.end(), name(dtype)) == dtypes.end())
       judged.unclaimed.emplace_back(name(dtype));
@@ -304,16 +303,19 @@ int try_candidate(const Options& options, World& world) {
     world.err << sandbox.words << "\n";
   std::string errors;
   const fs::path source = source_for_host(programs, options.attempt, folder.path());
-  const fs::path plain = compile(programs, options, source, false, folder.path(), errors);
-  const fs::path checked =
-      errors.empty() ? compile(programs, options, source, true, folder.path(), errors) : fs::path();
-  if (!errors.empty()) {
+  const auto not_compiled = [&] {
     world.out << judge::for_console(errors) << "\nFAILED: it does not compile\n";
     return judge::kExitFail;
-  }
+  };
   Judged judged;
   try {
-    judged = judge_candidate(operation, programs, options, plain, checked, folder.path());
+    const fs::path plain = compile(programs, options, source, false, folder.path(), errors);
+    if (!errors.empty()) return not_compiled();
+    // A wrong call is refused before more is compiled.
+    const std::vector<std::string> dtypes = claimed(programs, options, plain);
+    const fs::path checked = compile(programs, options, source, true, folder.path(), errors);
+    if (!errors.empty()) return not_compiled();
+    judged = judge_candidate(operation, programs, options, dtypes, plain, checked, folder.path());
   } catch (const candidate::Broken& broken) {
     world.out << "\nFAILED: " << judge::for_console(broken.what()) << "\n";
     return judge::kExitFail;
