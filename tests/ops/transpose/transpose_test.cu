@@ -127,7 +127,7 @@ KG_OWN_TEST(PermutedRowsArePermutedColumns) {
 KG_OWN_TEST(MoreThan2To31Elements) {
   constexpr std::int64_t kRows = 46349, kCols = 46351;
   static_assert(kRows * kCols > std::int64_t{1} << 31);
-  KG_SKIP_IF_TOO_HUGE(static_cast<std::size_t>(2 * kRows * kCols) * size_of(judge.dtype()));
+  KG_HUGE(static_cast<std::size_t>(2 * kRows * kCols) * size_of(judge.dtype()));
   dispatch_moved(judge.dtype(), [&]<class T>() {
     const T everywhere =
         test::from_raw_bits<T>(0x3C3C3C3C3C3C3C3C & test::poison_bits(judge.dtype()));
@@ -137,6 +137,9 @@ KG_OWN_TEST(MoreThan2To31Elements) {
     std::uint64_t bits = 1;
     for (const std::int64_t row : {std::int64_t{0}, kRows / 2, kRows - 2, kRows - 1})
       for (const std::int64_t col : {std::int64_t{0}, std::int64_t{33}, kCols - 1}) {
+        // Tiles are not in the order of elements: a window shows the first ones and the last ones.
+        const bool is_first = row == 0 && col <= 33, is_last = row >= kRows - 2 && col == kCols - 1;
+        if (backend == Backend::host && !is_first && !is_last) continue;
         before[row * kCols + col] = test::from_raw_bits<T>(bits);
         after[col * kRows + row] = test::from_raw_bits<T>(bits);
         ++bits;
