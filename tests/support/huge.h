@@ -25,6 +25,7 @@
 #include "runtime/environment.h"
 #include "runtime/host/grid_window.h"
 #include "runtime/host/sparse_memory.h"
+#include "runtime/host/virtual_device.h"
 #include "tests/oracle/numbers.h"
 #include "tests/support/unequal.h"
 
@@ -48,8 +49,13 @@ inline constexpr int kBlockPerTile = 1 << 22;
 inline std::string too_huge_reason(std::size_t bytes, bool windowed = false) {
   if (!is_set("KERNELGRADE_HUGE", true))
     return "KERNELGRADE_HUGE=0 leaves out arrays of more than 2^31 elements";
-  if constexpr (backend == Backend::host)
-    return windowed ? "" : "the emulator would take minutes for more than 2^31 elements";
+  if constexpr (backend == Backend::host) {
+    if (!windowed) return "the emulator would take minutes for more than 2^31 elements";
+    const int limit = device_properties().max_grid_yz;
+    return limit >= host::kMaxGridYz ? ""
+                                     : "the small virtual device has grids of at most " +
+                                           std::to_string(limit) + " blocks along y and z";
+  }
   if (device_properties().emulated)
     return "an emulated GPU would take minutes for more than 2^31 elements";
   const std::size_t free = device_free_bytes();
