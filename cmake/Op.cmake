@@ -174,6 +174,7 @@ function(kernelgrade_add_op op)
   # Tests run side by side: threads of a library's OpenMP that wait for work must not keep another test's core busy.
   set(beside_others OMP_WAIT_POLICY=passive)
   foreach(dtype IN LISTS arg_DTYPES)
+    list(FIND arg_DTYPES ${dtype} index)
     # What the tests said, as what the others measured, stays for `kernelgrade report`.
     add_test(NAME correctness.${op}.${dtype} COMMAND ${op}_test --dtype ${dtype}
       --gtest_output=json:${PROJECT_BINARY_DIR}/results/correctness.${op}.${dtype}.json)
@@ -183,7 +184,6 @@ function(kernelgrade_add_op op)
     if(KERNELGRADE_BACKEND STREQUAL "host" AND KERNELGRADE_NVCC)
       list(GET KERNELGRADE_RESOURCE_ARCHS -1 arch)
       kernelgrade_resource_folder(${arch} folder)
-      list(FIND arg_DTYPES ${dtype} index)
       foreach(tier IN ITEMS ptx ptx_checked)
         string(REPLACE ptx "" program ${op}${tier}_test) # of ptx_checked the checkers' program
         if(NOT TARGET ${program})
@@ -213,7 +213,6 @@ function(kernelgrade_add_op op)
     if(TARGET ${op}_checked_test)
       # By day the first type in one order: the checkers know in any order who waits for whom. At night it runs in two more, and the other
       # types, whose kernels are instances of the same templates, in one.
-      list(FIND arg_DTYPES ${dtype} index)
       set(orders .random)
       if(index EQUAL 0)
         set(orders "" .reverse .random)
@@ -239,7 +238,6 @@ function(kernelgrade_add_op op)
     # On the host, times without a baseline tell nothing: they wait until somebody blesses them. Nor do those of a second type tell by
     # day what those of the first do not; its costs on a GPU do, and are counted by day.
     set(label perf)
-    list(FIND arg_DTYPES ${dtype} index)
     if(KERNELGRADE_BACKEND STREQUAL "host" AND (index GREATER 0 OR op IN_LIST KERNELGRADE_HOST_NOT_BLESSED))
       set(label nightly)
     endif()
