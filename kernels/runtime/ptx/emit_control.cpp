@@ -89,7 +89,7 @@ bool Emitter::warp() {
     else
       refuse("this vote is not executed");
   } else if (family == "elect") { // d|p, mask; d may be _
-    only({"sync"});
+    only_parts({"elect", "sync"});
     const std::string lane = fmt::format("elected{}", temporaries_++);
     line(fmt::format("{{ const u32 {} = elected_lane({}, {}); {} {} }}", lane, in(1, "u32"),
                      where(), write(operand(0).parts[0], "b32", lane),

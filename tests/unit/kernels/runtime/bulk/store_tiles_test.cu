@@ -68,7 +68,7 @@ TEST_P(StoreTiles, MisuseIsRefused) {
   EXPECT_THAT(found(StoreMutant::row_misaligned),
               AllOf(HasSubstr("store_tiles.cu:"), HasSubstr("stmatrix"),
                     HasSubstr("a row is not aligned to 16 bytes")));
-  EXPECT_THAT(found(StoreMutant::half_of_warp), HasSubstr("by 16 lanes of the warp; all 32 must"));
+  EXPECT_THAT(found(StoreMutant::half_of_warp), HasSubstr("threads 0..15 wait in stmatrix"));
 }
 
 #if KG_CHECKED
