@@ -3,7 +3,6 @@
 #include "runtime/host/tensor_map.h"
 
 #include <algorithm>
-#include <cstring>
 #include <fmt/format.h>
 
 namespace kg::host {
@@ -89,7 +88,7 @@ std::size_t TiledTensor::box_bytes() const {
 
 TensorMap encode(const TiledTensor& tensor, Location where) {
   validate(tensor, where);
-  TensorMap map;
+  TensorMap map{};
   map.words[word::magic] = kMagic;
   map.words[word::kind] = std::uint64_t{static_cast<unsigned>(tensor.type)} |
                           std::uint64_t{tensor.rank} << 8 |
@@ -169,9 +168,8 @@ std::vector<BoxPiece> pieces_of_box(const TiledTensor& tensor,
   return pieces;
 }
 
-void fill_outside(const TiledTensor& tensor, void* to, std::size_t bytes) {
-  // All ones are a NaN of every floating-point type.
-  std::memset(to, tensor.fills_with_nan ? 0xFF : 0, bytes);
+unsigned char outside_byte(const TiledTensor& tensor) {
+  return tensor.fills_with_nan ? 0xFF : 0; // all ones: a NaN of every floating-point type
 }
 
 } // namespace kg::host

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "runtime/error.h"
+#include "runtime/tensor_map.h"
 
 #include <array>
 #include <cstddef>
@@ -41,10 +42,6 @@ struct TiledTensor {
   std::size_t box_bytes() const; // in shared memory, those outside of the tensor included
 };
 
-struct alignas(64) TensorMap {
-  std::array<std::uint64_t, 16> words{};
-};
-
 // Throws Error, with argument, value and fix, for what cuTensorMapEncodeTiled refuses.
 TensorMap encode(const TiledTensor& tensor, Location where = Location::here());
 // Throws Error for what encode() has not made.
@@ -62,7 +59,7 @@ std::vector<BoxPiece> pieces_of_box(const TiledTensor& tensor,
                                     const std::array<std::int32_t, kMaxTensorRank>& first,
                                     std::uintptr_t shared);
 
-// What elements outside of the tensor become.
-void fill_outside(const TiledTensor& tensor, void* to, std::size_t bytes);
+// What each byte outside of the tensor becomes.
+unsigned char outside_byte(const TiledTensor& tensor);
 
 } // namespace kg::host

@@ -5,9 +5,9 @@
 // element by element.
 #include "runtime/host/tensor_map.h"
 
-#include <cstring>
+#include "tests/unit/kernels/runtime/bulk/box_oracle.h"
+
 #include <gmock/gmock.h>
-#include <vector>
 
 namespace kg::host {
 namespace {
@@ -20,17 +20,7 @@ constexpr std::size_t kSpan = 64 * 1024; // bytes of shared memory in these test
 alignas(1024) unsigned char global_bytes[64 * 1024];
 alignas(1024) unsigned char shared_bytes[kSpan];
 
-// A tensor of u16 whose rows are longer than what it names, of this rank.
-TiledTensor small(unsigned rank) {
-  TiledTensor t;
-  t.type = TensorType::u16;
-  t.rank = rank;
-  t.base = global_bytes;
-  t.extent = {50, 7, 5, 3, 2};
-  t.stride = {112, 112 * 8, 112 * 8 * 5, 112 * 8 * 5 * 3};
-  t.box = {16, 4, 2, 2, 2};
-  return t;
-}
+TiledTensor small(unsigned rank) { return bulk::small_tensor(global_bytes, rank); }
 
 std::string refusal(const TiledTensor& tensor) {
   try {
@@ -89,53 +79,7 @@ TEST(TensorMap, RefusesWhatADriverRefuses) {
   EXPECT_THAT(with([](auto& t) { t.fills_with_nan = true; }), HasSubstr("floating-point"));
 }
 
-// The unit of 16 bytes at which unit `u` of the 8 of line `line`, 128 bytes long, lies.
-unsigned unit_of(Swizzle swizzle, unsigned line, unsigned u) {
-  static constexpr unsigned kOf128[8][8] = {{0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6},
-                                            {2, 3, 0, 1, 6, 7, 4, 5}, {3, 2, 1, 0, 7, 6, 5, 4},
-                                            {4, 5, 6, 7, 0, 1, 2, 3}, {5, 4, 7, 6, 1, 0, 3, 2},
-                                            {6, 7, 4, 5, 2, 3, 0, 1}, {7, 6, 5, 4, 3, 2, 1, 0}};
-  switch (swizzle) {
-  case Swizzle::none: return u;
-  case Swizzle::bytes32: return kOf128[line % 2][u];
-  case Swizzle::bytes64: return kOf128[line % 4][u];
-  case Swizzle::bytes128: return kOf128[line % 8][u];
-  }
-  return u;
-}
-
-// What shared memory holds when the box has come: element after element, dimension 0 first.
-std::vector<unsigned short> expected_box(const TiledTensor& t,
-                                         const std::array<std::int32_t, kMaxTensorRank>& first) {
-  std::vector<unsigned short> box(kSpan / 2, 0xABAB);
-  std::size_t n = 0;
-  std::array<std::int64_t, 5> at{}, steps{1, 1, 1, 1, 1}, end{1, 1, 1, 1, 1};
-  for (unsigned i = 0; i < t.rank; ++i) {
-    if (i > 0) steps[i] = t.element_stride[i];
-    end[i] = t.box[i];
-  }
-  for (at[4] = 0; at[4] < end[4]; at[4] += steps[4])
-    for (at[3] = 0; at[3] < end[3]; at[3] += steps[3])
-      for (at[2] = 0; at[2] < end[2]; at[2] += steps[2])
-        for (at[1] = 0; at[1] < end[1]; at[1] += steps[1])
-          for (at[0] = 0; at[0] < end[0]; ++at[0], ++n) {
-            bool inside = true;
-            std::int64_t byte = 0;
-            for (unsigned i = 0; i < t.rank; ++i) {
-              const std::int64_t index = first[i] + at[i];
-              inside = inside && index >= 0 && index < static_cast<std::int64_t>(t.extent[i]);
-              byte += index * (i == 0 ? 2 : static_cast<std::int64_t>(t.stride[i - 1]));
-            }
-            unsigned short value = 0;
-            if (inside) std::memcpy(&value, global_bytes + byte, 2);
-            const auto unit = static_cast<unsigned>(n / 8);
-            box[unit / 8 * 64 + unit_of(t.swizzle, unit / 8, unit % 8) * 8 + n % 8] = value;
-          }
-  return box;
-}
-
-std::vector<unsigned short> moved_box(const TiledTensor& t,
-                                      const std::array<std::int32_t, kMaxTensorRank>& first) {
+std::vector<unsigned short> moved_box(const TiledTensor& t, const bulk::Coordinates& first) {
   std::memset(shared_bytes, 0xAB, kSpan);
   std::size_t bytes = 0;
   for (const BoxPiece& piece :
@@ -144,7 +88,7 @@ std::vector<unsigned short> moved_box(const TiledTensor& t,
     if (piece.global)
       std::memcpy(to, piece.global, piece.bytes);
     else
-      fill_outside(t, to, piece.bytes);
+      std::memset(to, outside_byte(t), piece.bytes);
     bytes += piece.bytes;
   }
   EXPECT_EQ(bytes, t.box_bytes());
@@ -161,22 +105,13 @@ TEST_P(Boxes, OfEachRankAndSwizzle) {
     std::memcpy(global_bytes + i, &value, 2);
   }
   const auto [rank, swizzle] = GetParam();
-  TiledTensor t = small(rank);
-  t.swizzle = swizzle;
-  if (swizzle == Swizzle::bytes64) t.box[0] = 32;
-  if (swizzle == Swizzle::bytes128) t.box[0] = 64;
-  // Within, ragged at every edge, and wholly outside.
-  for (const std::array<std::int32_t, 5> first : {std::array<std::int32_t, 5>{8, 1, 1, 0, 0},
-                                                  {0, 0, 0, 0, 0},
-                                                  {-3, -1, -1, -1, -1},
-                                                  {45, 5, 4, 2, 1},
-                                                  {-70, 0, 0, 0, 0},
-                                                  {50, 7, 5, 3, 2},
-                                                  {1 << 30, -(1 << 30), 0, 0, 0}}) {
-    EXPECT_EQ(moved_box(t, first), expected_box(t, first)) << first[0];
+  const TiledTensor t = bulk::small_tensor(global_bytes, rank, swizzle);
+  for (const bulk::Coordinates& first : bulk::kOrigins) {
+    EXPECT_EQ(moved_box(t, first), bulk::loaded_box(t, first, global_bytes, kSpan / 2)) << first[0];
     TiledTensor strided = t;
     strided.element_stride = {3, 2, 2, 1, 2}; // the first is ignored
-    EXPECT_EQ(moved_box(strided, first), expected_box(strided, first)) << first[0];
+    EXPECT_EQ(moved_box(strided, first), bulk::loaded_box(strided, first, global_bytes, kSpan / 2))
+        << first[0];
   }
 }
 
