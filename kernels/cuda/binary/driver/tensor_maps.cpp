@@ -16,7 +16,8 @@ KG_DRIVER cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuu
                                  const cuuint32_t* box, const cuuint32_t* element_strides,
                                  CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                  CUtensorMapL2promotion, CUtensorMapFloatOOBfill fill) {
-  return after_init("cuTensorMapEncodeTiled", [&] {
+  // It needs neither cuInit nor a context: programs of the runtime API call it as well.
+  return code_of(kg::foreign::call("cuTensorMapEncodeTiled", [&] {
     demand_pointer(map, "tensorMap");
     demand_pointer(extents, "globalDim");
     demand_pointer(box, "boxDim");
@@ -52,5 +53,5 @@ KG_DRIVER cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuu
     } catch (const kg::Error& error) {
       refuse(CUDA_ERROR_INVALID_VALUE, error.what());
     }
-  });
+  }));
 }

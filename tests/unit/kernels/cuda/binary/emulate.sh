@@ -57,7 +57,7 @@ if [[ $what == tensor_map ]]; then
   compile tensor_map tensor_map.cu -cudart shared -gencode arch=compute_90a,code=compute_90a
   expect 0 'right' -- ./tensor_map
   expect 0 'right' --checked -- ./tensor_map
-  expect 1 '[barrier] kernel shift' --checked -- ./tensor_map wrong
+  expect 1 '[race] kernel shift' --checked -- ./tensor_map wrong
   grep -qE 'tensor_map\.cu:[0-9]+' out.txt || { cat out.txt; exit 1; }
   exit
 fi

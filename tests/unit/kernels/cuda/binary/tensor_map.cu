@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A program with a tensor map, for `kernelgrade emulate`: a matrix is loaded in swizzled boxes and
-// stored shifted by a row and a column. Says "right". With an argument its kernel expects no bytes.
+// stored shifted by a row and a column. Says "right". With an argument its kernel expects no
+// bytes, and so reads before they have come.
 #include <cuda.h>
 #include <cuda_runtime.h>
 
@@ -99,6 +100,8 @@ int main(int count, char**) {
       if (got[y * kColumns + x] != wanted)
         return std::printf("[%d][%d] is %g, not %g\n", y, x, got[y * kColumns + x], wanted), 1;
     }
+  cudaFree(in);
+  cudaFree(out);
   std::puts("right");
   return 0;
 }
