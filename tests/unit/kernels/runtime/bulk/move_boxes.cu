@@ -82,8 +82,7 @@ __global__ void store_box(const __grid_constant__ TensorMap map, int rank, Origi
   if (threadIdx.x == 0) {
     with_rank(rank, first, Store{map, box});
     ptx::cp_async_bulk_commit();
-    if (mutant != BoxMutant::group_not_awaited && mutant != BoxMutant::stage_overwritten)
-      ptx::cp_async_bulk_wait_group<0>();
+    if (mutant != BoxMutant::stage_overwritten) ptx::cp_async_bulk_wait_group<0>();
   }
   if (mutant == BoxMutant::stage_overwritten) {
     __syncthreads();

@@ -20,7 +20,6 @@ enum class BoxMutant : int {
   bytes_of_one_of_two,
   stage_reused,
   fence_missing,
-  group_not_awaited,
   stage_overwritten,
   shared_misaligned,
   rank_of_another,
