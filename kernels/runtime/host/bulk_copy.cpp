@@ -34,6 +34,50 @@ void check(Block& block, const void* to, const void* from, std::size_t bytes, co
                where);
 }
 
+void* pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+// A copy of nothing has no piece.
+BulkMove in_one_piece(const void* shared, const void* global, std::size_t bytes) {
+  BulkMove move{{}, bytes, 0};
+  auto* const outside = static_cast<unsigned char*>(const_cast<void*>(global));
+  if (bytes > 0) move.pieces.push_back({reinterpret_cast<std::uintptr_t>(shared), outside, bytes});
+  return move;
+}
+
+// Contiguous memory of a copy: what the observer sees, swizzled or not.
+struct Range {
+  std::uintptr_t begin;
+  std::size_t bytes;
+};
+
+std::vector<Range> joined(std::vector<Range> ranges) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  std::vector<Range> result;
+  for (const Range& range : ranges) {
+    if (!result.empty() && range.begin <= result.back().begin + result.back().bytes)
+      result.back().bytes =
+          std::max(result.back().bytes, range.begin + range.bytes - result.back().begin);
+    else
+      result.push_back(range);
+  }
+  return result;
+}
+
+std::vector<Range> shared_ranges(const BulkMove& move) {
+  std::vector<Range> ranges;
+  for (const BoxPiece& piece : move.pieces) ranges.push_back({piece.shared, piece.bytes});
+  return joined(std::move(ranges));
+}
+
+std::vector<Range> global_ranges(const BulkMove& move) {
+  std::vector<Range> ranges;
+  for (const BoxPiece& piece : move.pieces)
+    if (piece.global)
+      ranges.push_back({reinterpret_cast<std::uintptr_t>(piece.global), piece.bytes});
+  return joined(std::move(ranges));
+}
+
 } // namespace
 
 void BulkCopies::reset() {
@@ -50,22 +94,34 @@ bool BulkCopies::moves_at_once() {
   return false;
 }
 
-void BulkCopies::load(void* to, const void* from, std::size_t bytes, std::uint64_t* barrier,
-                      Location where) {
-  if (observer) observer->bulk_load_issued(to, from, bytes, barrier, where);
-  const Load load{to, from, bytes, barrier, where};
+void BulkCopies::load(BulkMove move, std::uint64_t* barrier, Location where) {
+  if (observer) {
+    for (const Range& range : global_ranges(move))
+      observer->bulk_load_reads(pointer(range.begin), range.bytes, where);
+    for (const Range& range : shared_ranges(move))
+      observer->bulk_load_issued(pointer(range.begin), range.bytes, barrier, where);
+  }
+  Load load{std::move(move), barrier, where};
   if (moves_at_once()) {
     land(load);
   } else {
-    std::memset(to, kInFlight, bytes);
-    loads_.push_back(load);
+    for (const BoxPiece& piece : load.move.pieces)
+      std::memset(pointer(piece.shared), kInFlight, piece.bytes);
+    loads_.push_back(std::move(load));
   }
 }
 
 void BulkCopies::land(const Load& load) {
-  std::memcpy(load.to, load.from, load.bytes);
-  if (observer) observer->bulk_load_landed(load.to, load.barrier);
-  mbarrier_complete_unobserved(block_, load.barrier, load.bytes, load.where);
+  for (const BoxPiece& piece : load.move.pieces) {
+    if (piece.global)
+      std::memcpy(pointer(piece.shared), piece.global, piece.bytes);
+    else
+      std::memset(pointer(piece.shared), load.move.outside, piece.bytes);
+  }
+  if (observer)
+    for (const Range& range : shared_ranges(load.move))
+      observer->bulk_load_landed(pointer(range.begin), load.barrier);
+  mbarrier_complete_unobserved(block_, load.barrier, load.move.bytes, load.where);
 }
 
 bool BulkCopies::deliver() {
@@ -73,7 +129,7 @@ bool BulkCopies::deliver() {
   const std::size_t which = block_.launch().schedule.order == ThreadOrder::random
                                 ? block_.random_bits() % loads_.size()
                                 : 0;
-  const Load load = loads_[which];
+  const Load load = std::move(loads_[which]);
   loads_.erase(loads_.begin() + static_cast<std::ptrdiff_t>(which));
   land(load);
   return true;
@@ -81,24 +137,39 @@ bool BulkCopies::deliver() {
 
 void BulkCopies::read(Store& store) {
   if (store.has_read) return;
-  const auto* const bytes = static_cast<const unsigned char*>(store.from);
-  store.data.assign(bytes, bytes + store.bytes);
+  for (const BoxPiece& piece : store.move.pieces) {
+    const auto* const bytes = static_cast<const unsigned char*>(pointer(piece.shared));
+    store.data.insert(store.data.end(), bytes, bytes + piece.bytes);
+  }
   store.has_read = true;
 }
 
 void BulkCopies::write(Store& store) {
   read(store);
-  if (!store.written) std::memcpy(store.to, store.data.data(), store.bytes);
+  const unsigned char* from = store.data.data();
+  if (!store.written) {
+    for (const BoxPiece& piece : store.move.pieces) {
+      std::memcpy(piece.global, from, piece.bytes);
+      from += piece.bytes;
+    }
+  }
   store.written = true;
 }
 
-void BulkCopies::store(void* to, const void* from, std::size_t bytes, Location where) {
-  if (observer) observer->bulk_store_issued(to, from, bytes, where);
-  Store store{to, from, bytes, where, {}};
+void BulkCopies::store(BulkMove move, Location where) {
+  std::erase_if(move.pieces, [](const BoxPiece& piece) { return !piece.global; });
+  if (observer) {
+    for (const Range& range : shared_ranges(move))
+      observer->bulk_store_issued(pointer(range.begin), range.bytes, where);
+    for (const Range& range : global_ranges(move))
+      observer->bulk_store_writes(pointer(range.begin), range.bytes, where);
+  }
+  Store store{std::move(move), where, {}};
   if (moves_at_once())
     write(store);
   else
-    std::memset(to, kInFlight, bytes);
+    for (const BoxPiece& piece : store.move.pieces)
+      std::memset(piece.global, kInFlight, piece.bytes);
   threads_[block_.thread_rank()].stores.push_back(std::move(store));
 }
 
@@ -114,13 +185,17 @@ void BulkCopies::wait_group(std::size_t pending, bool read_only) {
   for (; thread.read < count; ++thread.read) {
     Store& store = thread.stores[thread.read];
     read(store);
-    if (observer) observer->bulk_store_read(store.from, store.bytes);
+    if (!observer) continue;
+    for (const Range& range : shared_ranges(store.move))
+      observer->bulk_store_read(pointer(range.begin), range.bytes);
   }
   if (read_only) return;
   for (std::size_t i = 0; i < count; ++i) {
     Store& store = thread.stores[i];
     write(store);
-    if (observer) observer->bulk_store_written(store.to, store.bytes);
+    if (!observer) continue;
+    for (const Range& range : global_ranges(store.move))
+      observer->bulk_store_written(pointer(range.begin), range.bytes);
   }
   thread.stores.erase(thread.stores.begin(),
                       thread.stores.begin() + static_cast<std::ptrdiff_t>(count));
@@ -133,7 +208,7 @@ void BulkCopies::finish() {
   for (const Load& load : loads_)
     fail(fmt::format("the block has ended while a bulk copy of {} bytes into its shared memory is "
                      "in flight; wait for the phase of its mbarrier before the block ends",
-                     load.bytes),
+                     load.move.bytes),
          load.where);
   for (auto& [rank, thread] : threads_) {
     for (Store& store : thread.stores) {
@@ -141,7 +216,7 @@ void BulkCopies::finish() {
         fail(fmt::format("the block has ended while a bulk copy of {} bytes from its shared memory "
                          "is in flight; the thread that issued it (number {}) must commit it and "
                          "wait for the group, at least by .read",
-                         store.bytes, rank),
+                         store.move.bytes, rank),
              store.where);
       write(store);
     }
@@ -154,14 +229,14 @@ void bulk_load(void* to, const void* from, std::size_t bytes, std::uint64_t* bar
   block.perturb(name, where);
   check(block, to, from, bytes, name, where);
   mbarrier_check(barrier, name, where);
-  block.bulk_copies().load(to, from, bytes, barrier, where);
+  block.bulk_copies().load(in_one_piece(to, from, bytes), barrier, where);
 }
 
 void bulk_store(void* to, const void* from, std::size_t bytes, const char* name, Location where) {
   Block& block = running_block(name, where);
   block.perturb(name, where);
   check(block, to, from, bytes, name, where);
-  block.bulk_copies().store(to, from, bytes, where);
+  block.bulk_copies().store(in_one_piece(from, to, bytes), where);
 }
 
 void bulk_commit(const char* name, Location where) {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "runtime/error.h"
+#include "runtime/host/tensor_map.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +24,13 @@ namespace kg::host {
 
 class Block;
 
+// What one copy moves, in either direction.
+struct BulkMove {
+  std::vector<BoxPiece> pieces;
+  std::size_t bytes = 0;     // of all pieces: what a load completes
+  unsigned char outside = 0; // what a load writes where a piece has no global memory
+};
+
 class BulkCopies {
  public:
   explicit BulkCopies(Block& block) : block_(block) {}
@@ -32,8 +40,8 @@ class BulkCopies {
 
   // By the running thread. The load completes its bytes at `barrier`, in the phase that is open
   // when it has come.
-  void load(void* to, const void* from, std::size_t bytes, std::uint64_t* barrier, Location where);
-  void store(void* to, const void* from, std::size_t bytes, Location where);
+  void load(BulkMove move, std::uint64_t* barrier, Location where);
+  void store(BulkMove move, Location where);
   void commit();
   // Until at most `pending` of the thread's latest groups have yet to write global memory or, with
   // `read`, to read shared memory.
@@ -49,16 +57,12 @@ class BulkCopies {
 
  private:
   struct Load {
-    void* to;
-    const void* from;
-    std::size_t bytes;
+    BulkMove move;
     std::uint64_t* barrier;
     Location where;
   };
   struct Store {
-    void* to;
-    const void* from;
-    std::size_t bytes;
+    BulkMove move;
     Location where;
     std::vector<unsigned char> data; // what it has read
     bool has_read = false;

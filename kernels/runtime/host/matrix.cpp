@@ -82,6 +82,28 @@ void resolve_load(void* const* payload, unsigned lanes) {
   }
 }
 
+struct Store : Call {
+  const unsigned* fragment;
+  unsigned matrices;
+  MatrixRow row{};
+};
+
+template <bool kTransposed>
+void resolve_store(void* const* payload, unsigned lanes) {
+  if (!complete<Store>(payload, lanes)) return;
+  const auto element = [&](unsigned matrix, unsigned line, unsigned within) {
+    const Store& holder = *static_cast<Store*>(payload[4 * line + within / 2]);
+    return static_cast<unsigned short>(holder.fragment[matrix] >> (within % 2 * 16));
+  };
+  const unsigned matrices = static_cast<Store*>(payload[0])->matrices;
+  for (unsigned lane = 0; lane < 8 * matrices; ++lane) {
+    unsigned short row[8];
+    for (unsigned k = 0; k < 8; ++k)
+      row[k] = kTransposed ? element(lane / 8, k, lane % 8) : element(lane / 8, lane % 8, k);
+    std::memcpy(&static_cast<Store*>(payload[lane])->row, row, sizeof row);
+  }
+}
+
 template <class Format>
 using Sum = typename SumOf<Format>::Type;
 
@@ -178,6 +200,13 @@ void distribute_matrices(unsigned* fragment, const MatrixRow& row, unsigned matr
                          bool transposed, const char* name, Location where) {
   Load load{{}, row, matrices, fragment};
   execute(load, transposed ? &resolve_load<true> : &resolve_load<false>, name, where);
+}
+
+MatrixRow collect_matrices(const unsigned* fragment, unsigned matrices, bool transposed,
+                           const char* name, Location where) {
+  Store store{{}, fragment, matrices};
+  execute(store, transposed ? &resolve_store<true> : &resolve_store<false>, name, where);
+  return store.row;
 }
 
 float Tf32::to_float(unsigned bits) { return std::bit_cast<float>(bits & ~0x1fffu); }

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix instructions of a warp (PTX ISA, "Warp Level Matrix Instructions"): the host's ldmatrix
-// and mma. All 32 lanes of a warp must execute the same one together: anything else is an Error (a
-// trap), for a GPU's result is undefined then. They order no accesses to memory.
+// Matrix instructions of a warp (PTX ISA, "Warp Level Matrix Instructions"): the host's ldmatrix,
+// stmatrix and mma. All 32 lanes of a warp must execute the same one together: anything else is an
+// Error (a trap), for a GPU's result is undefined then. They order no accesses to memory.
 #pragma once
 
 #include "runtime/error.h"
@@ -23,6 +23,10 @@ using MatrixRow = uint4;
 void distribute_matrices(unsigned* fragment, const MatrixRow& row, unsigned matrices,
                          bool transposed, const char* name, Location where);
 
+// The other way round: the row that this lane is to write, from what the lanes hold.
+MatrixRow collect_matrices(const unsigned* fragment, unsigned matrices, bool transposed,
+                           const char* name, Location where);
+
 // A matrix that a warp reads or writes whole, each lane its elements, in rows that lie `row_bytes`
 // apart: all lanes must name the same one, at an address that is a multiple of 32 bytes, of rows
 // that are a multiple of 16 (CUDA C++ Programming Guide, "Warp Matrix Functions"; of 8-bit elements
@@ -41,6 +45,16 @@ unsigned lane_of_matrix(const void* first, std::size_t element_bytes, std::size_
     mine = *static_cast<const MatrixRow*>(row);
   }
   distribute_matrices(fragment, mine, matrices, transposed, name, where);
+}
+
+[[gnu::always_inline]] inline void store_matrices(void* row, const unsigned* fragment,
+                                                  unsigned matrices, bool transposed,
+                                                  const char* name, Location where) {
+  const MatrixRow mine = collect_matrices(fragment, matrices, transposed, name, where);
+  if (running_block(name, where).lane() >= 8 * matrices) return;
+  if (reinterpret_cast<std::uintptr_t>(row) % sizeof(MatrixRow) != 0)
+    misaligned_matrix_row(name, where);
+  *static_cast<MatrixRow*>(row) = mine;
 }
 
 // TF32: a float of which 10 bits of fraction count. The instruction does not look at the others.

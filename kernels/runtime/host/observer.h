@@ -87,11 +87,11 @@ struct Observer {
   // --- Bulk copies, by the asynchronous proxy. A load is issued by the running thread and lands at
   // an mbarrier: its destination belongs to whoever passes the phase. A store reads and writes at
   // any time until the thread has waited for it.
-  virtual void bulk_load_issued(void* /*to*/, const void* /*from*/, std::size_t /*bytes*/,
-                                const void* /*barrier*/, Location) {}
+  // Each is told of every contiguous range of shared memory by itself.
+  virtual void bulk_load_issued(void* /*to*/, std::size_t /*bytes*/, const void* /*barrier*/,
+                                Location) {}
   virtual void bulk_load_landed(void* /*to*/, const void* /*barrier*/) {}
-  virtual void bulk_store_issued(void* /*to*/, const void* /*from*/, std::size_t /*bytes*/,
-                                 Location) {}
+  virtual void bulk_store_issued(const void* /*from*/, std::size_t /*bytes*/, Location) {}
   virtual void bulk_store_read(const void* /*from*/, std::size_t /*bytes*/) {}
   virtual void bulk_store_written(void* /*to*/, std::size_t /*bytes*/) {}
 
@@ -115,6 +115,11 @@ struct Observer {
   virtual void host_waits(const WorkStream&) {}
   virtual void host_waits(const Moment&) {}
   virtual void host_waits_for_all() {}
+
+  // --- Global memory of bulk copies, each contiguous range by itself: what a load reads, and what
+  // a store writes. Both come as the copy is issued.
+  virtual void bulk_load_reads(const void* /*from*/, std::size_t /*bytes*/, Location) {}
+  virtual void bulk_store_writes(void* /*to*/, std::size_t /*bytes*/, Location) {}
 };
 
 extern Observer* observer; // null when nothing watches

@@ -3,6 +3,7 @@
 //
 // What code made from PTX asks of the executor for bulk copies and proxy fences.
 #include "runtime/host/bulk_copy.h"
+#include "runtime/host/bulk_tensor.h"
 #include "runtime/host/proxy.h"
 #include "runtime/ptx/prelude.h"
 
@@ -21,6 +22,12 @@ host::Proxy proxy(Covered covered) {
   return host::Proxy::mbarrier_init;
 }
 
+host::BoxOrigin box_origin(const u32* at, u32 rank) {
+  host::BoxOrigin origin{rank, {}};
+  for (u32 i = 0; i < rank; ++i) origin.at[i] = static_cast<s32>(at[i]);
+  return origin;
+}
+
 } // namespace
 
 void proxy_fence(Covered covered) { host::proxy_fence(proxy(covered)); }
@@ -30,6 +37,12 @@ void bulk_load(void* to, const void* from, u32 bytes, u64* barrier, Where where)
 }
 void bulk_store(void* to, const void* from, u32 bytes, Where where) {
   host::bulk_store(to, from, bytes, "cp.async.bulk", here(where));
+}
+void tensor_load(void* to, const void* map, const u32* at, u32 rank, u64* barrier, Where where) {
+  host::tensor_load(to, map, box_origin(at, rank), barrier, "cp.async.bulk.tensor", here(where));
+}
+void tensor_store(const void* map, const u32* at, u32 rank, const void* from, Where where) {
+  host::tensor_store(map, box_origin(at, rank), from, "cp.async.bulk.tensor", here(where));
 }
 void bulk_commit(Where where) { host::bulk_commit("cp.async.bulk.commit_group", here(where)); }
 void bulk_wait(u32 pending, bool read, Where where) {

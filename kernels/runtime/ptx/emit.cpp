@@ -131,18 +131,19 @@ std::string Emitter::declaration() const {
 // Arguments are no memory of the device: they are copied where the checkers do not look.
 std::string Emitter::parameters(const std::string& function) const {
   std::string copies;
-  std::size_t at = 0;
+  std::size_t at = 0, alignment = 16;
   for (std::size_t i = 0; i < entry_.parameters.size(); ++i) {
     const Parameter& parameter = entry_.parameters[i];
     at = rounded_up(at, std::max<std::size_t>(parameter.alignment, 1));
+    alignment = std::max(alignment, parameter.alignment);
     copies += fmt::format("  __builtin_memcpy(parameters + {}, arguments[{}], {});\n", at, i,
                           parameter.bytes);
     at += parameter.bytes;
   }
   return fmt::format(
       "extern \"C\" __attribute__((no_sanitize(\"thread\"))) void {}(void** arguments) {{\n"
-      "  alignas(16) u8 parameters[{}];\n{}  body(parameters);\n}}\n",
-      function, std::max<std::size_t>(at, 1), copies);
+      "  alignas({}) u8 parameters[{}];\n{}  body(parameters);\n}}\n",
+      function, alignment, std::max<std::size_t>(at, 1), copies);
 }
 
 // Variables of the module and of the body, then what is dynamic.

@@ -6,6 +6,7 @@
 // Instructions: membar, fence"; runtime/host/bulk_copy.h).
 #include "runtime/ptx/emitter.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace kg::ptx_run {
@@ -15,9 +16,10 @@ bool Emitter::bulk() {
   const auto& parts = now_->parts;
   if (parts[0] != "cp" || parts.size() < 3 || parts[1] != "async" || parts[2] != "bulk")
     return false;
-  if (has("tensor") || has("multicast::cluster"))
-    refuse("of bulk copies those with a tensor map or to several blocks are not executed");
-  if (has("commit_group")) {
+  if (has("multicast::cluster")) refuse("bulk copies to several blocks are not executed");
+  if (has("tensor")) {
+    tensor();
+  } else if (has("commit_group")) {
     only_parts({"cp", "async", "bulk", "commit_group"});
     line(fmt::format("bulk_commit({});", where()));
   } else if (has("wait_group")) {
@@ -41,10 +43,53 @@ bool Emitter::bulk() {
   return true;
 }
 
+// cp.async.bulk.tensor, tiled mode: [map, {coordinates}] is one of the operands.
+void Emitter::tensor() {
+  const auto& parts = now_->parts;
+  if (std::any_of(parts.begin(), parts.end(),
+                  [](const std::string& part) { return part.starts_with("im2col"); }))
+    refuse("of bulk copies of tensors only tiled ones are executed");
+  const bool prefetches = has("prefetch");
+  const bool loads = has("mbarrier::complete_tx::bytes");
+  if (prefetches) {
+    only_parts({"cp", "async", "bulk", "prefetch", "tensor", "1d", "2d", "3d", "4d", "5d", "L2",
+                "global", "tile", "L2::cache_hint"});
+  } else if (loads) {
+    only_parts({"cp", "async", "bulk", "tensor", "1d", "2d", "3d", "4d", "5d", "shared::cluster",
+                "shared::cta", "global", "tile", "mbarrier::complete_tx::bytes", "L2::cache_hint"});
+  } else {
+    only_parts({"cp", "async", "bulk", "tensor", "1d", "2d", "3d", "4d", "5d", "global",
+                "shared::cta", "tile", "bulk_group", "L2::cache_hint"});
+  }
+  Operand map = operand(loads ? 1 : 0);
+  if (map.parts.size() != 1 || !has(std::to_string(map.parts[0].parts.size()) + "d"))
+    refuse("as many coordinates are expected as the tensor has dimensions");
+  if (prefetches) return; // it changes no value
+  const Operand coordinates = map.parts[0];
+  map.parts.clear();
+  const std::size_t rank = coordinates.parts.size();
+  std::string at = "const u32 at[] = {";
+  for (const Operand& coordinate : coordinates.parts) at += read(coordinate, "b32") + ", ";
+  at += "};";
+  if (loads)
+    line(fmt::format("{{ {} tensor_load({}, {}, at, {}, reinterpret_cast<u64*>({}), {}); }}", at,
+                     address(operand(0), shared_space()), address(map, ""), rank,
+                     address(operand(2), shared_space()), where()));
+  else
+    line(fmt::format("{{ {} tensor_store({}, at, {}, {}, {}); }}", at, address(map, ""), rank,
+                     address(operand(1), "shared"), where()));
+}
+
 void Emitter::proxy_fence() {
   if (has("mbarrier_init")) {
     only_parts({"fence", "mbarrier_init", "release", "cluster"});
     line("proxy_fence(Covered::mbarrier_init);");
+    return;
+  }
+  if (has("tensormap::generic")) { // maps are read in the order of the program
+    only_parts({"fence", "proxy", "tensormap::generic", "acquire", "release", "cta", "cluster",
+                "gpu", "sys"});
+    line(fmt::format("fence({});", has("cta") ? "true" : "false"));
     return;
   }
   only_parts({"fence", "proxy", "async", "global", "shared::cta", "shared::cluster"});

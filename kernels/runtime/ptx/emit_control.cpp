@@ -88,6 +88,12 @@ bool Emitter::warp() {
                                  predicate(operand(1)), where()));
     else
       refuse("this vote is not executed");
+  } else if (family == "elect") { // d|p, mask; d may be _
+    only_parts({"elect", "sync"});
+    const std::string lane = fmt::format("elected{}", temporaries_++);
+    line(fmt::format("{{ const u32 {} = elected_lane({}, {}); {} {} }}", lane, in(1, "u32"),
+                     where(), write(operand(0).parts[0], "b32", lane),
+                     write(operand(0).parts[1], "pred", lane + " == lane()")));
   } else if (family == "activemask") {
     result("b32", fmt::format("active_lanes({})", where()));
   } else if (family == "match" && has("any")) {
@@ -120,6 +126,15 @@ bool Emitter::matrices() {
     for (std::size_t i = 0; i < count; ++i)
       text += " " + write(operand(0).parts[i], "b32", fmt::format("f[{}]", i));
     line(text + " }");
+    return true;
+  }
+  if (family == "stmatrix") {
+    only({"sync", "aligned", "m8n8", "x1", "x2", "x4", "trans", "shared", "shared::cta"});
+    line(fmt::format(
+        "{{ const u32 f[] = {{{0}}}; u8* const row = {1}; v4u32 mine; collect(&mine, f, "
+        "{2}, {3}, {4}); if (names_row(row, {2}, {4})) memory<v4u32>(row) = mine; }}",
+        array(operand(1), "b32"), address(operand(0), "shared"), operand(1).parts.size(),
+        has("trans"), where()));
     return true;
   }
   if (family != "mma") return false;

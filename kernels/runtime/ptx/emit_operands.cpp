@@ -180,6 +180,7 @@ std::string Emitter::write(const Operand& operand, std::string_view type,
 
 std::string Emitter::address(const Operand& operand, std::string_view space) {
   if (operand.kind != Operand::Kind::memory) refuse("an address is expected");
+  if (!operand.parts.empty()) refuse("coordinates are not known here");
   if (const std::string place = variable(operand.text); !place.empty())
     return fmt::format("({} + {}l)", place, operand.offset);
   if (const auto shared = shared_.find(operand.text); shared != shared_.end())

@@ -102,6 +102,7 @@ class Emitter {
   void store_async();
   void proxy_fence(); // emit_bulk.cpp
   bool bulk();
+  void tensor();
 
   struct Arguments {                 // of a call: the memory of its results and parameters
     std::vector<std::string> places; // results first

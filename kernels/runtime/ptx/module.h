@@ -27,7 +27,7 @@ struct Operand {
   enum class Kind {
     name,      // a register, a special register, a variable, a label
     immediate, // text as it stands: 42, 0x2a, 0f3F800000
-    memory,    // [text + offset]; an empty text is an absolute address
+    memory,    // [text + offset]; an empty text is an absolute address; [text, parts[0]]
     vector,    // {parts}
     pair       // parts[0] | parts[1]
   };

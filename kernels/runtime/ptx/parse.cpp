@@ -374,6 +374,7 @@ class Parser : private Lexer {
       else if (peek() == '-')
         result.offset = number();
     }
+    if (accept(',')) result.parts.push_back(operand()); // coordinates
     expect(']');
     return result;
   }

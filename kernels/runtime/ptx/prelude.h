@@ -63,6 +63,8 @@ u32 match_any(u32 mask, u64 value, Where where);
 u32 reduce(const char* what, bool is_signed, u32 mask, u32 value, Where where); // redux.sync
 void distribute(u32* fragment, const void* row, u32 matrices, bool transposed, Where where);
 [[noreturn]] void misaligned_row(Where where);
+void collect(void* row, const u32* fragment, u32 matrices, bool transposed, Where where);
+u32 elected_lane(u32 mask, Where where);
 void mma_f16_k8(float* sum, const u32* a, const u32* b, Where where);
 void mma_f16_k16(float* sum, const u32* a, const u32* b, Where where);
 void mma_bf16_k16(float* sum, const u32* a, const u32* b, Where where);
@@ -78,6 +80,9 @@ enum class Covered { shared, global, both, mbarrier_init };
 void proxy_fence(Covered covered);
 void bulk_load(void* to, const void* from, u32 bytes, u64* barrier, Where where);
 void bulk_store(void* to, const void* from, u32 bytes, Where where);
+// Of boxes of a tensor, which begin at `rank` coordinates.
+void tensor_load(void* to, const void* map, const u32* at, u32 rank, u64* barrier, Where where);
+void tensor_store(const void* map, const u32* at, u32 rank, const void* from, Where where);
 void bulk_commit(Where where);
 void bulk_wait(u32 pending, bool read, Where where);
 void mbarrier_init(u64* barrier, u32 count, Where where);
@@ -374,7 +379,7 @@ inline u32 shuffle(Shuffle mode, u32 value, u32 by, u32 clamp, u32 mask, bool* i
 // vote.uni: the votes of the lanes of `mask`.
 inline bool all_alike(u32 mask, u32 votes) { return votes == 0 || votes == mask; }
 
-// ldmatrix: whether this lane names a row, which the kernel then reads by an access of its own.
+// ldmatrix, stmatrix: whether this lane names a row, which the kernel then accesses by itself.
 inline bool names_row(const void* row, u32 matrices, Where where) {
   if (lane() >= 8 * matrices) return false;
   if (reinterpret_cast<u64>(row) % 16 != 0) misaligned_row(where);

@@ -6,6 +6,7 @@
 #include "runtime/host/bfloat16.h"
 #include "runtime/host/block.h"
 #include "runtime/host/block_group.h"
+#include "runtime/host/elect.h"
 #include "runtime/host/float_rounding.h"
 #include "runtime/host/half.h"
 #include "runtime/host/matrix.h"
@@ -145,7 +146,16 @@ void distribute(u32* fragment, const void* row, u32 matrices, bool transposed, W
   host::distribute_matrices(fragment, *static_cast<const host::MatrixRow*>(row), matrices,
                             transposed, "ldmatrix", here(where));
 }
-void misaligned_row(Where where) { host::misaligned_matrix_row("ldmatrix", here(where)); }
+void collect(void* row, const u32* fragment, u32 matrices, bool transposed, Where where) {
+  *static_cast<host::MatrixRow*>(row) =
+      host::collect_matrices(fragment, matrices, transposed, "stmatrix", here(where));
+}
+void misaligned_row(Where where) {
+  host::misaligned_matrix_row("ldmatrix or stmatrix", here(where));
+}
+u32 elected_lane(u32 mask, Where where) {
+  return host::elected_lane(mask, "elect.sync", here(where));
+}
 void mma_f16_k8(float* sum, const u32* a, const u32* b, Where where) {
   host::multiply_matrices<host::Binary16, 8>(sum, a, b, "mma.m16n8k8.f16", here(where));
 }

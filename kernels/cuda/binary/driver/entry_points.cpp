@@ -1,12 +1,15 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How programs find the functions: cuGetProcAddress, by name and version. Streams run their work at
+// How programs find the functions: cuGetProcAddress and, of the runtime API,
+// cudaGetDriverEntryPoint, by name and version. Streams run their work at
 // once, so a thread's own default stream is the common one.
 #include "cuda/binary/driver/call.h"
 
 #include <cstdio>
 #include <dlfcn.h>
+
+#define KG_RUNTIME extern "C" [[gnu::visibility("default")]] cudaError_t
 
 namespace kg::emulate {
 namespace {
@@ -69,6 +72,22 @@ KG_DRIVER cuGetProcAddress(const char* name, void** function, int version, cuuin
 #undef cuGetProcAddress // before CUDA 12
 KG_DRIVER cuGetProcAddress(const char* name, void** function, int version, cuuint64_t flags) {
   return cuGetProcAddress_v2(name, function, version, flags, nullptr);
+}
+
+// The query's results have the same numbers in both APIs.
+KG_RUNTIME cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version,
+                                            unsigned long long flags,
+                                            CUdriverProcAddressQueryResult* status) {
+  if (!name || !function) return cudaErrorInvalidValue;
+  // A name that is not found is an answer here, no error.
+  CUdriverProcAddressQueryResult result = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  cuGetProcAddress_v2(name, function, static_cast<int>(version), flags, &result);
+  if (status) *status = result;
+  return cudaSuccess;
+}
+KG_RUNTIME cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long flags,
+                                   CUdriverProcAddressQueryResult* status) {
+  return cudaGetDriverEntryPointByVersion(name, function, CUDA_VERSION, flags, status);
 }
 
 // Tables that NVIDIA does not document: a CUDA runtime that is linked into the program asks for

@@ -155,10 +155,11 @@ class Checker final : public host::Observer {
   void async_copy_arrived(void* to, std::size_t bytes, bool handed_over) override;
   void mbarrier_initialised(const void* barrier, Location where) override;
   void proxy_fenced(host::Block& block, host::Proxy covered) override;
-  void bulk_load_issued(void* to, const void* from, std::size_t bytes, const void* barrier,
-                        Location where) override;
+  void bulk_load_reads(const void* from, std::size_t bytes, Location where) override;
+  void bulk_load_issued(void* to, std::size_t bytes, const void* barrier, Location where) override;
   void bulk_load_landed(void* to, const void* barrier) override;
-  void bulk_store_issued(void* to, const void* from, std::size_t bytes, Location where) override;
+  void bulk_store_issued(const void* from, std::size_t bytes, Location where) override;
+  void bulk_store_writes(void* to, std::size_t bytes, Location where) override;
   void bulk_store_read(const void* from, std::size_t bytes) override;
   void bulk_store_written(void* to, std::size_t bytes) override;
 
@@ -301,7 +302,8 @@ class Checker final : public host::Observer {
   template <class Visit>
   void for_each_cell(std::uintptr_t address, std::size_t bytes, const Visit& visit);
   void settle_writes(std::uintptr_t address, std::size_t bytes, Time time);
-  void begin_writing(std::uintptr_t address, std::size_t bytes);
+  void bulk_reads(const void* from, std::size_t bytes, const Location* site);
+  void bulk_writes(void* to, const Location* site, const BulkWrite& copy);
   void begin_reading(std::uintptr_t address, std::size_t bytes, const Access& reader);
   void end_reading(std::uintptr_t address, std::size_t bytes, Who who, Time time);
   void check_proxy(std::uintptr_t address, std::size_t bytes, const Passage& passage);

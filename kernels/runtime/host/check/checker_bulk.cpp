@@ -136,8 +136,31 @@ SyncObject& Checker::numbered(const void* barrier, host::Block& block, Location 
   return object;
 }
 
-void Checker::bulk_load_issued(void* to, const void* from, std::size_t bytes, const void* barrier,
-                               Location where) {
+void Checker::bulk_load_reads(const void* from, std::size_t bytes, Location where) {
+  bulk_reads(from, bytes, &remembered(where));
+}
+
+// A bulk copy that is issued now reads the range.
+void Checker::bulk_reads(const void* from, std::size_t bytes, const Location* site) {
+  host::Block& block = *host::current_block;
+  BlockState& state = state_of(block);
+  judge_from_now_on(state);
+  ++now_;
+  access<Kind::read>(address_of(from), bytes, 1, site);
+  check_proxy(address_of(from), bytes,
+              {block, state, state, nullptr, address_of(from), bytes, site, block.thread_rank()});
+}
+
+// The destination is nobody's until the copy has come.
+void Checker::bulk_writes(void* to, const Location* site, const BulkWrite& copy) {
+  access<Kind::write>(address_of(to), copy.bytes, 1, site);
+  pending_.bytes = 0; // nothing is written yet
+  bulk_writes_[address_of(to)] = copy;
+  set_write_time(address_of(to), copy.bytes, kInFlight);
+  ++now_;
+}
+
+void Checker::bulk_load_issued(void* to, std::size_t bytes, const void* barrier, Location where) {
   host::Block& block = *host::current_block;
   BlockState& state = state_of(block);
   const Location* const site = &remembered(where);
@@ -145,15 +168,9 @@ void Checker::bulk_load_issued(void* to, const void* from, std::size_t bytes, co
   state.uses_mbarrier = true;
   ++now_;
   const SyncObject& object = numbered(barrier, block, where);
-  access<Kind::read>(address_of(from), bytes, 1, site);
-  access<Kind::write>(address_of(to), bytes, 1, site);
-  pending_.bytes = 0; // nothing is written yet
-  const Passage passage{block,          state, state, nullptr,
-                        address_of(to), bytes, site,  block.thread_rank()};
-  check_proxy(address_of(from), bytes, passage);
-  check_initialised(object, passage);
-  bulk_writes_[address_of(to)] = {bytes, site_of(site), &block, barrier, object.phases, true};
-  begin_writing(address_of(to), bytes);
+  check_initialised(
+      object, {block, state, state, nullptr, address_of(to), bytes, site, block.thread_rank()});
+  bulk_writes(to, site, {bytes, site_of(site), &block, barrier, object.phases, true});
 }
 
 void Checker::bulk_load_landed(void* to, const void* barrier) {
@@ -167,23 +184,19 @@ void Checker::bulk_load_landed(void* to, const void* barrier) {
   ++now_;
 }
 
-void Checker::bulk_store_issued(void* to, const void* from, std::size_t bytes, Location where) {
+void Checker::bulk_store_issued(const void* from, std::size_t bytes, Location where) {
   host::Block& block = *host::current_block;
-  BlockState& state = state_of(block);
   const Location* const site = &remembered(where);
-  judge_from_now_on(state);
-  ++now_;
-  access<Kind::read>(address_of(from), bytes, 1, site);
-  access<Kind::write>(address_of(to), bytes, 1, site);
-  pending_.bytes = 0;
-  const Passage passage{
-      block, state, state, nullptr, address_of(from), bytes, site, block.thread_rank()};
-  check_proxy(address_of(from), bytes, passage);
-  const Who who = state.order.block() | block.thread_rank();
-  bulk_writes_[address_of(to)] = {bytes, site_of(site), &block, nullptr, 0, true};
+  bulk_reads(from, bytes, site);
+  const Who who = state_of(block).order.block() | block.thread_rank();
   bulk_reads_[address_of(from)] = {bytes, who, &block};
-  begin_writing(address_of(to), bytes);
   begin_reading(address_of(from), bytes, {now_, who, site_of(site)});
+  ++now_;
+}
+
+void Checker::bulk_store_writes(void* to, std::size_t bytes, Location where) {
+  const Location* const site = &remembered(where);
+  bulk_writes(to, site, {bytes, site_of(site), host::current_block, nullptr, 0, true});
 }
 
 void Checker::bulk_store_read(const void* from, std::size_t bytes) {
@@ -198,12 +211,6 @@ void Checker::bulk_store_written(void* to, std::size_t bytes) {
   const Aside aside(aside_);
   settle_writes(address_of(to), bytes, now_++);
   bulk_writes_.erase(address_of(to));
-}
-
-// The destination is nobody's until the copy has come.
-void Checker::begin_writing(std::uintptr_t address, std::size_t bytes) {
-  set_write_time(address, bytes, kInFlight);
-  ++now_;
 }
 
 // A phase of an mbarrier has ended: of the copies that were issued for it none is on its way.

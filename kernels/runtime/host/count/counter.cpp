@@ -162,26 +162,40 @@ void Counter::note_round_trip(Access access, Memory memory) {
 
 void Counter::barrier_completed(const void*) { ++counted_.barrier_phases; }
 
-void Counter::async_copy_issued(void* to, const void* from, std::size_t bytes,
-                                std::size_t source_bytes, Location where) {
-  const Location* const instruction = &check::remembered(where);
-  // Nothing waits for the data before a barrier, and not for the latest copies there.
+// What a copy reads or writes by itself. Nothing waits for the data before a barrier, and not for
+// the latest copies there.
+template <Access kAccess>
+void Counter::copied(const void* memory, std::size_t bytes, Location where) {
   RoundTrips& trips =
       state_of(*host::current_block).round_trips[host::current_block->thread_rank()];
   const RoundTrips before = trips;
-  accessed<Access::load>(number(from), source_bytes, instruction);
-  copying_ = source_bytes > 0; // else zeros, which the copy writes itself
-  accessed<Access::store>(number(to), bytes, instruction);
-  copying_ = false;
+  accessed<kAccess>(number(memory), bytes, &check::remembered(where));
   trips = before;
 }
 
-void Counter::bulk_load_issued(void* to, const void* from, std::size_t bytes, const void*,
-                               Location where) {
-  async_copy_issued(to, from, bytes, bytes, where);
+void Counter::async_copy_issued(void* to, const void* from, std::size_t bytes,
+                                std::size_t source_bytes, Location where) {
+  copied<Access::load>(from, source_bytes, where);
+  copying_ = source_bytes > 0; // else zeros, which the copy writes itself
+  copied<Access::store>(to, bytes, where);
+  copying_ = false;
 }
-void Counter::bulk_store_issued(void* to, const void* from, std::size_t bytes, Location where) {
-  async_copy_issued(to, from, bytes, bytes, where);
+
+void Counter::bulk_load_reads(const void* from, std::size_t bytes, Location where) {
+  copied<Access::load>(from, bytes, where);
+}
+void Counter::bulk_load_issued(void* to, std::size_t bytes, const void*, Location where) {
+  copying_ = true;
+  copied<Access::store>(to, bytes, where);
+  copying_ = false;
+}
+void Counter::bulk_store_issued(const void* from, std::size_t bytes, Location where) {
+  copied<Access::load>(from, bytes, where);
+}
+void Counter::bulk_store_writes(void* to, std::size_t bytes, Location where) {
+  copying_ = true;
+  copied<Access::store>(to, bytes, where);
+  copying_ = false;
 }
 
 // What no single instruction moves counts as several of the widest that fit its size.

@@ -61,11 +61,14 @@ class Counter final : public host::Observer {
   void barrier_completed(const void* object) override;
   void async_copy_issued(void* to, const void* from, std::size_t bytes, std::size_t source_bytes,
                          Location where) override;
-  void bulk_load_issued(void* to, const void* from, std::size_t bytes, const void* barrier,
-                        Location where) override;
-  void bulk_store_issued(void* to, const void* from, std::size_t bytes, Location where) override;
+  void bulk_load_reads(const void* from, std::size_t bytes, Location where) override;
+  void bulk_load_issued(void* to, std::size_t bytes, const void* barrier, Location where) override;
+  void bulk_store_issued(const void* from, std::size_t bytes, Location where) override;
+  void bulk_store_writes(void* to, std::size_t bytes, Location where) override;
 
  private:
+  template <Access kAccess>
+  void copied(const void* memory, std::size_t bytes, Location where);
   // An instruction that accesses one kind of memory with one width.
   struct Instruction {
     std::size_t index; // among those of the launch

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # emulate.sh KERNELGRADE NVCC WHAT: programs that nvcc makes here, run by `kernelgrade emulate`. WHAT: runtime (the runtime API), libraries
-# (Thrust and libcu++), driver (the driver API), hostile (damaged images), triton or numba (skipped,
+# (Thrust and libcu++), driver (the driver API), tensor_map, hostile (damaged images), triton or numba (skipped,
 # 77, where python3 has none).
 set -euo pipefail
 kernelgrade=$1 nvcc=$2 what=$3
@@ -50,6 +50,15 @@ if [[ $what == driver ]]; then
   expect 0 'right' --checked -- ./driver kernels.ptx kernels.fatbin kernels.cubin
   expect 1 'right' --checked -- ./driver kernels.ptx kernels.fatbin kernels.cubin fault
   grep -qE '\[out-of-bounds\] kernel beyond.*driver_kernels\.cu:[0-9]+' out.txt || { cat out.txt; exit 1; }
+  exit
+fi
+if [[ $what == tensor_map ]]; then
+  export KERNELGRADE_VIRTUAL_DEVICE=sm_90a
+  compile tensor_map tensor_map.cu -cudart shared -gencode arch=compute_90a,code=compute_90a
+  expect 0 'right' -- ./tensor_map
+  expect 0 'right' --checked -- ./tensor_map
+  expect 1 '[race] kernel shift' --checked -- ./tensor_map wrong
+  grep -qE 'tensor_map\.cu:[0-9]+' out.txt || { cat out.txt; exit 1; }
   exit
 fi
 if [[ $what == hostile ]]; then

@@ -6,12 +6,7 @@
 // what is wrong.
 #include "tests/unit/kernels/runtime/bulk/scale_tiles.h"
 
-#include "runtime/ptx/library.h"
-#include "tests/unit/kernels/runtime/executor_support.h"
-
-#include <gmock/gmock.h>
-#include <map>
-#include <vector>
+#include "tests/unit/kernels/runtime/bulk/forms.h"
 
 namespace kg::bulk {
 namespace {
@@ -23,17 +18,8 @@ using testing::AnyOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-enum class Form { source, ptx };
-
-class BulkCopies : public testing::TestWithParam<Form> {
+class BulkCopies : public Forms {
  protected:
-  void SetUp() override {
-    if (GetParam() == Form::source) return;
-    if (std::string_view(KERNELGRADE_FATBINS).empty()) GTEST_SKIP() << "no nvcc";
-    ptx_run::use(KERNELGRADE_FATBINS);
-  }
-  void TearDown() override { ptx_run::use(""); }
-
   static constexpr unsigned kTiles = 7;
 
   // What a launch leaves in `out`, and its message.
@@ -78,10 +64,7 @@ class BulkCopies : public testing::TestWithParam<Form> {
     return all;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Forms, BulkCopies, testing::Values(Form::source, Form::ptx),
-                         [](const auto& form) {
-                           return form.param == Form::source ? "source" : "ptx";
-                         });
+KG_IN_BOTH_FORMS(BulkCopies);
 
 TEST_P(BulkCopies, MoveTiles) {
   under_every_order([] {

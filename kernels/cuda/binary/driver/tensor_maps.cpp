@@ -1,0 +1,57 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tensor maps, as this executor reads them (runtime/host/tensor_map.h).
+#include "cuda/binary/driver/call.h"
+#include "runtime/host/tensor_map.h"
+
+#include <cstring>
+
+static_assert(sizeof(CUtensorMap) == sizeof(kg::TensorMap));
+
+using namespace kg::emulate;
+
+KG_DRIVER cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank,
+                                 void* base, const cuuint64_t* extents, const cuuint64_t* strides,
+                                 const cuuint32_t* box, const cuuint32_t* element_strides,
+                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                 CUtensorMapL2promotion, CUtensorMapFloatOOBfill fill) {
+  // It needs neither cuInit nor a context: programs of the runtime API call it as well.
+  return code_of(kg::foreign::call("cuTensorMapEncodeTiled", [&] {
+    demand_pointer(map, "tensorMap");
+    demand_pointer(extents, "globalDim");
+    demand_pointer(box, "boxDim");
+    demand_pointer(element_strides, "elementStrides");
+    if (rank > 1) demand_pointer(strides, "globalStrides");
+    demand(reinterpret_cast<std::uintptr_t>(map) % alignof(kg::TensorMap) == 0,
+           CUDA_ERROR_INVALID_VALUE, "tensorMap is not aligned to 64 bytes");
+    demand(rank >= 1 && rank <= kg::host::kMaxTensorRank, CUDA_ERROR_INVALID_VALUE,
+           "tensorRank is " + std::to_string(rank) + "; it is 1 to 5");
+    demand(type <= CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, CUDA_ERROR_NOT_SUPPORTED,
+           "types that convert while they copy are not executed");
+    demand(interleave == CU_TENSOR_MAP_INTERLEAVE_NONE, CUDA_ERROR_NOT_SUPPORTED,
+           "interleaved tensors are not executed");
+    demand(swizzle <= CU_TENSOR_MAP_SWIZZLE_128B, CUDA_ERROR_NOT_SUPPORTED,
+           "swizzles of atoms above 16 bytes are not executed");
+    demand(fill <= CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA, CUDA_ERROR_INVALID_VALUE,
+           "oobFill is " + std::to_string(fill) + "; it is 0 or 1");
+    kg::host::TiledTensor tensor;
+    tensor.type = static_cast<kg::host::TensorType>(type);
+    tensor.rank = rank;
+    tensor.base = base;
+    for (unsigned i = 0; i < rank; ++i) {
+      tensor.extent[i] = extents[i];
+      if (i > 0) tensor.stride[i - 1] = strides[i - 1];
+      tensor.box[i] = box[i];
+      tensor.element_stride[i] = element_strides[i];
+    }
+    tensor.swizzle = static_cast<kg::host::Swizzle>(swizzle);
+    tensor.fills_with_nan = fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
+    try {
+      const kg::TensorMap made = kg::host::encode(tensor);
+      std::memcpy(map, &made, sizeof made);
+    } catch (const kg::Error& error) {
+      refuse(CUDA_ERROR_INVALID_VALUE, error.what());
+    }
+  }));
+}

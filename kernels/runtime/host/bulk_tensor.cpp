@@ -1,0 +1,56 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/host/bulk_tensor.h"
+
+#include "runtime/host/block.h"
+#include "runtime/host/mbarrier.h"
+
+#include <fmt/format.h>
+
+namespace kg::host {
+namespace {
+
+constexpr std::size_t kMapAlignment = 64;
+constexpr std::size_t kBoxAlignment = 128;
+
+void align(Block& block, const void* address, std::size_t to, const char* name, const char* which,
+           Location where) {
+  const std::size_t over = reinterpret_cast<std::uintptr_t>(address) % to;
+  if (over != 0)
+    block.trap(fmt::format("{}: the {} is {} bytes behind a multiple of {}; align it to {} bytes",
+                           name, which, over, to, to),
+               where);
+}
+
+BulkMove move(Block& block, const void* shared, const void* map, const BoxOrigin& origin,
+              const char* name, const char* which, Location where) {
+  align(block, map, kMapAlignment, name, "tensor map", where);
+  align(block, shared, kBoxAlignment, name, which, where);
+  const TiledTensor tensor = decode(*static_cast<const TensorMap*>(map), where);
+  if (tensor.rank != origin.rank)
+    block.trap(fmt::format("{} with {} coordinates of a tensor of rank {}; name {}", name,
+                           origin.rank, tensor.rank, tensor.rank),
+               where);
+  return {pieces_of_box(tensor, origin.at, reinterpret_cast<std::uintptr_t>(shared)),
+          tensor.box_bytes(), outside_byte(tensor)};
+}
+
+} // namespace
+
+void tensor_load(void* to, const void* map, const BoxOrigin& origin, std::uint64_t* barrier,
+                 const char* name, Location where) {
+  Block& block = running_block(name, where);
+  block.perturb(name, where);
+  mbarrier_check(barrier, name, where);
+  block.bulk_copies().load(move(block, to, map, origin, name, "destination", where), barrier,
+                           where);
+}
+
+void tensor_store(const void* map, const BoxOrigin& origin, const void* from, const char* name,
+                  Location where) {
+  Block& block = running_block(name, where);
+  block.perturb(name, where);
+  block.bulk_copies().store(move(block, from, map, origin, name, "source", where), where);
+}
+
+} // namespace kg::host
