@@ -126,6 +126,7 @@ struct TryOptions {
   std::vector<std::string> compile_options; // of the compiler
   candidate::PtxLaunch launch;              // of PTX
   bool signature = false;
+  bool huge = false;              // also beyond 2^32 elements
   std::optional<double> max_cost; // times the least; none: costs fail nothing
   std::filesystem::path html;     // empty: not written
 };

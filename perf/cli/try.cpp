@@ -101,20 +101,23 @@ std::vector<std::string> claimed(const Programs& programs, const Options& option
 }
 
 // Each way in which the contract is run.
-std::vector<How> ways(const Programs& programs, const fs::path& plain, const fs::path& checked) {
+std::vector<How> ways(const Programs& programs, const fs::path& plain, const fs::path& checked,
+                      bool huge) {
   const std::string small = "KERNELGRADE_VIRTUAL_DEVICE=small";
-  return {{"as compiled", programs.try_plain, plain, programs.guard, {}},
-          {"checked", programs.try_checked, checked, programs.guard, {small}},
-          {"checked, reverse order",
-           programs.try_checked,
-           checked,
-           programs.guard,
-           {small, "KERNELGRADE_THREAD_ORDER=reverse"}},
-          {"checked, random order",
-           programs.try_checked,
-           checked,
-           programs.guard,
-           {small, "KERNELGRADE_THREAD_ORDER=random:20260117"}}};
+  std::vector<How> all = {{"as compiled", programs.try_plain, plain, programs.guard, {}},
+                          {"checked", programs.try_checked, checked, programs.guard, {small}},
+                          {"checked, reverse order",
+                           programs.try_checked,
+                           checked,
+                           programs.guard,
+                           {small, "KERNELGRADE_THREAD_ORDER=reverse"}},
+                          {"checked, random order",
+                           programs.try_checked,
+                           checked,
+                           programs.guard,
+                           {small, "KERNELGRADE_THREAD_ORDER=random:20260117"}}};
+  if (huge) all.push_back({"huge", programs.try_checked, checked, programs.guard, {}, true});
+  return all;
 }
 
 struct Failure {
@@ -188,7 +191,8 @@ Judged judge_candidate(const perf::Operation& operation, const Programs& program
       judged.unclaimed.emplace_back(name(dtype));
   std::vector<std::string> right; // what a wrong one costs is nobody's question
   for (const std::string& dtype : dtypes)
-    if (run_in_all_ways(dtype, ways(programs, plain, checked), options, folder, judged.runs))
+    if (run_in_all_ways(dtype, ways(programs, plain, checked, options.attempt.huge), options,
+                        folder, judged.runs))
       right.push_back(dtype);
   judged.costs = candidate::count_costs(programs, operation.name, right, options.attempt.shapes,
                                         checked, folder);

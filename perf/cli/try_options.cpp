@@ -22,6 +22,8 @@ void add_try(CLI::App& app, Words& words) {
                 "also test these shapes, such as rows2_cols1234, and show their costs");
   add_word_list(*attempt, "--without", options.attempt.without,
                 "leave out these conformance tests, such as InPlace");
+  attempt->add_flag("--huge", options.attempt.huge,
+                    "also test a batch of more than 2^32 elements, of which a part is computed");
   attempt
       ->add_option("--max-cost", options.attempt.max_cost,
                    "fail if a counted cost exceeds N times its theoretical minimum")

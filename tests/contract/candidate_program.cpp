@@ -9,6 +9,8 @@
 #include "tests/contract/batch_page.h"
 #include "tests/contract/candidate.h"
 #include "tests/contract/contract.h"
+#include "tests/contract/huge_tests.h"
+#include "tests/contract/own_test.h"
 #include "tests/contract/signature.h"
 #include "tests/support/run_tests.h"
 
@@ -33,13 +35,19 @@ std::string describe(const Card& card) {
                      dtypes, name(backend), device_properties().name);
 }
 
+struct Arguments {
+  std::string library;
+  std::vector<std::string> shapes;
+  bool huge = false;
+};
+
 // In the child: what the tests say.
-int judge(const Card& card, const std::string& library, const std::vector<std::string>& shapes,
-          int argc, char** argv) {
+int judge(const Card& card, const Arguments& arguments, int argc, char** argv) {
   try {
     // GoogleTest's tests refer to it until the process ends.
-    static const Card candidate = candidate_card(card, library, shapes);
+    static const Card candidate = candidate_card(card, arguments.library, arguments.shapes);
     register_contract(candidate);
+    if (arguments.huge) own_test("RowsBeyond32Bits", rows_beyond_32_bits, __FILE__, __LINE__);
     return test::run_tests(argc, argv, [] { return describe(candidate); });
   } catch (const Error& error) {
     std::fprintf(stderr, "%s\n", without_places(error.what()).c_str());
@@ -65,8 +73,7 @@ int wait_for(pid_t child, int verdict) {
 }
 
 // Nothing of the candidate is loaded before the fork, not even what a library does by itself.
-int watch(const Card& card, const std::string& library, const std::vector<std::string>& shapes,
-          int argc, char** argv) {
+int watch(const Card& card, const Arguments& arguments, int argc, char** argv) {
   int ends[2];
   require(pipe(ends) == 0, fmt::format("pipe: {}", std::strerror(errno)));
   std::fflush(nullptr);
@@ -77,7 +84,7 @@ int watch(const Card& card, const std::string& library, const std::vector<std::s
     return wait_for(child, ends[0]);
   }
   close(ends[0]);
-  const int code = judge(card, library, shapes, argc, argv);
+  const int code = judge(card, arguments, argc, argv);
   std::fflush(nullptr);
   if (write(ends[1], &code, sizeof code) != sizeof code) std::perror("write");
   _exit(code);
@@ -95,7 +102,7 @@ const Card& card_named(const std::string& op) {
 constexpr const char* kUsage =
     "usage: kernelgrade-try OP --signature\n"
     "       kernelgrade-try --batch-invariance\n"
-    "       kernelgrade-try OP LIBRARY [--shape SHAPE]... [GoogleTest's options]\n"
+    "       kernelgrade-try OP LIBRARY [--huge] [--shape SHAPE]... [GoogleTest's options]\n"
     "`kernelgrade try` compiles a source and starts this.\n";
 
 } // namespace
@@ -108,14 +115,15 @@ int main(int argc, char** argv) {
   try {
     if (page) return fmt::print("{}", batch_page(cards())), EXIT_SUCCESS;
     const Card& card = card_named(argv[1]);
-    const std::string library = argv[2];
-    if (library == "--signature") return fmt::print("{}", stub(card, {})), EXIT_SUCCESS;
-    std::vector<std::string> shapes;
+    Arguments arguments{argv[2], {}};
+    if (arguments.library == "--signature") return fmt::print("{}", stub(card, {})), EXIT_SUCCESS;
     int used = 2; // arguments, and the program's name in the place of the last
+    arguments.huge = argc > 3 && argv[3] == std::string_view("--huge");
+    if (arguments.huge) ++used;
     for (; used + 2 < argc && argv[used + 1] == std::string_view("--shape"); used += 2)
-      shapes.emplace_back(argv[used + 2]);
+      arguments.shapes.emplace_back(argv[used + 2]);
     argv[used] = argv[0];
-    return watch(card, library, shapes, argc - used, argv + used);
+    return watch(card, arguments, argc - used, argv + used);
   } catch (const kg::Error& error) {
     std::fprintf(stderr, "kernelgrade-try: %s\n", kg::without_places(error.what()).c_str());
     return kg::test::kExitUsage;

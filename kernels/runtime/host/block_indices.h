@@ -16,7 +16,7 @@ class BlockIndices {
  public:
   explicit BlockIndices(dim3 grid) : extent_(grid) {
     const GridWindow* const window = grid_window();
-    if (!window) return;
+    if (!window || window->runs_whole(count())) return;
     x_ = window->along(grid.x);
     y_ = window->along(grid.y);
     z_ = window->along(grid.z);

@@ -14,9 +14,15 @@ namespace kg::host {
 // While it lives, launches from its thread run a window of their grid. Windows do not nest.
 class GridWindow {
  public:
+  struct OfProgram {};
+
   // sm_count: of the device while it lives, so that a grid of all resident blocks has one for each
   // tile; 0: as always.
   explicit GridWindow(int sm_count = 0);
+  // All of the process has it, and it is not this thread's alone. Grids of at most 4,096 blocks and
+  // axes of at most 64 run whole; of others also what reaches 2^31 and 2^32 elements or bytes of
+  // the sparse arrays there are.
+  explicit GridWindow(OfProgram);
   ~GridWindow();
   GridWindow(const GridWindow&) = delete;
   GridWindow& operator=(const GridWindow&) = delete;
@@ -27,6 +33,8 @@ class GridWindow {
   // What runs along an axis of so many blocks, in rising order: the first, the last, what is shown,
   // and some that are drawn by a fixed seed.
   std::vector<unsigned> along(unsigned blocks) const;
+  bool runs_whole(std::uint64_t blocks) const;
+  bool is_of_program() const { return of_program_; }
   int sm_count() const { return sm_count_; }
 
  private:
@@ -35,10 +43,11 @@ class GridWindow {
     auto operator<=>(const Place&) const = default;
   };
   std::vector<Place> places_;
-  int sm_count_;
+  int sm_count_ = 0;
+  bool of_program_ = false;
 };
 
-// This thread's; null where all blocks run.
+// This thread's, else the program's with KERNELGRADE_GRID_WINDOW=1; null where all blocks run.
 GridWindow* grid_window();
 
 } // namespace kg::host

@@ -169,7 +169,8 @@ void run_grid(const LaunchConfig& config, const ErasedKernel& kernel, void** arg
     refuse(config, kernel.address,
            "a kernel cannot wait for another: of dynamic parallelism there are launches that are "
            "put off to its end");
-  if (grid_window() && (config.cooperative || volume(config.cluster) > 1))
+  if (const GridWindow* const window = grid_window();
+      window && !window->is_of_program() && (config.cooperative || volume(config.cluster) > 1))
     refuse(config, kernel.address,
            "a window of a grid needs independent blocks; these may wait for each other");
   const LaunchContext launch{kernel.address, kernel.invoke, arguments,

@@ -62,6 +62,14 @@ void run_or_record(Stream& stream, host::Queue::Task task) {
 
 } // namespace
 
+std::vector<std::size_t> host::sparse_allocations() {
+  std::lock_guard lock(live().mutex);
+  std::vector<std::size_t> sizes;
+  for (const auto& [data, bytes] : live().bytes)
+    if (bytes >= kSparseBytes) sizes.push_back(bytes);
+  return sizes;
+}
+
 Allocation::Allocation(std::size_t bytes) : bytes_(bytes) {
   require(bytes < std::numeric_limits<std::size_t>::max() / 2,
           "Allocation: " + std::to_string(bytes) + " bytes is not a size; an extent was negative");

@@ -25,6 +25,9 @@ void* map_sparse(std::size_t bytes, unsigned char fill);
 // Frees what map_sparse or std::aligned_alloc gave.
 void free_block(void* block);
 
+// The bytes of each Allocation that is sparse, without its guards.
+std::vector<std::size_t> sparse_allocations();
+
 // Fills, and gives the memory of whole pages back. False, and does nothing, where the bytes are not
 // all of one sparse array.
 bool fill_sparse(void* begin, unsigned char value, std::size_t bytes);

@@ -121,11 +121,12 @@ ContractRun run_contract(const How& how, const std::string& op, const std::strin
   run.how = how.words;
   const fs::path results = folder / "results.json";
   fs::remove(results);
-  std::string filter = fmt::format("*/{}.*", dtype);
+  std::string filter = fmt::format("{}/{}.*", how.huge ? "Own" : "Contract", dtype);
   for (const std::string& test : without)
     filter += fmt::format("{}*.{}", &test == &without.front() ? "-" : ":", test);
   std::vector<std::string> command = how.environment;
   command.insert(command.end(), {how.program.string(), op, how.library.string()});
+  if (how.huge) command.emplace_back("--huge");
   for (const std::string& shape : shapes) command.insert(command.end(), {"--shape", shape});
   command.push_back("--gtest_filter=" + filter);
   command.insert(command.begin(), "env");

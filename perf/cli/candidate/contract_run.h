@@ -34,7 +34,7 @@ struct TestResult {
 // One run of the contract in one type.
 struct ContractRun {
   std::string dtype;
-  std::string how; // "as compiled", "checked", "checked, reverse order", ...
+  std::string how; // "as compiled", "checked", "huge", ...
   std::vector<TestResult> tests;
   std::string broken; // why not all of it ran; empty if it did
 
@@ -62,6 +62,7 @@ struct How {
   std::string words;
   std::filesystem::path program, library, guard;
   std::vector<std::string> environment; // "NAME=value"
+  bool huge = false;                    // the test RowsBeyond32Bits, in place of the contract
 };
 // With these shapes beside the contract's, without the tests of `without`. A run takes at most 10
 // minutes.

@@ -26,7 +26,8 @@ struct Options {
   std::vector<std::string> orders;
   bool fast = false; // without checkers
   bool costs = false;
-  int timeout_s = 600;                         // of one run
+  bool huge = false;   // large grids run in part, and the program's own verdict does not count
+  int timeout_s = 600; // of one run
   std::filesystem::path json, sarif, coverage; // empty: not written
   std::string help;                            // its text, where it was asked for
 };

@@ -96,7 +96,7 @@ Compiled compile(const Options& options, Kind kind, const fs::path& tools, const
 
 std::string Run::failure() const {
   if (timed_out) return fmt::format("the program did not end within {:.0f} s", seconds);
-  if (finished.exit_code != 0 || finished.signal != 0)
+  if ((finished.exit_code != 0 && !huge) || finished.signal != 0)
     return "the program ended " + perf::ending(finished);
   if (events.launches == 0) return "the program launched no kernel, so nothing was checked";
   return "";
@@ -109,11 +109,12 @@ Run run(const Options& options, const fs::path& tools, const fs::path& program,
   fs::remove(file);
   const Variable events("KERNELGRADE_EVENTS", file.string());
   const Variable threads("KERNELGRADE_THREAD_ORDER", order);
+  const Variable window("KERNELGRADE_GRID_WINDOW", options.huge ? "1" : "0");
   // Each run reads a file from where the first one did.
   static const off_t input = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
   if (input >= 0) ::lseek(STDIN_FILENO, input, SEEK_SET);
   const steady_clock::time_point begin = steady_clock::now();
-  Run run{.order = order, .finished = {}, .events = {}};
+  Run run{.order = order, .finished = {}, .events = {}, .huge = options.huge};
   const std::vector<std::string> command = limited(options, tools, program, folder);
   run.finished = quiet ? perf::run_process(command, perf::Output::capture)
                        : perf::wait_process(perf::start_process(command));

@@ -40,6 +40,7 @@ struct Run {
   double seconds = 0; // of the clock
   Events events;
   coverage::Notes notes{};
+  bool huge = false; // its exit code does not count: results are there in part
 
   // Why it did not pass, findings apart; empty where it did.
   std::string failure() const;

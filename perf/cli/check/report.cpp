@@ -20,15 +20,15 @@ std::string count_of(std::uint64_t number, const char* one, const char* several)
 }
 
 // What ran, and how long it took.
-std::string extent(const Verdict& verdict) {
+std::string extent(const Verdict& verdict, bool huge) {
   double seconds = 0;
   for (const Run& run : verdict.runs) seconds += run.seconds;
   const std::uint64_t launches = verdict.runs.empty() ? 0 : verdict.runs.front().events.launches;
   const std::size_t orders = verdict.runs.size();
-  return fmt::format("{}{}; {:.1f} s to compile, {:.1f} s to run",
+  return fmt::format("{}{}{}; {:.1f} s to compile, {:.1f} s to run",
                      count_of(launches, "launch", "launches"),
                      orders > 1 ? fmt::format(" in {} orders of threads", orders) : "",
-                     verdict.compile_seconds, seconds);
+                     huge ? ", large grids in part" : "", verdict.compile_seconds, seconds);
 }
 
 } // namespace
@@ -81,14 +81,14 @@ std::string text_of(const Verdict& verdict, const Options& options) {
     return text + fmt::format("passed: {} ({})\n",
                               options.fast ? "the program's own verdict; --fast checks nothing"
                                            : "no findings",
-                              extent(verdict));
+                              extent(verdict, options.huge));
   if (verdict.runs.size() > 1)
     text += fmt::format("The first order of threads that shows it: --order {}\n",
                         verdict.runs.back().order);
   std::string why = failing > 0 ? count_of(failing, "finding", "findings") : "";
   if (const std::string failure = verdict.failure(); !failure.empty())
     why += (why.empty() ? "" : "; ") + failure;
-  return text + fmt::format("FAILED: {} ({})\n", why, extent(verdict));
+  return text + fmt::format("FAILED: {} ({})\n", why, extent(verdict, options.huge));
 }
 
 std::string json_of(const Verdict& verdict, const Options& options) {
@@ -116,6 +116,7 @@ std::string json_of(const Verdict& verdict, const Options& options) {
   Json json = {{"schema", 1},
                {"sources", sources},
                {"checked", !options.fast},
+               {"huge", options.huge},
                {"passed", verdict.passed()},
                {"failure", verdict.failure()},
                {"sandbox", candidate::sandbox().on},

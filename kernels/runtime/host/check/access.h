@@ -36,6 +36,7 @@ inline constexpr unsigned phase_of(Time landed) { return landed & (kMostPhases -
 using Who = std::uint32_t;
 inline constexpr Who kThreadMask = 0x3FF;
 inline constexpr Who kBlockMask = 0x1FFFFC00;
+inline constexpr unsigned kMostBlocks = 1u << 19;
 inline constexpr Who kVolatile = 0x20000000; // beside kAtomic
 inline constexpr Who kAtomic = 0x40000000;
 inline constexpr Who kWrite = 0x80000000; // set in History::others for atomic writes

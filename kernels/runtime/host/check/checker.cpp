@@ -5,6 +5,7 @@
 #include "runtime/host/check/access_check.h"
 
 #include "runtime/event_file.h"
+#include "runtime/host/grid_window.h"
 #include "runtime/host/virtual_device.h"
 #include "runtime/memory.h"
 
@@ -21,12 +22,6 @@ namespace {
 
 // On the average, accesses between two preemptions in random order.
 constexpr unsigned kPreemptionDistance = 64;
-
-Who block_number(const host::LaunchContext& launch, uint3 index) {
-  const std::uint64_t number =
-      index.x + std::uint64_t{launch.grid.x} * (index.y + std::uint64_t{launch.grid.y} * index.z);
-  return static_cast<Who>(number << 10) & kBlockMask;
-}
 
 unsigned next_distance(std::uint64_t& random) {
   random = random * 6364136223846793005ULL + 1442695040888963407ULL; // Knuth's MMIX generator
@@ -91,6 +86,9 @@ std::unique_lock<std::recursive_mutex> Checker::between_launches() {
 void Checker::allocated(void* block, std::size_t block_bytes, std::size_t bytes) {
   const auto alone = between_launches();
   memory_.add(block, block_bytes, bytes);
+  // What the blocks outside of a window would write counts as written.
+  if (const host::GridWindow* const window = host::grid_window(); window && window->is_of_program())
+    shadow_.mark(address_of(block) + kGuardBytes, bytes, kHostWrote);
   work_log_.forget(address_of(block), block_bytes);
 }
 bool Checker::freed(void* block) {
@@ -121,6 +119,8 @@ void Checker::copied(void* to, const void* from, std::size_t bytes) {
 void Checker::launch_began(const host::LaunchContext&) {
   launching_.lock();
   launch_runs_ = true;
+  begun_.clear();
+  blocks_begun_ = 0;
   if (now_ > kInFlight / 4) { // the next launch may be long
     shadow_.forget_moments();
     now_ = kFirstMoment;
@@ -155,6 +155,18 @@ void Checker::launch_ended(const host::LaunchContext& launch, const std::excepti
     throw Error(fmt::format("{}\n{}", error.what(), found));
   }
   throw Error(found);
+}
+
+// A grid's blocks by their place in it; those of a larger grid than Who can number as they begin.
+Who Checker::block_number(const host::LaunchContext& launch, uint3 index) {
+  const dim3 g = launch.grid;
+  std::uint64_t number = index.x + std::uint64_t{g.x} * (index.y + std::uint64_t{g.y} * index.z);
+  if (std::uint64_t{g.x} * g.y * g.z > kMostBlocks) {
+    begun_.resize(kMostBlocks);
+    begun_[blocks_begun_ % kMostBlocks] = number;
+    number = blocks_begun_++;
+  }
+  return static_cast<Who>(number << 10) & kBlockMask;
 }
 
 void Checker::block_began(host::Block& block) {

@@ -317,6 +317,7 @@ class Checker final : public host::Observer {
                        const host::LaunchContext& launch) const;
   std::string accesses(const char* verb, const Passage& passage, const char* how = "") const;
   std::string other_thread(Who who, const Passage& passage) const;
+  Who block_number(const host::LaunchContext& launch, uint3 index);
 
   // While the checker itself calls functions that may be instrumented, whose accesses are nobody's.
   class Aside {
@@ -352,6 +353,8 @@ class Checker final : public host::Observer {
   PlainRead guessed_{};                // the last that an atomic operation of its thread followed
   std::unordered_set<Site> confirmed_; // plain reads
   std::unordered_map<host::Block*, std::unique_ptr<BlockState>> blocks_;
+  std::vector<std::uint64_t> begun_; // of a large grid the last blocks that began, by their number
+  std::uint64_t blocks_begun_ = 0;
   std::unordered_map<std::uintptr_t, Copy> copies_; // in flight, by destination
   std::map<std::uintptr_t, BulkWrite> bulk_writes_; // by their first byte
   std::map<std::uintptr_t, BulkRead> bulk_reads_;

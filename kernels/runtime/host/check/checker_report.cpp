@@ -86,7 +86,8 @@ std::string Checker::other_thread(Who who, const Passage& passage) const {
   std::string text =
       fmt::format("thread ({},{},{})", rank % b.x, rank / b.x % b.y, rank / (b.x * b.y));
   if ((who & kBlockMask) != passage.state.order.block()) {
-    const unsigned number = (who & kBlockMask) >> 10;
+    std::uint64_t number = (who & kBlockMask) >> 10;
+    if (!begun_.empty()) number = begun_[number];
     const dim3 g = launch.grid;
     text +=
         fmt::format(" of block ({},{},{})", number % g.x, number / g.x % g.y, number / (g.x * g.y));

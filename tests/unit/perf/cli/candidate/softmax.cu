@@ -123,6 +123,21 @@ __global__ void shake(float* y, int64_t size, float factor) {
     y[i] *= factor;
 }
 
+// Counts elements by 32 bits: wrong where there are more than 2^31, or 2^32, of them.
+template <class Index>
+__global__ void by_32_bits(const float* x, float* y, int64_t cols) {
+  __shared__ float shared[kThreads];
+  const Index first = static_cast<Index>(blockIdx.x) * static_cast<Index>(cols);
+  float largest = -INFINITY;
+  for (int64_t i = threadIdx.x; i < cols; i += kThreads) largest = fmaxf(largest, x[first + i]);
+  largest = over_block(shared, largest, Max());
+  float sum = 0;
+  for (int64_t i = threadIdx.x; i < cols; i += kThreads) sum += expf(x[first + i] - largest);
+  sum = over_block(shared, sum, Sum());
+  for (int64_t i = threadIdx.x; i < cols; i += kThreads)
+    y[first + i] = expf(x[first + i] - largest) / sum;
+}
+
 bool is(const char* cheat) {
   const char* const chosen = std::getenv("CHEAT");
   return chosen && std::strcmp(chosen, cheat) == 0;
@@ -200,6 +215,10 @@ extern "C" void softmax_f32(const float* x, float* y, int64_t rows, int64_t cols
     shake<<<8, 256, 0, stream>>>(y, size, calls % 2 == 0 ? 1.0F : 1.0F + 2.4e-7F);
   } else if (is("sums by the grid")) {
     by_the_grid<<<blocks(rows), kThreads, 0, stream>>>(x, y, cols);
+  } else if (is("int index")) {
+    by_32_bits<int><<<blocks(rows), kThreads, 0, stream>>>(x, y, cols);
+  } else if (is("unsigned index")) {
+    by_32_bits<unsigned><<<blocks(rows), kThreads, 0, stream>>>(x, y, cols);
   } else if (is("race")) {
     with_a_race<<<blocks(rows), kThreads, 0, stream>>>(x, y, cols);
   } else if (is("beyond its rows")) {

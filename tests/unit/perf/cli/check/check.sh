@@ -55,6 +55,10 @@ expect 'a launch timed before its end, and atomics on one address' 0 'slow: time
   timed.cu --costs --order forward
 expect 'and their good twin' 0 'passed' timed_well.cu --costs --order forward
 grep -q 'slow: ' <<<"$output" && { echo 'FAILED: the good twin is called slow'; failed=1; }
+expect 'an int that counts 2^32 bytes' 1 '\[out-of-bounds\] kernel increment.* at huge\.cu:\d+: ' huge.cu --huge
+expect 'an unsigned that does' 1 '\[race\] kernel increment' huge.cu --huge -D UNSIGNED
+expect 'and their good twin' 0 'last 2\n+passed: no findings \(1 launch in 4 orders of threads, large grids in part;' huge.cu --huge -D REPAIRED --json huge.json
+must grep -q '"huge": true' huge.json
 expect 'another order' 1 '\[race\]' race.cu --order reverse --order random:7
 expect 'a lock that excludes nobody' 1 '\[race\] kernel add(.*\n)*The first order of threads that shows it: --order random:1\nFAILED' lock.cu
 expect 'the same without it' 0 'total 256\n+passed: no findings' lock.cu -D REPAIRED
