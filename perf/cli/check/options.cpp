@@ -83,8 +83,8 @@ Options parse(const std::vector<std::string>& words) {
       ->excludes(app.add_flag("--costs", options.costs,
                               "show the memory costs of each line of its kernels"));
   app.add_flag("--huge", options.huge,
-               "run large grids in part, so that arrays of more than 2^32 elements take seconds; "
-               "the program's own exit code does not count")
+               "run large grids in part, for arrays of more than 2^32 elements; the program's exit "
+               "code does not count")
       ->excludes("--fast")
       ->excludes("--costs");
   app.add_option("--timeout", options.timeout_s, "end a run after N seconds")
