@@ -20,7 +20,7 @@ constexpr std::int64_t k2To31 = std::int64_t{1} << 31, k2To32 = std::int64_t{1} 
 // A grid has at most one block less along x than rows are tried.
 constexpr std::int64_t kMostRows = std::numeric_limits<std::int32_t>::max();
 
-// Tensors whose rows lie one behind the other, and the elements of a row; empty where a batch has
+// Tensors whose rows follow each other, and the elements of a row; empty where a batch has
 // others: rows along an inner axis, or outputs of all rows.
 std::map<std::string, std::int64_t> row_sizes(const Problem& of_one, const Problem& of_two) {
   std::map<std::string, std::int64_t> sizes;
@@ -145,7 +145,7 @@ void rows_beyond_32_bits(Judge& judge) {
     any = true;
   }
   EXPECT_TRUE(any) << "no batch of " << card.name
-                   << " has inputs and outputs whose rows lie one behind the other";
+                   << " has inputs and outputs whose rows follow each other";
 }
 
 } // namespace kg::card

@@ -79,6 +79,8 @@ void Residents::work(Block& block, bool is_counted) {
   Resident me(*this);
   {
     std::lock_guard lock(mutex_);
+    // It comes late: by now as many blocks run as fit.
+    if (!is_counted && limit_ != 0 && live_ >= limit_) return;
     workers_.push_back(&me);
     if (!is_counted) ++live_;
   }
