@@ -98,9 +98,16 @@ class Plugin(unittest.TestCase):
         file = self.folder / "junit.xml"
         file.unlink(missing_ok=True)
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--junitxml={file}", *shlex.split(words)],
+            [sys.executable, "-m", "pytest", *shlex.split(words)],
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": str(work / "site"), "KERNELGRADE_JIT_CACHE": str(work / "cache"), "COLUMNS": "200", **variables},
+            env={
+                **os.environ,
+                "PYTHONPATH": str(work / "site"),
+                "PYTEST_ADDOPTS": f"-p no:cacheprovider --junitxml={file}",
+                "KERNELGRADE_JIT_CACHE": str(work / "cache"),
+                "COLUMNS": "200",
+                **variables,
+            },
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -134,6 +141,15 @@ class Plugin(unittest.TestCase):
         self.assertEqual(self.pytest(self.again()), 1, self.said)
         self.assertEqual(list(self.cases), ["test_scale[300]"])
         self.outcome("test_scale[300]", finding)
+
+    def test_page(self):
+        text = (source / "docs/how-to/emulate_from_python.md").read_text()
+        command, shown = re.search(r"(?ms)^\$ pytest (.*?)\n(.*?)^```$", text).groups()
+        shutil.copytree(source / "examples/emulate", self.folder / "examples/emulate")
+        self.assertEqual(self.pytest(command), 1, self.said)
+        for line in shown.splitlines():
+            words = re.sub(r"\d+\\\.\d+s", r"\\d+\\.\\d+s", re.escape(line).replace(r"\.\.\.", ".*"))
+            self.assertRegex(self.said, words)
 
     def test_without_checkers(self):
         self.assertEqual(self.pytest("--kernelgrade test_scale.py"), 0, self.said)
