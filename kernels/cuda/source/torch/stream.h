@@ -7,6 +7,8 @@
 
 #include "cuda/source/torch/tensor.h"
 
+#include <optional>
+
 namespace c10::cuda {
 
 class CUDAStream {

@@ -108,6 +108,24 @@ TEST(Torch, DispatchRunsTheKernelOfTheType) {
               HasSubstr("\"twice\" not implemented for 'Int'"));
 }
 
+__global__ void
+transposed(const torch::PackedTensorAccessor32<float, 2, torch::RestrictPtrTraits> from,
+           torch::PackedTensorAccessor64<float, 2> to) {
+  const int i = threadIdx.x, j = threadIdx.y;
+  if (i < from.size(0) && j < from.size(1)) to[j][i] = from[i][j];
+}
+TEST(Torch, KernelsIndexByAccessors) {
+  const auto x = torch::arange(6, torch::kFloat).view({2, 3});
+  const auto y = torch::empty({2, 3}, torch::device(torch::kCUDA));
+  transposed<<<1, dim3(4, 4)>>>(x.cuda().packed_accessor32<float, 2, torch::RestrictPtrTraits>(),
+                                y.t().packed_accessor64<float, 2>());
+  EXPECT_THAT(values<float>(y), ElementsAre(0, 1, 2, 3, 4, 5));
+  const auto columns = x.t();
+  const auto here = columns.accessor<float, 2>();
+  EXPECT_EQ(here[2][1], 5);
+  EXPECT_THAT(refusal([&] { x.accessor<float, 1>(); }), HasSubstr("1 dimensions for [2, 3]"));
+}
+
 TEST(Torch, MistakesAreRefused) {
   const auto x = torch::zeros({2, 3});
   EXPECT_THAT(refusal([&] { x.data_ptr<int>(); }),

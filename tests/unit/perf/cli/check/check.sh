@@ -55,6 +55,9 @@ expect 'a launch timed before its end, and atomics on one address' 0 'slow: time
   timed.cu --costs --order forward
 expect 'and their good twin' 0 'passed' timed_well.cu --costs --order forward
 grep -q 'slow: ' <<<"$output" && { echo 'FAILED: the good twin is called slow'; failed=1; }
+expect 'an extension of PyTorch' 1 '\[race\] kernel sum_rows<scalar_t>.* at extension\.cu:\d+' extension.cu extension_test.cpp --order forward
+expect 'the same without it' 0 'right\n+passed: no findings' extension.cu extension_test.cpp -D REPAIRED --order forward
+expect 'a tensor of the host in a kernel' 1 'kernel increment.* reads 4 bytes at host_tensor\.cu:7: .* not device memory' host_tensor.cu --order forward
 expect 'another order' 1 '\[race\]' race.cu --order reverse --order random:7
 expect 'a lock that excludes nobody' 1 '\[race\] kernel add(.*\n)*The first order of threads that shows it: --order random:1\nFAILED' lock.cu
 expect 'the same without it' 0 'total 256\n+passed: no findings' lock.cu -D REPAIRED
