@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -46,7 +47,7 @@ class ArrayRef {
   ArrayRef() = default;
   ArrayRef(const T* data, std::size_t size) : data_(data), size_(size) {}
   ArrayRef(const std::vector<T>& all) : data_(all.data()), size_(all.size()) {}
-  ArrayRef(const std::initializer_list<T>& all) : data_(all.begin()), size_(all.size()) {}
+  ArrayRef(const std::initializer_list<T>& all) : ArrayRef(std::data(all), all.size()) {}
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   const T* data() const { return data_; }
