@@ -39,7 +39,8 @@ inline void check_cuda(cudaError_t error, const char* call, const char* file, in
 } // namespace kg::torch
 
 #define TORCH_CHECK(condition, ...)                                                                \
-  ((condition) ? void() : ::kg::torch::refuse(#condition, __FILE__, __LINE__, ##__VA_ARGS__))
+  ((condition) ? void()                                                                            \
+               : ::kg::torch::refuse(#condition, __FILE__, __LINE__ __VA_OPT__(, ) __VA_ARGS__))
 #define TORCH_CHECK_EQ(a, b) TORCH_CHECK((a) == (b))
 #define TORCH_CHECK_NE(a, b) TORCH_CHECK((a) != (b))
 #define TORCH_CHECK_LT(a, b) TORCH_CHECK((a) < (b))
@@ -49,7 +50,7 @@ inline void check_cuda(cudaError_t error, const char* call, const char* file, in
 #define TORCH_INTERNAL_ASSERT TORCH_CHECK
 #define AT_ASSERT TORCH_CHECK
 #define AT_ASSERTM TORCH_CHECK
-#define AT_ERROR(...) TORCH_CHECK(false, ##__VA_ARGS__)
+#define AT_ERROR(...) TORCH_CHECK(false __VA_OPT__(, ) __VA_ARGS__)
 #define C10_CUDA_CHECK(call) ::kg::torch::check_cuda((call), #call, __FILE__, __LINE__)
 #define AT_CUDA_CHECK C10_CUDA_CHECK
 #define C10_CUDA_KERNEL_LAUNCH_CHECK() C10_CUDA_CHECK(cudaGetLastError())

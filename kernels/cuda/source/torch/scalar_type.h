@@ -26,13 +26,9 @@ struct Narrow {
   Narrow() = default;
   template <class T>
   requires std::is_arithmetic_v<T> Narrow(T value) : Narrow(Device(static_cast<float>(value))) {}
-  Narrow(Device value) { __builtin_memcpy(&x, &value, sizeof x); }
+  Narrow(Device value) : x(std::bit_cast<unsigned short>(value)) {}
   operator float() const { return static_cast<float>(static_cast<Device>(*this)); }
-  explicit operator Device() const {
-    Device value;
-    __builtin_memcpy(&value, &x, sizeof x);
-    return value;
-  }
+  explicit operator Device() const { return std::bit_cast<Device>(x); }
   friend Self operator-(Self a) { return Self(-float(a)); }
 
 // With itself and with integers a result of this type, with float and double one of theirs.
