@@ -10,13 +10,16 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version as _version_of
+from importlib.metadata import PackageNotFoundError, version as _version_of
 from pathlib import Path
 from typing import Any, Union
 
 PathLike = Union[str, "os.PathLike[str]"]
 
-version: str = _version_of("kernelgrade")
+try:
+    version: str = _version_of("kernelgrade")
+except PackageNotFoundError:  # the package of a source tree, on PYTHONPATH
+    version = "unknown"
 
 
 class Error(RuntimeError):

@@ -59,6 +59,9 @@ expect 'an int that counts 2^32 bytes' 1 '\[out-of-bounds\] kernel increment.* a
 expect 'an unsigned that does' 1 '\[race\] kernel increment' huge.cu --huge -D UNSIGNED
 expect 'and their good twin' 0 'last 2\n+passed: no findings \(1 launch in 4 orders of threads, large grids in part;' huge.cu --huge -D REPAIRED --json huge.json
 must grep -q '"huge": true' huge.json
+expect 'an extension of PyTorch' 1 '\[race\] kernel sum_rows<scalar_t>.* at extension\.cu:\d+' extension.cu extension_test.cpp --order forward
+expect 'the same without it' 0 'right\n+passed: no findings' extension.cu extension_test.cpp -D REPAIRED --order forward
+expect 'a tensor of the host in a kernel' 1 'kernel increment.* reads 4 bytes at host_tensor\.cu:7: .* not device memory' host_tensor.cu --order forward
 expect 'another order' 1 '\[race\]' race.cu --order reverse --order random:7
 expect 'a lock that excludes nobody' 1 '\[race\] kernel add(.*\n)*The first order of threads that shows it: --order random:1\nFAILED' lock.cu
 expect 'the same without it' 0 'total 256\n+passed: no findings' lock.cu -D REPAIRED
