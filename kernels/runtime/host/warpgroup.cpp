@@ -52,15 +52,15 @@ void require_alike(Block& block, const WarpgroupJob& job, const WarpgroupProduct
                where);
 }
 
-// The ranges of shared memory that it reads, none of them twice.
-std::vector<WarpgroupJob::Range> ranges_of(std::vector<std::uintptr_t> units) {
+// The ranges of shared memory that hold an operand.
+std::vector<WarpgroupJob::Range> ranges_of(std::vector<std::uintptr_t> units, Swizzle swizzle) {
   std::sort(units.begin(), units.end());
   std::vector<WarpgroupJob::Range> ranges;
   for (const std::uintptr_t unit : units) {
     if (!ranges.empty() && unit <= ranges.back().begin + ranges.back().bytes)
       ranges.back().bytes = unit + kUnit - ranges.back().begin;
     else
-      ranges.push_back({unit, kUnit});
+      ranges.push_back({unit, kUnit, swizzle});
   }
   return ranges;
 }
@@ -79,20 +79,21 @@ void require_within(Block& block, const std::vector<std::uintptr_t>& units, cons
                where);
 }
 
+// All threads have issued it: the executor says which memory it reads.
 void complete(Block& block, Warpgroup& group, WarpgroupJob& job, const char* name) {
-  std::vector<std::uintptr_t> units;
-  if (!job.product.a_in_registers) {
-    units = units_of_a(job.product, job.where);
-    require_within(block, units, "A", name, job.where);
-  }
-  const std::vector<std::uintptr_t> of_b = units_of_b(job.product, job.where);
-  require_within(block, of_b, "B", name, job.where);
-  if (!warpgroup_observer) return;
-  units.insert(units.end(), of_b.begin(), of_b.end());
-  job.reads = ranges_of(std::move(units));
-  for (const WarpgroupJob::Range& range : job.reads)
-    warpgroup_observer->warpgroup_reads(&group, reinterpret_cast<void*>(range.begin), range.bytes,
-                                        job.where);
+  const auto reads = [&](const std::vector<std::uintptr_t>& units, const MatrixOperand& operand,
+                         const char* which) {
+    require_within(block, units, which, name, job.where);
+    if (!warpgroup_observer) return;
+    for (const WarpgroupJob::Range& range :
+         ranges_of(units, decode_matrix(operand.descriptor, job.where).swizzle)) {
+      job.reads.push_back(range);
+      warpgroup_observer->warpgroup_reads(&group, reinterpret_cast<void*>(range.begin), range.bytes,
+                                          range.swizzle, job.where);
+    }
+  };
+  if (!job.product.a_in_registers) reads(units_of_a(job.product, job.where), job.product.a, "A");
+  reads(units_of_b(job.product, job.where), job.product.b, "B");
 }
 
 bool computes_at_once(Block& block) {
@@ -194,15 +195,18 @@ void retire(Block& block, WarpgroupMember& member, WarpgroupJob& job, Location w
 // Whether all threads have issued the products up to `end`, or one of them never will.
 bool issued_or_never(const void* what, unsigned end) {
   const auto& group = *static_cast<const Warpgroup*>(what);
+  if (std::all_of(group.jobs.begin(),
+                  group.jobs.begin() + static_cast<std::ptrdiff_t>(end - group.over),
+                  [](const auto& job) { return job->issued; }))
+    return true;
   const auto first = static_cast<unsigned>(&group - warpgroups.data()) * kWarpgroupSize;
-  bool all = true;
   for (unsigned thread = 0; thread < kWarpgroupSize; ++thread) {
-    if (group.members[thread].issued >= end) continue;
-    all = false;
     const unsigned rank = first + thread;
-    if ((current_block->alive_lanes(rank / kWarpSize) >> rank % kWarpSize & 1) == 0) return true;
+    if (group.members[thread].issued < end &&
+        (current_block->alive_lanes(rank / kWarpSize) >> rank % kWarpSize & 1) == 0)
+      return true;
   }
-  return all;
+  return false;
 }
 
 std::string incomplete(const WarpgroupJob& job) {
@@ -234,7 +238,8 @@ void warpgroup_multiply(const WarpgroupProduct& product, void* const* sums,
   if (a_registers) take_a(block, member, job, a_registers, name);
   take_sums(block, group, job, sums, name);
   if (++job.came < kWarpgroupSize) return;
-  complete(block, group, job, name);
+  complete(block, group, job, name); // other threads may go on meanwhile
+  job.issued = true;
   if (computes_at_once(block)) group.execute(number + 1);
   block.state_changed();
 }
@@ -267,10 +272,15 @@ void warpgroup_wait(std::size_t pending, const char* name, Location where) {
                       member.groups.end() - static_cast<std::ptrdiff_t>(pending));
   if (end <= member.retired) return;
   block.wait_until(&issued_or_never, &group, static_cast<unsigned>(end), name, where);
+  for (std::size_t number = member.retired; number < end; ++number) {
+    const WarpgroupJob& job = group.job(number);
+    if (!job.issued) block.trap(incomplete(job), where);
+  }
+  // Others may go first, and overwrite what it reads.
+  if (!group.job(end - 1).executed) block.preempt(name, where);
   bool first = false;
   for (std::size_t number = member.retired; number < end; ++number) {
     WarpgroupJob& job = group.job(number);
-    if (job.came < kWarpgroupSize) block.trap(incomplete(job), where);
     if (job.waited_for) continue;
     job.waited_for = first = true;
     for (const WarpgroupJob::Range& range : job.reads)

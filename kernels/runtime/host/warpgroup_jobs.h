@@ -43,6 +43,7 @@ struct WarpgroupJob {
   Location where;
   unsigned came = 0;    // of the warpgroup's threads
   unsigned retired = 0; // threads that have got their sums
+  bool issued = false;  // by all, and whoever watches has been told
   bool executed = false;
   bool waited_for = false;
   std::vector<void*> at;                          // by thread, then word
@@ -56,6 +57,7 @@ struct WarpgroupJob {
   struct Range {
     std::uintptr_t begin;
     std::size_t bytes;
+    Swizzle swizzle;
   };
   std::vector<Range> reads; // of shared memory; while somebody watches
 };

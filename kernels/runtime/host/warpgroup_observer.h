@@ -7,18 +7,22 @@
 #pragma once
 
 #include "runtime/error.h"
+#include "runtime/host/tensor_map.h"
 
 #include <cstddef>
+#include <optional>
 
 namespace kg::host {
 
 struct WarpgroupObserver {
   virtual ~WarpgroupObserver() = default;
-  // By the running thread, for its warpgroup; until it has waited.
+  // By the running thread, for its warpgroup; until it has waited. As tiles of this swizzle.
   virtual void warpgroup_reads(const void* /*group*/, const void* /*from*/, std::size_t /*bytes*/,
-                               Location) {}
+                               Swizzle, Location) {}
   virtual void warpgroup_has_read(const void* /*group*/, const void* /*from*/,
                                   std::size_t /*bytes*/) {}
+  // The bulk loads that are issued from now on write tiles of this swizzle; none: of no known one.
+  virtual void tiles_swizzled(std::optional<Swizzle>) {}
 };
 
 extern WarpgroupObserver* warpgroup_observer; // null when nothing watches

@@ -22,6 +22,7 @@
 #include "runtime/host/check/source_line.h"
 #include "runtime/host/check/work_log.h"
 #include "runtime/host/observer.h"
+#include "runtime/host/warpgroup_observer.h"
 
 #include <array>
 #include <atomic>
@@ -29,6 +30,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -93,7 +95,7 @@ struct BlockState {
 // Thrown by a block whose fault is among the findings.
 struct Stopped {};
 
-class Checker final : public host::Observer {
+class Checker final : public host::Observer, public host::WarpgroupObserver {
  public:
   Checker();
   ~Checker() override; // reports leaks, and ends the program with code 1 if the host did wrong
@@ -162,6 +164,10 @@ class Checker final : public host::Observer {
   void bulk_store_writes(void* to, std::size_t bytes, Location where) override;
   void bulk_store_read(const void* from, std::size_t bytes) override;
   void bulk_store_written(void* to, std::size_t bytes) override;
+  void warpgroup_reads(const void* group, const void* from, std::size_t bytes,
+                       host::Swizzle swizzle, Location where) override;
+  void warpgroup_has_read(const void* group, const void* from, std::size_t bytes) override;
+  void tiles_swizzled(std::optional<host::Swizzle> swizzle) override { swizzle_ = swizzle; }
 
  private:
   // An access on its way through its cells.
@@ -200,11 +206,18 @@ class Checker final : public host::Observer {
     const void* barrier;      // null: a store
     unsigned phase;           // of the mbarrier at the issue
     bool in_flight;
+    std::optional<host::Swizzle> swizzle; // of the tile, where a tensor map says it
   };
   struct BulkRead { // of a store
     std::size_t bytes;
     Who who;
     const host::Block* block;
+  };
+  // Of wgmma: who reads it, the oldest first, until waited for; then nobody, until its block ends.
+  struct WarpgroupRead {
+    std::size_t bytes;
+    const host::Block* block;
+    std::vector<Who> readers;
   };
   // A plain read of what others update atomically: no fault if its thread takes it for a guess
   // only, which an atomic operation of its own then confirms (the usual loop around atomicCAS).
@@ -302,11 +315,14 @@ class Checker final : public host::Observer {
   template <class Visit>
   void for_each_cell(std::uintptr_t address, std::size_t bytes, const Visit& visit);
   void settle_writes(std::uintptr_t address, std::size_t bytes, Time time);
-  void bulk_reads(const void* from, std::size_t bytes, const Location* site);
+  void bulk_reads(const void* from, std::size_t bytes, const Location* site, const char* verb);
   void bulk_writes(void* to, const Location* site, const BulkWrite& copy);
   void begin_reading(std::uintptr_t address, std::size_t bytes, const Access& reader);
   void end_reading(std::uintptr_t address, std::size_t bytes, Who who, Time time);
-  void check_proxy(std::uintptr_t address, std::size_t bytes, const Passage& passage);
+  void check_proxy(std::uintptr_t address, std::size_t bytes, const Passage& passage,
+                   const char* verb);
+  void check_swizzle(std::uintptr_t address, host::Swizzle swizzle, const Passage& passage);
+  void forget_warpgroup_reads(const host::Block* block);
   void check_initialised(const SyncObject& barrier, const Passage& passage);
   SyncObject& numbered(const void* barrier, host::Block& block, Location where);
   void phase_ended(const void* barrier, SyncObject& object);
@@ -355,6 +371,9 @@ class Checker final : public host::Observer {
   std::unordered_map<std::uintptr_t, Copy> copies_; // in flight, by destination
   std::map<std::uintptr_t, BulkWrite> bulk_writes_; // by their first byte
   std::map<std::uintptr_t, BulkRead> bulk_reads_;
+  std::map<std::pair<const void*, std::uintptr_t>, WarpgroupRead> warpgroup_reads_; // by warpgroup
+  std::unordered_set<Site> warpgroup_sites_;                                        // of wgmma
+  std::optional<host::Swizzle> swizzle_; // of the tiles that bulk loads write now
   ProxyFences proxy_fences_;
   unsigned numbers_ = 0;                       // that mbarriers have
   SyncObjects objects_;                        // in global memory, or of several blocks

@@ -3,26 +3,18 @@
 //
 // Bulk copies within kernels: what the asynchronous proxy reads and writes, and when.
 #include "runtime/host/check/access_check.h"
+#include "runtime/host/check/cells.h"
 #include "runtime/host/check/checker.h"
 #include "runtime/host/mbarrier_notes.h"
 
 #include <fmt/format.h>
 
 namespace kg::check {
+namespace {
 
-// Visits the cells of a range, as far as it has some: visit(page, cell, address).
-template <class Visit>
-void Checker::for_each_cell(std::uintptr_t address, std::size_t bytes, const Visit& visit) {
-  for (const std::uintptr_t end = address + bytes; address < end;) {
-    Page* const page = shadow_.find(address);
-    if (!page || !page->has_cells()) {
-      address = (address / kPageBytes + 1) * kPageBytes;
-      continue;
-    }
-    visit(*page, page->cell_of(address % kPageBytes), address);
-    address += std::size_t{1} << page->shift;
-  }
-}
+constexpr const char* kCopies = "copies in bulk";
+
+} // namespace
 
 // The last write of what a bulk copy has written or is writing becomes one of this moment.
 void Checker::settle_writes(std::uintptr_t address, std::size_t bytes, Time time) {
@@ -71,7 +63,8 @@ void Checker::proxy_fenced(host::Block& block, host::Proxy covered) {
 }
 
 // Whether a bulk copy that is issued now may read what ordinary stores of this launch wrote there.
-void Checker::check_proxy(std::uintptr_t address, std::size_t bytes, const Passage& passage) {
+void Checker::check_proxy(std::uintptr_t address, std::size_t bytes, const Passage& passage,
+                          const char* verb) {
   const Aside aside(aside_);
   const BlockOrder& order = passage.state.order;
   Access last{};
@@ -93,8 +86,7 @@ void Checker::check_proxy(std::uintptr_t address, std::size_t bytes, const Passa
         fmt::format("{}: {}, which {} wrote at {} by an ordinary store, without a proxy fence in "
                     "between\n  hint: put fence.proxy.async.{} (kg::ptx::fence_proxy_async_{}()) "
                     "behind {}, before the barrier that hands it over",
-                    accesses("copies in bulk", passage),
-                    variable(at, passage.owner, passage.block.launch()),
+                    accesses(verb, passage), variable(at, passage.owner, passage.block.launch()),
                     other_thread(write.who, passage), source_line(write.site),
                     global ? "global" : "shared::cta", global ? "global" : "shared",
                     source_line(write.site)));
@@ -137,18 +129,20 @@ SyncObject& Checker::numbered(const void* barrier, host::Block& block, Location 
 }
 
 void Checker::bulk_load_reads(const void* from, std::size_t bytes, Location where) {
-  bulk_reads(from, bytes, &remembered(where));
+  bulk_reads(from, bytes, &remembered(where), kCopies);
 }
 
-// A bulk copy that is issued now reads the range.
-void Checker::bulk_reads(const void* from, std::size_t bytes, const Location* site) {
+// What is issued now reads the range by the asynchronous proxy.
+void Checker::bulk_reads(const void* from, std::size_t bytes, const Location* site,
+                         const char* verb) {
   host::Block& block = *host::current_block;
   BlockState& state = state_of(block);
   judge_from_now_on(state);
   ++now_;
   access<Kind::read>(address_of(from), bytes, 1, site);
   check_proxy(address_of(from), bytes,
-              {block, state, state, nullptr, address_of(from), bytes, site, block.thread_rank()});
+              {block, state, state, nullptr, address_of(from), bytes, site, block.thread_rank()},
+              verb);
 }
 
 // The destination is nobody's until the copy has come.
@@ -170,7 +164,7 @@ void Checker::bulk_load_issued(void* to, std::size_t bytes, const void* barrier,
   const SyncObject& object = numbered(barrier, block, where);
   check_initialised(
       object, {block, state, state, nullptr, address_of(to), bytes, site, block.thread_rank()});
-  bulk_writes(to, site, {bytes, site_of(site), &block, barrier, object.phases, true});
+  bulk_writes(to, site, {bytes, site_of(site), &block, barrier, object.phases, true, swizzle_});
 }
 
 void Checker::bulk_load_landed(void* to, const void* barrier) {
@@ -187,7 +181,7 @@ void Checker::bulk_load_landed(void* to, const void* barrier) {
 void Checker::bulk_store_issued(const void* from, std::size_t bytes, Location where) {
   host::Block& block = *host::current_block;
   const Location* const site = &remembered(where);
-  bulk_reads(from, bytes, site);
+  bulk_reads(from, bytes, site, kCopies);
   const Who who = state_of(block).order.block() | block.thread_rank();
   bulk_reads_[address_of(from)] = {bytes, who, &block};
   begin_reading(address_of(from), bytes, {now_, who, site_of(site)});
@@ -196,7 +190,7 @@ void Checker::bulk_store_issued(const void* from, std::size_t bytes, Location wh
 
 void Checker::bulk_store_writes(void* to, std::size_t bytes, Location where) {
   const Location* const site = &remembered(where);
-  bulk_writes(to, site, {bytes, site_of(site), host::current_block, nullptr, 0, true});
+  bulk_writes(to, site, {bytes, site_of(site), host::current_block, nullptr, 0, true, {}});
 }
 
 void Checker::bulk_store_read(const void* from, std::size_t bytes) {
@@ -253,6 +247,7 @@ void Checker::forget_bulk_copies(const host::Block* block) {
     end_reading(copy.first, copy.second.bytes, copy.second.who, now_);
     return true;
   });
+  forget_warpgroup_reads(block);
 }
 
 } // namespace kg::check

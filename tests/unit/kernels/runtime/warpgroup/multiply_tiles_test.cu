@@ -37,7 +37,8 @@ std::vector<unsigned short> numbers(unsigned rows) {
   return bits;
 }
 
-TensorMap map_of(const unsigned short* memory, unsigned rows) {
+TensorMap map_of(const unsigned short* memory, unsigned rows,
+                 host::Swizzle swizzle = host::Swizzle::bytes128) {
   host::TiledTensor t;
   t.type = host::TensorType::bf16;
   t.rank = 2;
@@ -46,7 +47,7 @@ TensorMap map_of(const unsigned short* memory, unsigned rows) {
   t.stride = {kDepth * 2};
   t.box = {kTileDepth, rows};
   t.element_stride = {1, 1};
-  t.swizzle = host::Swizzle::bytes128;
+  t.swizzle = swizzle;
   return host::encode(t);
 }
 
@@ -56,7 +57,8 @@ class MultiplyTiles : public bulk::Forms {
     std::vector<float> out;
     std::string message;
   };
-  static Outcome run(TilesMutant mutant, bool spread = false) {
+  static Outcome run(TilesMutant mutant, bool spread = false,
+                     host::Swizzle swizzle_of_b = host::Swizzle::bytes128) {
     Outcome outcome;
     outcome.message = error_of([&] {
       Stream stream;
@@ -67,8 +69,8 @@ class MultiplyTiles : public bulk::Forms {
           2 * (kTileRows + kTileColumns) * kTileDepth * 2 + kTilesAlignment;
       launch(multiply_tiles,
              {.grid = 1, .block = kTilesThreads, .shared_bytes = kBytes, .stream = &stream},
-             map_of(a.data(), kTileRows), map_of(b.data(), kTileColumns), out.data(), kSteps,
-             spread, mutant);
+             map_of(a.data(), kTileRows), map_of(b.data(), kTileColumns, swizzle_of_b), out.data(),
+             kSteps, spread, mutant);
       stream.synchronize();
       outcome.out = out.to_host(stream);
       outcome.out.pop_back();
@@ -115,15 +117,14 @@ TEST_P(MultiplyTiles, WhatTrapsEverywhere) {
 }
 
 TEST_P(MultiplyTiles, WhatGivesOtherSums) {
-  const std::string early = GetParam() == Form::ptx ? "is read while that is pending" : "other";
-  EXPECT_THAT(found(TilesMutant::start_of_another), HasSubstr("other sums"));
+  for (const TilesMutant mutant : {TilesMutant::start_of_another, TilesMutant::stride_of_another})
+    EXPECT_THAT(found(mutant), HasSubstr("other sums"));
   EXPECT_THAT(found(TilesMutant::swizzle_of_another),
-              AnyOf(HasSubstr("other sums"), HasSubstr("[")));
-  EXPECT_THAT(found(TilesMutant::stride_of_another),
-              AnyOf(HasSubstr("other sums"), HasSubstr("[")));
+              HasSubstr("in the middle of the pattern of the 64-byte swizzle"));
+  EXPECT_NE(run(TilesMutant::none, false, host::Swizzle::none).out, right());
   EXPECT_THAT(found(TilesMutant::waits_for_one_too_few),
               AnyOf(HasSubstr("pending"), HasSubstr("other sums")));
-  EXPECT_THAT(found(TilesMutant::commit_missing), AnyOf(HasSubstr("pending")));
+  EXPECT_THAT(found(TilesMutant::commit_missing), HasSubstr("pending"));
   EXPECT_THAT(found(TilesMutant::released_early),
               AnyOf(HasSubstr("other sums"), HasSubstr("[race]")));
 }
@@ -141,7 +142,11 @@ TEST_P(MultiplyTiles, FindingsNameBothSites) {
   EXPECT_THAT(found(TilesMutant::proxy_fence_missing),
               AllOf(HasSubstr("[proxy]"), HasSubstr("put fence.proxy.async.shared::cta")));
   EXPECT_THAT(found(TilesMutant::released_early),
-              AllOf(HasSubstr("[race]"), HasSubstr("which"), HasSubstr("wgmma")));
+              AllOf(HasSubstr("[race]"), HasSubstr("is reading by wgmma at"),
+                    HasSubstr("multiply_tiles.cu:"), HasSubstr("wait for the group of the wgmma")));
+  EXPECT_THAT(run(TilesMutant::none, false, host::Swizzle::none).message,
+              AllOf(HasSubstr("[proxy]"), HasSubstr("as a tile with the 128-byte swizzle"),
+                    HasSubstr("wrote without a swizzle")));
 }
 
 #endif
