@@ -5,7 +5,6 @@
 #include "runtime/host/block.h"
 #include "runtime/host/mbarrier.h"
 #include "runtime/host/observer.h"
-#include "runtime/host/warpgroup.h"
 
 #include <algorithm>
 #include <cstring>
@@ -84,7 +83,6 @@ std::vector<Range> global_ranges(const BulkMove& move) {
 void BulkCopies::reset() {
   loads_.clear();
   threads_.clear();
-  warpgroups_reset(); // they read by the same proxy
 }
 
 bool BulkCopies::moves_at_once() {
@@ -207,7 +205,6 @@ void BulkCopies::wait_group(std::size_t pending, bool read_only) {
 }
 
 void BulkCopies::finish() {
-  warpgroups_finish();
   for (const Load& load : loads_)
     fail(fmt::format("the block has ended while a bulk copy of {} bytes into its shared memory is "
                      "in flight; wait for the phase of its mbarrier before the block ends",

@@ -100,6 +100,7 @@ void wgmma_commit(Where where);
 void wgmma_wait(u32 pending, Where where);
 void wgmma_sum_copied(void* to, const void* from);
 void wgmma_sum_read(const void* sum, Where where);
+void set_registers(u32 count, bool rises, Where where); // setmaxnreg
 void mbarrier_init(u64* barrier, u32 count, Where where);
 void mbarrier_inval(u64* barrier, Where where);
 u64 mbarrier_arrive(u64* barrier, u32 count, u32 bytes, Where where);

@@ -1,8 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What code made from PTX asks of the executor for wgmma.
+// What code made from PTX asks of the executor for wgmma and setmaxnreg.
 #include "runtime/host/block.h"
+#include "runtime/host/register_pool.h"
 #include "runtime/host/warpgroup.h"
 #include "runtime/ptx/prelude.h"
 
@@ -33,6 +34,9 @@ void wgmma_fence(Where where) { host::warpgroup_fence("wgmma.fence", here(where)
 void wgmma_commit(Where where) { host::warpgroup_commit("wgmma.commit_group", here(where)); }
 void wgmma_wait(u32 pending, Where where) {
   host::warpgroup_wait(pending, "wgmma.wait_group", here(where));
+}
+void set_registers(u32 count, bool rises, Where where) {
+  host::set_registers(count, rises, here(where));
 }
 void wgmma_sum_copied(void* to, const void* from) { host::warpgroup_sum_copied(to, from); }
 void wgmma_sum_read(const void* sum, Where where) { host::warpgroup_sum_read(sum, here(where)); }

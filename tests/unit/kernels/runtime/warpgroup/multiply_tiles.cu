@@ -6,6 +6,7 @@
 #include "instructions/fence_proxy_async.h"
 #include "instructions/mbarrier.h"
 #include "instructions/named_barrier.h"
+#include "instructions/setmaxnreg.h"
 #include "instructions/wgmma.h"
 #include "tests/unit/kernels/runtime/warpgroup/aligned_tiles.h"
 
@@ -77,9 +78,9 @@ __device__ void consume(unsigned char* stages, std::uint64_t* full, std::uint64_
 
 } // namespace
 
-__global__ void multiply_tiles(const __grid_constant__ TensorMap a,
-                               const __grid_constant__ TensorMap b, float* out, int steps,
-                               bool spread, TilesMutant mutant) {
+__global__ void __launch_bounds__(kTilesThreads, 1)
+    multiply_tiles(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
+                   float* out, int steps, bool spread, TilesMutant mutant) {
   unsigned char* const stages = aligned_tiles();
   __shared__ std::uint64_t full[kStages], empty[kStages];
   if (threadIdx.x == 0) {
@@ -90,10 +91,13 @@ __global__ void multiply_tiles(const __grid_constant__ TensorMap a,
     ptx::fence_mbarrier_init();
   }
   __syncthreads();
-  if (threadIdx.x < kWarpgroup)
+  if (threadIdx.x < kWarpgroup) {
+    ptx::setmaxnreg_inc<256>();
     consume(stages, full, empty, out, steps, spread, mutant);
-  else if (threadIdx.x == kWarpgroup)
-    produce(a, b, stages, full, empty, steps);
+  } else {
+    ptx::setmaxnreg_dec<40>();
+    if (threadIdx.x == kWarpgroup) produce(a, b, stages, full, empty, steps);
+  }
 }
 
 } // namespace kg::warpgroup
