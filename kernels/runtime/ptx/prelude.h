@@ -9,6 +9,8 @@
 #include "runtime/host/looks.h"
 #include "runtime/host/vector_types.h"
 #include "runtime/ptx/integers.h"
+#include "runtime/ptx/wgmma.h"
+#include "runtime/ptx/where.h"
 
 #if !defined(__clang__) || __clang_major__ >= 15
 #define KG_PTX_FLOAT16 1
@@ -23,12 +25,6 @@ extern constinit thread_local dim3 gridDim;
 namespace kg::ptx_run {
 
 enum Round { nearest, zero, down, up };
-
-// Where an instruction stands, for messages: a line of the `.cu` file, or of the PTX.
-struct Where {
-  const char* file;
-  int line;
-};
 
 // --- Of the executor (primitives.cpp)
 
@@ -85,22 +81,6 @@ void tensor_load(void* to, const void* map, const u32* at, u32 rank, u64* barrie
 void tensor_store(const void* map, const u32* at, u32 rank, const void* from, Where where);
 void bulk_commit(Where where);
 void bulk_wait(u32 pending, bool read, Where where);
-// Products of a warpgroup (wgmma.cpp). Types by their places in host::ElementType and SumType.
-struct Wgmma {
-  u32 columns;
-  u32 a_type, b_type, sum_type;
-  bool a_by_depth, b_by_depth; // K-major
-  bool negates_a, negates_b;
-};
-// `sums` and `a_registers` are the addresses of registers; the latter null: A is at descriptor `a`.
-void wgmma(const Wgmma& form, void* const* sums, u64 a, const void* const* a_registers, u64 b,
-           bool adds, Where where);
-void wgmma_fence(Where where);
-void wgmma_commit(Where where);
-void wgmma_wait(u32 pending, Where where);
-void wgmma_sum_copied(void* to, const void* from);
-void wgmma_sum_read(const void* sum, Where where);
-void set_registers(u32 count, bool rises, Where where); // setmaxnreg
 void mbarrier_init(u64* barrier, u32 count, Where where);
 void mbarrier_inval(u64* barrier, Where where);
 u64 mbarrier_arrive(u64* barrier, u32 count, u32 bytes, Where where);
@@ -400,14 +380,6 @@ inline bool names_row(const void* row, u32 matrices, Where where) {
   if (lane() >= 8 * matrices) return false;
   if (reinterpret_cast<u64>(row) % 16 != 0) misaligned_row(where);
   return true;
-}
-
-// wgmma: a register that may hold a sum, which while it is pending has every bit set.
-template <class T>
-inline T settled(const T& sum, Where where) {
-  if (__builtin_bit_cast(u32, sum) == ~0u) [[unlikely]]
-    wgmma_sum_read(&sum, where);
-  return sum;
 }
 
 } // namespace kg::ptx_run

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "runtime/host/block.h"
+#include "runtime/host/check/bulk_notes.h"
 #include "runtime/host/check/findings.h"
 #include "runtime/host/check/memory_map.h"
 #include "runtime/host/check/order.h"
@@ -30,7 +31,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -167,7 +167,7 @@ class Checker final : public host::Observer, public host::WarpgroupObserver {
   void warpgroup_reads(const void* group, const void* from, std::size_t bytes,
                        host::Swizzle swizzle, Location where) override;
   void warpgroup_has_read(const void* group, const void* from, std::size_t bytes) override;
-  void tiles_swizzled(std::optional<host::Swizzle> swizzle) override { swizzle_ = swizzle; }
+  void tiles_swizzled(std::optional<host::Swizzle> swizzle) override;
 
  private:
   // An access on its way through its cells.
@@ -197,27 +197,6 @@ class Checker final : public host::Observer, public host::WarpgroupObserver {
   struct Copy {
     std::size_t bytes;
     Time issued;
-  };
-  // Where a bulk copy writes: still, or until its block ends.
-  struct BulkWrite {
-    std::size_t bytes;
-    Site site;
-    const host::Block* block; // that issued it
-    const void* barrier;      // null: a store
-    unsigned phase;           // of the mbarrier at the issue
-    bool in_flight;
-    std::optional<host::Swizzle> swizzle; // of the tile, where a tensor map says it
-  };
-  struct BulkRead { // of a store
-    std::size_t bytes;
-    Who who;
-    const host::Block* block;
-  };
-  // Of wgmma: who reads it, the oldest first, until waited for; then nobody, until its block ends.
-  struct WarpgroupRead {
-    std::size_t bytes;
-    const host::Block* block;
-    std::vector<Who> readers;
   };
   // A plain read of what others update atomically: no fault if its thread takes it for a guess
   // only, which an atomic operation of its own then confirms (the usual loop around atomicCAS).
@@ -315,12 +294,11 @@ class Checker final : public host::Observer, public host::WarpgroupObserver {
   template <class Visit>
   void for_each_cell(std::uintptr_t address, std::size_t bytes, const Visit& visit);
   void settle_writes(std::uintptr_t address, std::size_t bytes, Time time);
-  void bulk_reads(const void* from, std::size_t bytes, const Location* site, const char* verb);
+  void bulk_reads(const void* from, std::size_t bytes, const Location* site);
   void bulk_writes(void* to, const Location* site, const BulkWrite& copy);
   void begin_reading(std::uintptr_t address, std::size_t bytes, const Access& reader);
   void end_reading(std::uintptr_t address, std::size_t bytes, Who who, Time time);
-  void check_proxy(std::uintptr_t address, std::size_t bytes, const Passage& passage,
-                   const char* verb);
+  void check_proxy(std::uintptr_t address, std::size_t bytes, const Passage& passage);
   void check_swizzle(std::uintptr_t address, host::Swizzle swizzle, const Passage& passage);
   void forget_warpgroup_reads(const host::Block* block);
   void check_initialised(const SyncObject& barrier, const Passage& passage);
@@ -371,9 +349,7 @@ class Checker final : public host::Observer, public host::WarpgroupObserver {
   std::unordered_map<std::uintptr_t, Copy> copies_; // in flight, by destination
   std::map<std::uintptr_t, BulkWrite> bulk_writes_; // by their first byte
   std::map<std::uintptr_t, BulkRead> bulk_reads_;
-  std::map<std::pair<const void*, std::uintptr_t>, WarpgroupRead> warpgroup_reads_; // by warpgroup
-  std::unordered_set<Site> warpgroup_sites_;                                        // of wgmma
-  std::optional<host::Swizzle> swizzle_; // of the tiles that bulk loads write now
+  WarpgroupNotes warpgroup_notes_;
   ProxyFences proxy_fences_;
   unsigned numbers_ = 0;                       // that mbarriers have
   SyncObjects objects_;                        // in global memory, or of several blocks

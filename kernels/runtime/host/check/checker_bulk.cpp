@@ -10,11 +10,6 @@
 #include <fmt/format.h>
 
 namespace kg::check {
-namespace {
-
-constexpr const char* kCopies = "copies in bulk";
-
-} // namespace
 
 // The last write of what a bulk copy has written or is writing becomes one of this moment.
 void Checker::settle_writes(std::uintptr_t address, std::size_t bytes, Time time) {
@@ -63,8 +58,7 @@ void Checker::proxy_fenced(host::Block& block, host::Proxy covered) {
 }
 
 // Whether a bulk copy that is issued now may read what ordinary stores of this launch wrote there.
-void Checker::check_proxy(std::uintptr_t address, std::size_t bytes, const Passage& passage,
-                          const char* verb) {
+void Checker::check_proxy(std::uintptr_t address, std::size_t bytes, const Passage& passage) {
   const Aside aside(aside_);
   const BlockOrder& order = passage.state.order;
   Access last{};
@@ -83,13 +77,15 @@ void Checker::check_proxy(std::uintptr_t address, std::size_t bytes, const Passa
     if (!findings_.is_new(Fault::proxy, site, write.site)) return;
     findings_.add(
         Fault::proxy, site, write.site,
-        fmt::format("{}: {}, which {} wrote at {} by an ordinary store, without a proxy fence in "
-                    "between\n  hint: put fence.proxy.async.{} (kg::ptx::fence_proxy_async_{}()) "
-                    "behind {}, before the barrier that hands it over",
-                    accesses(verb, passage), variable(at, passage.owner, passage.block.launch()),
-                    other_thread(write.who, passage), source_line(write.site),
-                    global ? "global" : "shared::cta", global ? "global" : "shared",
-                    source_line(write.site)));
+        fmt::format(
+            "{}: {}, which {} wrote at {} by an ordinary store, without a proxy fence in "
+            "between\n  hint: put fence.proxy.async.{} (kg::ptx::fence_proxy_async_{}()) "
+            "behind {}, before the barrier that hands it over",
+            accesses(warpgroup_notes_.sites.contains(site) ? "reads by wgmma" : "copies in bulk",
+                     passage),
+            variable(at, passage.owner, passage.block.launch()), other_thread(write.who, passage),
+            source_line(write.site), global ? "global" : "shared::cta",
+            global ? "global" : "shared", source_line(write.site)));
   });
 }
 
@@ -129,20 +125,18 @@ SyncObject& Checker::numbered(const void* barrier, host::Block& block, Location 
 }
 
 void Checker::bulk_load_reads(const void* from, std::size_t bytes, Location where) {
-  bulk_reads(from, bytes, &remembered(where), kCopies);
+  bulk_reads(from, bytes, &remembered(where));
 }
 
 // What is issued now reads the range by the asynchronous proxy.
-void Checker::bulk_reads(const void* from, std::size_t bytes, const Location* site,
-                         const char* verb) {
+void Checker::bulk_reads(const void* from, std::size_t bytes, const Location* site) {
   host::Block& block = *host::current_block;
   BlockState& state = state_of(block);
   judge_from_now_on(state);
   ++now_;
   access<Kind::read>(address_of(from), bytes, 1, site);
   check_proxy(address_of(from), bytes,
-              {block, state, state, nullptr, address_of(from), bytes, site, block.thread_rank()},
-              verb);
+              {block, state, state, nullptr, address_of(from), bytes, site, block.thread_rank()});
 }
 
 // The destination is nobody's until the copy has come.
@@ -164,7 +158,9 @@ void Checker::bulk_load_issued(void* to, std::size_t bytes, const void* barrier,
   const SyncObject& object = numbered(barrier, block, where);
   check_initialised(
       object, {block, state, state, nullptr, address_of(to), bytes, site, block.thread_rank()});
-  bulk_writes(to, site, {bytes, site_of(site), &block, barrier, object.phases, true, swizzle_});
+  bulk_writes(
+      to, site,
+      {bytes, site_of(site), &block, barrier, object.phases, true, warpgroup_notes_.swizzle});
 }
 
 void Checker::bulk_load_landed(void* to, const void* barrier) {
@@ -181,7 +177,7 @@ void Checker::bulk_load_landed(void* to, const void* barrier) {
 void Checker::bulk_store_issued(const void* from, std::size_t bytes, Location where) {
   host::Block& block = *host::current_block;
   const Location* const site = &remembered(where);
-  bulk_reads(from, bytes, site, kCopies);
+  bulk_reads(from, bytes, site);
   const Who who = state_of(block).order.block() | block.thread_rank();
   bulk_reads_[address_of(from)] = {bytes, who, &block};
   begin_reading(address_of(from), bytes, {now_, who, site_of(site)});

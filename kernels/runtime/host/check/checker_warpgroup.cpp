@@ -31,15 +31,15 @@ void Checker::warpgroup_reads(const void* group, const void* from, std::size_t b
   const Location* const site = &remembered(where);
   const std::uintptr_t address = address_of(from);
   numbered(group, block, where);
-  bulk_reads(from, bytes, site, "reads by wgmma");
+  warpgroup_notes_.sites.insert(site_of(site));
+  bulk_reads(from, bytes, site);
   check_swizzle(address, swizzle,
                 {block, state, state, nullptr, address, bytes, site, block.thread_rank()});
   const Who who = state.order.block() | block.thread_rank();
-  WarpgroupRead& read = warpgroup_reads_[{group, address}];
+  WarpgroupNotes::Read& read = warpgroup_notes_.reads[{group, address}];
   read.bytes = std::max(read.bytes, bytes);
   read.block = &block;
   read.readers.push_back(who);
-  warpgroup_sites_.insert(site_of(site));
   begin_reading(address, bytes, {now_, who, site_of(site)});
   ++now_;
 }
@@ -47,11 +47,15 @@ void Checker::warpgroup_reads(const void* group, const void* from, std::size_t b
 void Checker::warpgroup_has_read(const void* group, const void* from, std::size_t bytes) {
   const Aside aside(aside_);
   const std::uintptr_t address = address_of(from);
-  const auto read = warpgroup_reads_.find({group, address});
-  if (read == warpgroup_reads_.end() || read->second.readers.empty()) return;
+  const auto read = warpgroup_notes_.reads.find({group, address});
+  if (read == warpgroup_notes_.reads.end() || read->second.readers.empty()) return;
   const SyncObject& object = objects_of(group, state_of(*host::current_block))[address_of(group)];
   end_reading(address, bytes, read->second.readers.front(), landed(object.number, object.phases));
   read->second.readers.erase(read->second.readers.begin());
+}
+
+void Checker::tiles_swizzled(std::optional<host::Swizzle> swizzle) {
+  warpgroup_notes_.swizzle = swizzle;
 }
 
 // Whether a bulk load wrote the tile in the way in which it is read now.
@@ -78,8 +82,8 @@ void Checker::check_swizzle(std::uintptr_t address, host::Swizzle swizzle, const
 }
 
 void Checker::forget_warpgroup_reads(const host::Block* block) {
-  std::erase_if(warpgroup_reads_, [&](const auto& entry) {
-    const WarpgroupRead& read = entry.second;
+  std::erase_if(warpgroup_notes_.reads, [&](const auto& entry) {
+    const WarpgroupNotes::Read& read = entry.second;
     if (block && read.block != block) return false;
     for_each_cell(entry.first.second, read.bytes,
                   [&](Page& page, std::size_t cell, std::uintptr_t) {
