@@ -24,7 +24,12 @@ void Checker::begin_reading(std::uintptr_t address, std::size_t bytes, const Acc
     Cell& last = page.cells[cell];
     History& history = page.history[cell];
     if (last.reads == 0) history.others[0] = history.others[1] = {};
-    Access& place = history.others[history.others[0].time == kInFlight];
+    // It takes the place of the ordinary read as which it was judged.
+    const auto judged = [&](const Access& other) {
+      return other.time < kInFlight && other.who == reader.who && other.site == reader.site;
+    };
+    const bool second = judged(history.others[1]) || history.others[0].time == kInFlight;
+    Access& place = history.others[second && !judged(history.others[0])];
     place = {kInFlight, reader.who, reader.site};
     last.reads = kReading;
   });
@@ -35,11 +40,13 @@ void Checker::end_reading(std::uintptr_t address, std::size_t bytes, Who who, Ti
     Cell& last = page.cells[cell];
     if (last.reads != kReading) return;
     Time latest = 0;
+    bool goes_on = false; // another read
     for (Access& other : page.history[cell].others) {
       if (other.time == kInFlight && (other.who & ~kWrite) == who) other.time = time;
+      goes_on |= other.time == kInFlight;
       latest = std::max(latest, other.time);
     }
-    last.reads = latest == kInFlight ? kReading : 2 * latest;
+    last.reads = goes_on ? kReading : 2 * latest;
   });
 }
 

@@ -36,16 +36,18 @@ __device__ unsigned doubled(unsigned pair) { return pair + 0x00800080; }
 
 __device__ void consume(unsigned char* stages, std::uint64_t* full, std::uint64_t* empty,
                         float* out, int steps, bool spread, TilesMutant mutant) {
-  const unsigned thread = threadIdx.x;
+  const unsigned thread = threadIdx.x % kWarpgroup;
+  const bool first = threadIdx.x < kWarpgroup; // of the warpgroups
   float sums[kTileColumns / 2];
   for (int step = 0; step < steps; ++step) {
     const unsigned stage = step % kStages;
     unsigned char* const tile = stages + stage * kStageBytes;
     ptx::mbarrier_wait_parity(full + stage, step / kStages % 2);
     auto* const words = reinterpret_cast<unsigned*>(tile);
-    for (unsigned i = thread; i < kTileABytes / 4; i += kWarpgroup) words[i] = doubled(words[i]);
+    for (unsigned i = thread; first && i < kTileABytes / 4; i += kWarpgroup)
+      words[i] = doubled(words[i]);
     if (mutant != TilesMutant::proxy_fence_missing) ptx::fence_proxy_async_shared();
-    ptx::named_barrier_sync(1, kWarpgroup);
+    ptx::named_barrier_sync(1, 2 * kWarpgroup);
     ptx::MatrixLayout layout{ptx::MatrixSwizzle::bytes128, 16, 8 * kRowBytes};
     if (mutant == TilesMutant::swizzle_of_another) layout.swizzle = ptx::MatrixSwizzle::bytes64;
     if (mutant == TilesMutant::stride_of_another) layout.stride = 4 * kRowBytes;
@@ -61,7 +63,7 @@ __device__ void consume(unsigned char* stages, std::uint64_t* full, std::uint64_
       if (mutant != TilesMutant::commit_missing) ptx::wgmma_commit();
     }
     if (mutant == TilesMutant::released_early && thread == 0) ptx::mbarrier_arrive(empty + stage);
-    if (mutant == TilesMutant::sum_read_early) out[kTileRows * kTileColumns] = sums[0];
+    if (mutant == TilesMutant::sum_read_early && first) out[2 * kTileRows * kTileColumns] = sums[0];
     if (spread || mutant == TilesMutant::waits_for_one_too_few)
       ptx::wgmma_wait_group<1>();
     else
@@ -71,7 +73,7 @@ __device__ void consume(unsigned char* stages, std::uint64_t* full, std::uint64_
     if (!spread && mutant != TilesMutant::released_early) ptx::mbarrier_arrive(empty + stage);
   }
   if (mutant != TilesMutant::waits_for_one_too_few) ptx::wgmma_wait_group<0>(sums);
-  const unsigned row = thread / 32 * 16 + thread % 32 / 4;
+  const unsigned row = (first ? 0 : kTileRows) + thread / 32 * 16 + thread % 32 / 4;
   for (unsigned i = 0; i < kTileColumns / 2; ++i)
     out[(row + i / 2 % 2 * 8) * kTileColumns + i / 4 * 8 + thread % 4 * 2 + i % 2] = sums[i];
 }
@@ -86,17 +88,17 @@ __global__ void __launch_bounds__(kTilesThreads, 1)
   if (threadIdx.x == 0) {
     for (unsigned i = 0; i < kStages; ++i) {
       ptx::mbarrier_init(full + i, 1);
-      ptx::mbarrier_init(empty + i, 1);
+      ptx::mbarrier_init(empty + i, 2);
     }
     ptx::fence_mbarrier_init();
   }
   __syncthreads();
-  if (threadIdx.x < kWarpgroup) {
-    ptx::setmaxnreg_inc<256>();
+  if (threadIdx.x < 2 * kWarpgroup) {
+    ptx::setmaxnreg_inc<232>();
     consume(stages, full, empty, out, steps, spread, mutant);
   } else {
     ptx::setmaxnreg_dec<40>();
-    if (threadIdx.x == kWarpgroup) produce(a, b, stages, full, empty, steps);
+    if (threadIdx.x == 2 * kWarpgroup) produce(a, b, stages, full, empty, steps);
   }
 }
 

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A product of matrices as Hopper computes it: a warp has tiles copied in a ring of two stages, a
-// warpgroup doubles A in place and multiplies.
+// A product of matrices as Hopper computes it: a warp has tiles copied in a ring of two stages; the
+// first of two warpgroups doubles A in place, and both multiply.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -11,7 +11,7 @@
 namespace kg::warpgroup {
 
 inline constexpr unsigned kTileRows = 64, kTileColumns = 32, kTileDepth = 64;
-inline constexpr unsigned kTilesThreads = 256;
+inline constexpr unsigned kTilesThreads = 384;
 
 enum class TilesMutant : int {
   none,
@@ -28,7 +28,7 @@ enum class TilesMutant : int {
   half_of_warpgroup,
 };
 
-// out = 2 A B^T, of kTileRows x kTileColumns floats, with `steps` x kTileDepth of k: A and B are
+// out = 2 A B^T, once for each warpgroup, of kTileRows x kTileColumns floats, with `steps` x kTileDepth of k: A and B are
 // maps of bf16, K-major, with a 128-byte swizzle. `spread`: one group stays pending, and the stage
 // before is released.
 __global__ void multiply_tiles(const __grid_constant__ TensorMap a,
