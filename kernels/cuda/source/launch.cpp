@@ -36,14 +36,21 @@ void check(const LaunchConfig& config, const void* kernel) {
          "a block of " + words(b) + " threads; every extent must be at least 1, z at most " +
              std::to_string(kMaxBlockZ) + ", and all together at most " + std::to_string(kThreads));
   const std::size_t fixed = ptx_run::static_shared(kernel).bytes;
-  demand(config.shared_bytes <= allowed_dynamic_shared(), cudaErrorInvalidValue,
+  const std::size_t allowed =
+      allowed_dynamic_shared(); // of dynamic memory alone, where it is asked
+  const bool fits =
+      allowed > kSharedBytesDefault
+          ? config.shared_bytes - fixed <= allowed &&
+                config.shared_bytes <= device_properties().shared_bytes_per_block_optin
+          : config.shared_bytes <= allowed;
+  demand(fits, cudaErrorInvalidValue,
          std::to_string(config.shared_bytes - fixed) + " bytes of dynamic shared memory" +
              (fixed > 0 ? " and " + std::to_string(fixed) + " of static" : "") +
              "; without "
              "cudaFuncSetAttribute(kernel, "
              "cudaFuncAttributeMaxDynamicSharedMemorySize, "
              "bytes) a launch may have " +
-             std::to_string(allowed_dynamic_shared()) + ", with it " +
+             std::to_string(allowed) + ", with it " +
              std::to_string(device_properties().shared_bytes_per_block_optin));
   demand(!config.cooperative || whole(g) <= unsigned{kMaxCooperativeBlocks},
          cudaErrorCooperativeLaunchTooLarge,

@@ -4,7 +4,9 @@
 
 #include "runtime/host/block_group.h"
 #include "runtime/host/observer.h"
+#include "runtime/host/register_pool.h"
 #include "runtime/host/virtual_device.h"
+#include "runtime/host/warpgroup.h"
 
 #include <algorithm>
 #include <array>
@@ -92,6 +94,7 @@ void Block::run(const LaunchContext& launch, uint3 index, const Groups& groups) 
 void Block::finish_copies() {
   try {
     bulk_copies_.finish();
+    warpgroups_finish();
   } catch (...) {
     failure_ = std::current_exception();
     groups_.fail(failure_);
@@ -124,6 +127,8 @@ void Block::prepare(const LaunchContext& launch, uint3 index, const Groups& grou
   async_copies_.reset();
   bulk_copies_.reset();
   cluster_barrier_.reset();
+  warpgroups_reset();
+  registers_reset();
   random_ = launch.schedule.seed * 0x9E3779B97F4A7C15ULL + index.x + 1;
   random_ += (std::uint64_t{index.y} << 20) + (std::uint64_t{index.z} << 40);
   order_threads();

@@ -5,6 +5,7 @@
 #include "runtime/host/block.h"
 
 #include "runtime/host/mbarrier.h"
+#include "runtime/host/register_pool.h"
 #include "runtime/ptx/library.h"
 
 #include <fmt/format.h>
@@ -103,6 +104,7 @@ std::string Block::describe_waits() const {
       text += fmt::format(" at {}:{}", thread.where.file, thread.where.line);
       if (const void* const barrier = awaited_mbarrier(first))
         text += " " + mbarrier_missing(static_cast<const std::uint64_t*>(barrier));
+      if (std::string_view(thread.name) == kRegisterRise) text += " " + registers_missing();
       text += "; ";
     }
     first = last + 1;

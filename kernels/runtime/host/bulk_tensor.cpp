@@ -4,6 +4,7 @@
 
 #include "runtime/host/block.h"
 #include "runtime/host/mbarrier.h"
+#include "runtime/host/warpgroup_observer.h"
 
 #include <fmt/format.h>
 
@@ -42,8 +43,11 @@ void tensor_load(void* to, const void* map, const BoxOrigin& origin, std::uint64
   Block& block = running_block(name, where);
   block.perturb(name, where);
   mbarrier_check(barrier, name, where);
-  block.bulk_copies().load(move(block, to, map, origin, name, "destination", where), barrier,
-                           where);
+  BulkMove box = move(block, to, map, origin, name, "destination", where);
+  if (warpgroup_observer)
+    warpgroup_observer->tiles_swizzled(decode(*static_cast<const TensorMap*>(map), where).swizzle);
+  block.bulk_copies().load(std::move(box), barrier, where);
+  if (warpgroup_observer) warpgroup_observer->tiles_swizzled(std::nullopt);
 }
 
 void tensor_store(const void* map, const BoxOrigin& origin, const void* from, const char* name,

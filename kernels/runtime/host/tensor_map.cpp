@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/host/tensor_map.h"
 
+#include "runtime/host/swizzle.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -14,15 +16,6 @@ constexpr std::uint64_t kMostExtent = std::uint64_t{1} << 32;
 constexpr std::uint64_t kMostStride = std::uint64_t{1} << 40;
 constexpr std::uint32_t kMostBox = 256;
 constexpr std::uint32_t kMostElementStride = 8;
-
-std::size_t bytes_of(Swizzle swizzle) {
-  return swizzle == Swizzle::none ? 0 : std::size_t{16} << static_cast<unsigned>(swizzle);
-}
-
-std::uintptr_t swizzled(std::uintptr_t address, Swizzle swizzle) {
-  const std::uintptr_t rows = (std::uintptr_t{1} << static_cast<unsigned>(swizzle)) - 1;
-  return address ^ ((address >> 7 & rows) << 4);
-}
 
 // Elements of a box along an axis that are copied.
 std::uint32_t copied(const TiledTensor& tensor, unsigned axis) {

@@ -78,6 +78,7 @@ std::string Emitter::statements() {
     names_[variable.name] = name;
   }
   follow_nans();
+  follow_sums();
   for (const Statement& each : entry_.statements) statement(each);
   return local + text_;
 }
@@ -235,10 +236,10 @@ void Emitter::dispatch(const Instruction& instruction) {
   const bool known = integer() || bits() || floating() || half() || approximate() || comparing() ||
                      converting() || moving() || cluster() || memory() || bulk() ||
                      asynchronous() || atomic() || control() || mbarrier() || call() || warp() ||
-                     matrices();
+                     matrices() || wgmma();
   if (!known)
-    refuse(family == "wgmma" || family == "tcgen05" ? "compile the kernel for sm_80 as well"
-                                                    : "the PTX emulator does not support it");
+    refuse(family == "tcgen05" ? "compile the kernel for sm_80 or sm_90a as well"
+                               : "the PTX emulator does not support it");
   if (!guard.empty()) line("}");
 }
 

@@ -24,6 +24,9 @@ bool Emitter::control() {
     line(fmt::format("trap({});", where()));
   } else if (family == "nanosleep") {
     line(fmt::format("yield(\"nanosleep\", {});", where()));
+  } else if (family == "setmaxnreg") {
+    only({"inc", "dec", "sync", "aligned"});
+    line(fmt::format("set_registers({}, {}, {});", in(0, "u32"), has("inc"), where()));
   } else if (family == "membar" || family == "fence") {
     if (has("proxy") || has("mbarrier_init"))
       proxy_fence();

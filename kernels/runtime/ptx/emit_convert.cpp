@@ -275,6 +275,9 @@ bool Emitter::moving() {
     return true;
   }
   result(type, in(1, type));
+  if (copies_sum())
+    line(fmt::format("wgmma_sum_copied(&{}, &{});", find(operand(0).text)->variable,
+                     find(operand(1).text)->variable));
   return true;
 }
 

@@ -118,7 +118,7 @@ std::string Emitter::read_name(const Operand& operand, std::string_view type) {
   const std::string to = cpp_type(type);
   const std::string& name = operand.text;
   if (const Register* const found = find(name)) {
-    const std::string& variable = found->variable;
+    const std::string variable = settled(name, found->variable);
     if (type == "pred") return operand.negated ? "!" + variable : variable;
     if (sees_nan(name)) {
       const std::string one = fmt::format(

@@ -103,6 +103,10 @@ class Emitter {
   void proxy_fence(); // emit_bulk.cpp
   bool bulk();
   void tensor();
+  bool wgmma(); // emit_wgmma.cpp
+  void follow_sums();
+  bool copies_sum() const;
+  std::string settled(const std::string& name, const std::string& value) const;
 
   struct Arguments {                 // of a call: the memory of its results and parameters
     std::vector<std::string> places; // results first
@@ -140,6 +144,7 @@ class Emitter {
   std::vector<SharedVariable> shared_variables_; // those with a size
   // Registers that hold what arithmetic on f32 gave, and those that hold other bits: some both.
   std::unordered_set<std::string> computed_, raw_;
+  std::unordered_set<std::string> sums_; // registers that may hold sums of a wgmma
   std::set<std::string> variables_; // of the module, that are named: V_name
   std::set<std::string> called_;    // functions
   std::set<std::string> pointed_;   // those that a call through a pointer may reach

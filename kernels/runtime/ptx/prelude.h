@@ -9,6 +9,8 @@
 #include "runtime/host/looks.h"
 #include "runtime/host/vector_types.h"
 #include "runtime/ptx/integers.h"
+#include "runtime/ptx/wgmma.h"
+#include "runtime/ptx/where.h"
 
 #if !defined(__clang__) || __clang_major__ >= 15
 #define KG_PTX_FLOAT16 1
@@ -23,12 +25,6 @@ extern constinit thread_local dim3 gridDim;
 namespace kg::ptx_run {
 
 enum Round { nearest, zero, down, up };
-
-// Where an instruction stands, for messages: a line of the `.cu` file, or of the PTX.
-struct Where {
-  const char* file;
-  int line;
-};
 
 // --- Of the executor (primitives.cpp)
 

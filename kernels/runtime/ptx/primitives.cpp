@@ -73,10 +73,12 @@ void keep_primitives() {
   static f32 (*volatile const kept_off)(f32, int) = &off_by_ulps;
   static InCluster (*volatile const kept_cluster)() = &in_cluster;
   static void (*volatile const kept_bulk)(Covered) = &proxy_fence;
+  static void (*volatile const kept_wgmma)(Where) = &wgmma_fence;
   static_cast<void>(kept);
   static_cast<void>(kept_off);
   static_cast<void>(kept_cluster);
   static_cast<void>(kept_bulk);
+  static_cast<void>(kept_wgmma);
 }
 
 u8* shared_base() { return running_block("a kernel", Location::here()).shared_memory(); }

@@ -62,10 +62,12 @@ Checker::Checker() {
                 kHostWrote);
   }
   host::observer = this;
+  host::warpgroup_observer = this;
 }
 
 Checker::~Checker() {
   host::observer = nullptr;
+  host::warpgroup_observer = nullptr;
   const std::string leak = fmt::format("[leak] {}; free what was allocated before the program ends",
                                        memory_.describe_live());
   if (memory_.live_count() != 0 && !write_event(kLeakEvent, leak)) {

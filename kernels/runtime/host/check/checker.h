@@ -11,6 +11,7 @@
 #pragma once
 
 #include "runtime/host/block.h"
+#include "runtime/host/check/bulk_notes.h"
 #include "runtime/host/check/findings.h"
 #include "runtime/host/check/memory_map.h"
 #include "runtime/host/check/order.h"
@@ -22,6 +23,7 @@
 #include "runtime/host/check/source_line.h"
 #include "runtime/host/check/work_log.h"
 #include "runtime/host/observer.h"
+#include "runtime/host/warpgroup_observer.h"
 
 #include <array>
 #include <atomic>
@@ -93,7 +95,7 @@ struct BlockState {
 // Thrown by a block whose fault is among the findings.
 struct Stopped {};
 
-class Checker final : public host::Observer {
+class Checker final : public host::Observer, public host::WarpgroupObserver {
  public:
   Checker();
   ~Checker() override; // reports leaks, and ends the program with code 1 if the host did wrong
@@ -162,6 +164,10 @@ class Checker final : public host::Observer {
   void bulk_store_writes(void* to, std::size_t bytes, Location where) override;
   void bulk_store_read(const void* from, std::size_t bytes) override;
   void bulk_store_written(void* to, std::size_t bytes) override;
+  void warpgroup_reads(const void* group, const void* from, std::size_t bytes,
+                       host::Swizzle swizzle, Location where) override;
+  void warpgroup_has_read(const void* group, const void* from, std::size_t bytes) override;
+  void tiles_swizzled(std::optional<host::Swizzle> swizzle) override;
 
  private:
   // An access on its way through its cells.
@@ -191,20 +197,6 @@ class Checker final : public host::Observer {
   struct Copy {
     std::size_t bytes;
     Time issued;
-  };
-  // Where a bulk copy writes: still, or until its block ends.
-  struct BulkWrite {
-    std::size_t bytes;
-    Site site;
-    const host::Block* block; // that issued it
-    const void* barrier;      // null: a store
-    unsigned phase;           // of the mbarrier at the issue
-    bool in_flight;
-  };
-  struct BulkRead { // of a store
-    std::size_t bytes;
-    Who who;
-    const host::Block* block;
   };
   // A plain read of what others update atomically: no fault if its thread takes it for a guess
   // only, which an atomic operation of its own then confirms (the usual loop around atomicCAS).
@@ -307,6 +299,8 @@ class Checker final : public host::Observer {
   void begin_reading(std::uintptr_t address, std::size_t bytes, const Access& reader);
   void end_reading(std::uintptr_t address, std::size_t bytes, Who who, Time time);
   void check_proxy(std::uintptr_t address, std::size_t bytes, const Passage& passage);
+  void check_swizzle(std::uintptr_t address, host::Swizzle swizzle, const Passage& passage);
+  void forget_warpgroup_reads(const host::Block* block);
   void check_initialised(const SyncObject& barrier, const Passage& passage);
   SyncObject& numbered(const void* barrier, host::Block& block, Location where);
   void phase_ended(const void* barrier, SyncObject& object);
@@ -358,6 +352,7 @@ class Checker final : public host::Observer {
   std::unordered_map<std::uintptr_t, Copy> copies_; // in flight, by destination
   std::map<std::uintptr_t, BulkWrite> bulk_writes_; // by their first byte
   std::map<std::uintptr_t, BulkRead> bulk_reads_;
+  WarpgroupNotes warpgroup_notes_;
   ProxyFences proxy_fences_;
   unsigned numbers_ = 0;                       // that mbarriers have
   SyncObjects objects_;                        // in global memory, or of several blocks

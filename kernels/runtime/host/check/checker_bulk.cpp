@@ -3,26 +3,13 @@
 //
 // Bulk copies within kernels: what the asynchronous proxy reads and writes, and when.
 #include "runtime/host/check/access_check.h"
+#include "runtime/host/check/cells.h"
 #include "runtime/host/check/checker.h"
 #include "runtime/host/mbarrier_notes.h"
 
 #include <fmt/format.h>
 
 namespace kg::check {
-
-// Visits the cells of a range, as far as it has some: visit(page, cell, address).
-template <class Visit>
-void Checker::for_each_cell(std::uintptr_t address, std::size_t bytes, const Visit& visit) {
-  for (const std::uintptr_t end = address + bytes; address < end;) {
-    Page* const page = shadow_.find(address);
-    if (!page || !page->has_cells()) {
-      address = (address / kPageBytes + 1) * kPageBytes;
-      continue;
-    }
-    visit(*page, page->cell_of(address % kPageBytes), address);
-    address += std::size_t{1} << page->shift;
-  }
-}
 
 // The last write of what a bulk copy has written or is writing becomes one of this moment.
 void Checker::settle_writes(std::uintptr_t address, std::size_t bytes, Time time) {
@@ -37,7 +24,12 @@ void Checker::begin_reading(std::uintptr_t address, std::size_t bytes, const Acc
     Cell& last = page.cells[cell];
     History& history = page.history[cell];
     if (last.reads == 0) history.others[0] = history.others[1] = {};
-    Access& place = history.others[history.others[0].time == kInFlight];
+    // It takes the place of the ordinary read as which it was judged.
+    const auto judged = [&](const Access& other) {
+      return other.time < kInFlight && other.who == reader.who && other.site == reader.site;
+    };
+    const bool second = judged(history.others[1]) || history.others[0].time == kInFlight;
+    Access& place = history.others[second && !judged(history.others[0])];
     place = {kInFlight, reader.who, reader.site};
     last.reads = kReading;
   });
@@ -48,11 +40,13 @@ void Checker::end_reading(std::uintptr_t address, std::size_t bytes, Who who, Ti
     Cell& last = page.cells[cell];
     if (last.reads != kReading) return;
     Time latest = 0;
+    bool goes_on = false; // another read
     for (Access& other : page.history[cell].others) {
       if (other.time == kInFlight && (other.who & ~kWrite) == who) other.time = time;
+      goes_on |= other.time == kInFlight;
       latest = std::max(latest, other.time);
     }
-    last.reads = latest == kInFlight ? kReading : 2 * latest;
+    last.reads = goes_on ? kReading : 2 * latest;
   });
 }
 
@@ -90,14 +84,15 @@ void Checker::check_proxy(std::uintptr_t address, std::size_t bytes, const Passa
     if (!findings_.is_new(Fault::proxy, site, write.site)) return;
     findings_.add(
         Fault::proxy, site, write.site,
-        fmt::format("{}: {}, which {} wrote at {} by an ordinary store, without a proxy fence in "
-                    "between\n  hint: put fence.proxy.async.{} (kg::ptx::fence_proxy_async_{}()) "
-                    "behind {}, before the barrier that hands it over",
-                    accesses("copies in bulk", passage),
-                    variable(at, passage.owner, passage.block.launch()),
-                    other_thread(write.who, passage), source_line(write.site),
-                    global ? "global" : "shared::cta", global ? "global" : "shared",
-                    source_line(write.site)));
+        fmt::format(
+            "{}: {}, which {} wrote at {} by an ordinary store, without a proxy fence in "
+            "between\n  hint: put fence.proxy.async.{} (kg::ptx::fence_proxy_async_{}()) "
+            "behind {}, before the barrier that hands it over",
+            accesses(warpgroup_notes_.sites.contains(site) ? "reads by wgmma" : "copies in bulk",
+                     passage),
+            variable(at, passage.owner, passage.block.launch()), other_thread(write.who, passage),
+            source_line(write.site), global ? "global" : "shared::cta",
+            global ? "global" : "shared", source_line(write.site)));
   });
 }
 
@@ -140,7 +135,7 @@ void Checker::bulk_load_reads(const void* from, std::size_t bytes, Location wher
   bulk_reads(from, bytes, &remembered(where));
 }
 
-// A bulk copy that is issued now reads the range.
+// What is issued now reads the range by the asynchronous proxy.
 void Checker::bulk_reads(const void* from, std::size_t bytes, const Location* site) {
   host::Block& block = *host::current_block;
   BlockState& state = state_of(block);
@@ -170,7 +165,9 @@ void Checker::bulk_load_issued(void* to, std::size_t bytes, const void* barrier,
   const SyncObject& object = numbered(barrier, block, where);
   check_initialised(
       object, {block, state, state, nullptr, address_of(to), bytes, site, block.thread_rank()});
-  bulk_writes(to, site, {bytes, site_of(site), &block, barrier, object.phases, true});
+  bulk_writes(
+      to, site,
+      {bytes, site_of(site), &block, barrier, object.phases, true, warpgroup_notes_.swizzle});
 }
 
 void Checker::bulk_load_landed(void* to, const void* barrier) {
@@ -196,7 +193,7 @@ void Checker::bulk_store_issued(const void* from, std::size_t bytes, Location wh
 
 void Checker::bulk_store_writes(void* to, std::size_t bytes, Location where) {
   const Location* const site = &remembered(where);
-  bulk_writes(to, site, {bytes, site_of(site), host::current_block, nullptr, 0, true});
+  bulk_writes(to, site, {bytes, site_of(site), host::current_block, nullptr, 0, true, {}});
 }
 
 void Checker::bulk_store_read(const void* from, std::size_t bytes) {
@@ -253,6 +250,7 @@ void Checker::forget_bulk_copies(const host::Block* block) {
     end_reading(copy.first, copy.second.bytes, copy.second.who, now_);
     return true;
   });
+  forget_warpgroup_reads(block);
 }
 
 } // namespace kg::check

@@ -136,6 +136,11 @@ Hint Checker::race_hint(Who flags, const Access& other, const Passage& passage,
         behind == bulk_writes_.begin() ? nullptr : &std::prev(behind)->second;
     const bool within = write && passage.address - std::prev(behind)->first < write->bytes;
     constexpr std::size_t kLargestAccess = 16; // bytes; a bulk copy's may be as small
+    if (!other_writes && warpgroup_notes_.sites.contains(other.site))
+      return {3,
+              "wait for the group of the wgmma{copy} (wgmma.commit_group, wgmma.wait_group), and "
+              "hand its tiles over behind that, before {use}",
+              other.site, site};
     if (other.time > kInFlight && flags == 0 && passage.bytes > kLargestAccess && other_writes)
       return {
           3,
@@ -193,7 +198,9 @@ void Checker::conflict(const Access& other, const Passage& passage, bool other_w
                                                  : "reads";
   const bool other_volatile = (other.who & kVolatile) != 0;
   const bool other_atomic = (other.who & kAtomic) != 0 && !other_volatile;
-  const char* other_verb = other.time > kInFlight       ? "has copied to in bulk"
+  const bool by_wgmma = !other_writes && warpgroup_notes_.sites.contains(other.site);
+  const char* other_verb = by_wgmma && in_flight        ? "is reading by wgmma"
+                           : other.time > kInFlight     ? "has copied to in bulk"
                            : in_flight && !other_writes ? "is still copying from"
                            : in_flight                  ? "is still copying to"
                            : !other_writes              ? "read"

@@ -291,9 +291,9 @@ TEST(Ptx, WhatIsNotExecutedIsRefusedByItsLine) {
     }
     return std::string("it was accepted");
   };
-  EXPECT_THAT(refusal("wgmma.fence.sync.aligned;"),
-              AllOf(HasSubstr("`wgmma.fence.sync.aligned` (k.ptx:"), HasSubstr("gemm.cu:88"),
-                    HasSubstr("sm_80")));
+  EXPECT_THAT(refusal("tcgen05.fence::before_thread_sync;"),
+              AllOf(HasSubstr("`tcgen05.fence::before_thread_sync` (k.ptx:"),
+                    HasSubstr("gemm.cu:88"), HasSubstr("sm_80")));
   EXPECT_THAT(refusal("atom.global.add.noftz.v2.f32 {%f1, %f2}, [%in], {%f3, %f4};"),
               HasSubstr("is not executed"));
   EXPECT_THAT(

@@ -105,7 +105,7 @@ if [[ -n $nvcc ]]; then
   expect 'PTX of several kernels' 2 'kernels of softmax.ptx are that' "${launch[@]}" --arguments 'x, y, cols'
   expect 'no such function' 2 'the operation has no such function' "${launch[@]}" --function softmax_f8 --entry softmax_rows --arguments 'x, y, cols'
   expect 'PTX without a launch' 2 'Give --grid, --block and --arguments' softmax "$work/softmax.ptx"
-  sed 's/^\tbar.sync.*/\twgmma.fence.sync.aligned;/' "$work/softmax.ptx" >"$work/other.ptx"
+  sed 's/^\tbar.sync.*/\ttcgen05.fence::before_thread_sync;/' "$work/softmax.ptx" >"$work/other.ptx"
   expect 'PTX that is not executed' 1 'is not executed: compile the kernel for sm_80' softmax "$work/other.ptx" "${launch[@]:2}" \
     --entry softmax_rows --arguments 'x, y, cols'
 fi

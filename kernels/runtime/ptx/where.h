@@ -1,0 +1,13 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace kg::ptx_run {
+
+// Where an instruction stands, for messages: a line of the `.cu` file, or of the PTX.
+struct Where {
+  const char* file;
+  int line;
+};
+
+} // namespace kg::ptx_run
