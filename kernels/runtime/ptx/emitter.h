@@ -145,9 +145,9 @@ class Emitter {
   // Registers that hold what arithmetic on f32 gave, and those that hold other bits: some both.
   std::unordered_set<std::string> computed_, raw_;
   std::unordered_set<std::string> sums_; // registers that may hold sums of a wgmma
-  std::set<std::string> variables_; // of the module, that are named: V_name
-  std::set<std::string> called_;    // functions
-  std::set<std::string> pointed_;   // those that a call through a pointer may reach
+  std::set<std::string> variables_;      // of the module, that are named: V_name
+  std::set<std::string> called_;         // functions
+  std::set<std::string> pointed_;        // those that a call through a pointer may reach
   std::map<std::string, std::size_t> argument_bytes_; // of the parameters of calls, by their names
   // Products without a rounding modifier in straight code, by the register that holds them: a and
   // b, which no later statement has written (liberties.h).

@@ -28,9 +28,9 @@ enum class TilesMutant : int {
   half_of_warpgroup,
 };
 
-// out = 2 A B^T, once for each warpgroup, of kTileRows x kTileColumns floats, with `steps` x kTileDepth of k: A and B are
-// maps of bf16, K-major, with a 128-byte swizzle. `spread`: one group stays pending, and the stage
-// before is released.
+// out = 2 A B^T, once for each warpgroup, of kTileRows x kTileColumns floats, with `steps` x
+// kTileDepth of k: A and B are maps of bf16, K-major, with a 128-byte swizzle. `spread`: one group
+// stays pending, and the stage before is released.
 __global__ void multiply_tiles(const __grid_constant__ TensorMap a,
                                const __grid_constant__ TensorMap b, float* out, int steps,
                                bool spread, TilesMutant mutant);
