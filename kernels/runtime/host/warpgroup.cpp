@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <memory>
 
 namespace kg::host {
 
@@ -20,11 +21,18 @@ namespace {
 
 constexpr std::size_t kUnit = 16; // bytes
 
-// Of the block that this OS thread runs.
-thread_local std::array<Warpgroup, kMaxThreads / kWarpgroupSize> warpgroups;
+// Of the block that this OS thread runs. On the heap: a library that is loaded late gets few bytes
+// of thread-local memory.
+using Warpgroups = std::array<Warpgroup, kMaxThreads / kWarpgroupSize>;
+Warpgroups& warpgroups() {
+  thread_local const auto all = std::make_unique<Warpgroups>();
+  return *all;
+}
 thread_local bool used = false;
 
-Warpgroup& group_of(const Block& block) { return warpgroups[block.thread_rank() / kWarpgroupSize]; }
+Warpgroup& group_of(const Block& block) {
+  return warpgroups()[block.thread_rank() / kWarpgroupSize];
+}
 unsigned member_of(const Block& block) { return block.thread_rank() % kWarpgroupSize; }
 
 std::string place(Location where) { return fmt::format("{}:{}", where.file, where.line); }
@@ -199,7 +207,7 @@ bool issued_or_never(const void* what, unsigned end) {
                   group.jobs.begin() + static_cast<std::ptrdiff_t>(end - group.over),
                   [](const auto& job) { return job->issued; }))
     return true;
-  const auto first = static_cast<unsigned>(&group - warpgroups.data()) * kWarpgroupSize;
+  const auto first = static_cast<unsigned>(&group - warpgroups().data()) * kWarpgroupSize;
   for (unsigned thread = 0; thread < kWarpgroupSize; ++thread) {
     const unsigned rank = first + thread;
     if (group.members[thread].issued < end &&
@@ -323,13 +331,13 @@ void warpgroup_sum_read(const void* sum, Location where) {
 
 void warpgroups_reset() {
   if (!used) return;
-  for (Warpgroup& group : warpgroups) group = {};
+  for (Warpgroup& group : warpgroups()) group = {};
   used = false;
 }
 
 void warpgroups_finish() {
   if (!used) return;
-  for (const Warpgroup& group : warpgroups) {
+  for (const Warpgroup& group : warpgroups()) {
     for (const auto& job : group.jobs) {
       if (job->came < kWarpgroupSize) fail(incomplete(*job), job->where);
       if (!job->waited_for)

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <type_traits>
 
 namespace kg::host {
@@ -115,11 +116,18 @@ std::uint32_t bits_of(float value) {
 std::uint32_t bits_of(std::uint32_t value) { return value; }
 
 template <class Number>
+struct Factors {
+  Number a[kRows][kMostDepth];
+  Number b[kMostDepth][kMostColumns];
+  Number sum[kRows][kMostColumns];
+};
+
+template <class Number>
 void multiply_as(const WarpgroupProduct& product, std::span<std::uint32_t> sums,
                  std::span<const std::uint32_t> a_registers, Location where) {
-  static thread_local Number a[kRows][kMostDepth];
-  static thread_local Number b[kMostDepth][kMostColumns];
-  static thread_local Number sum[kRows][kMostColumns];
+  // On the heap: a library that is loaded late gets few bytes of thread-local memory.
+  static thread_local const auto factors = std::make_unique<Factors<Number>>();
+  auto& [a, b, sum] = *factors;
   const unsigned depth = product.depth();
   const auto signed_as = [](bool negates, Number number) { return negates ? -number : number; };
   const auto set_a = [&](unsigned row, unsigned k, Number number) {
