@@ -77,6 +77,10 @@ std::string text_of(const Verdict& verdict, const Options& options) {
       coverage::fidelity_text(notes.inexact);
   if (!ending.empty()) text += (text.empty() ? "" : "\n") + judge::printable(ending);
   if (!text.empty()) text += "\n";
+  if (options.huge && !verdict.runs.empty() && verdict.runs.back().finished.exit_code != 0)
+    text +=
+        fmt::format("note: the program ended with exit code {}, which does not count with --huge\n",
+                    verdict.runs.back().finished.exit_code);
   if (verdict.passed())
     return text + fmt::format("passed: {} ({})\n",
                               options.fast ? "the program's own verdict; --fast checks nothing"

@@ -75,6 +75,13 @@ if [[ $extent == all ]]; then
   CUDA_HOME=$work CHEAT='int index' expect 'the same without --huge' 0 'passed: correct and safe' softmax softmax.cu "${brief[@]}"
   CUDA_HOME=$work expect 'one of 64 bits' 0 'passed: correct and safe' softmax softmax.cu --huge "${brief[@]}"
   shows 'that it was tried there' '^f32 +huge +1 passed'
+  if [[ " $operations " == *' pooling '* ]]; then
+    CUDA_HOME=$work expect 'one of several blocks a row' 0 'passed: correct and safe' pooling pooling.cu --huge
+    shows 'that it was tried there' '^f32 +huge +1 passed'
+  fi
+  if [[ " $operations " == *' permute '* ]]; then
+    CUDA_HOME=$work expect 'an operation without rows' 1 'permute has none; leave --huge out' permute permute.cu --huge
+  fi
 fi
 
 if [[ -n $nvcc ]]; then

@@ -57,6 +57,7 @@ expect 'and their good twin' 0 'passed' timed_well.cu --costs --order forward
 grep -q 'slow: ' <<<"$output" && { echo 'FAILED: the good twin is called slow'; failed=1; }
 expect 'an int that counts 2^32 bytes' 1 '\[out-of-bounds\] kernel increment.* at huge\.cu:\d+: ' huge.cu --huge
 expect 'an unsigned that does' 1 '\[race\] kernel increment' huge.cu --huge -D UNSIGNED
+expect 'an exit code that does not count' 0 'note: the program ended with exit code 3, which does not count with --huge\npassed' faults.cu --huge --order forward -- wrong
 expect 'and their good twin' 0 'last 2\n+passed: no findings \(1 launch in 4 orders of threads, large grids in part;' huge.cu --huge -D REPAIRED --json huge.json
 must grep -q '"huge": true' huge.json
 expect 'an extension of PyTorch' 1 '\[race\] kernel sum_rows<scalar_t>.* at extension\.cu:\d+' extension.cu extension_test.cpp --order forward
