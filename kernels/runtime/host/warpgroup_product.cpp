@@ -127,7 +127,8 @@ void multiply_as(const WarpgroupProduct& product, std::span<std::uint32_t> sums,
                  std::span<const std::uint32_t> a_registers, Location where) {
   // On the heap: a library that is loaded late gets few bytes of thread-local memory.
   static thread_local const auto factors = std::make_unique<Factors<Number>>();
-  auto &a = factors->a, &b = factors->b; // clang++ 14 captures no structured bindings
+  auto& a = factors->a; // clang++ 14 captures no structured bindings
+  auto& b = factors->b;
   auto& sum = factors->sum;
   const unsigned depth = product.depth();
   const auto signed_as = [](bool negates, Number number) { return negates ? -number : number; };
