@@ -6,16 +6,19 @@
 # the programs and what compile-cuda links look for them.
 option(KERNELGRADE_BUNDLE "Install the libraries of packages, too, for machines without them" OFF)
 
-# kernelgrade_bundle(<program>...): their libraries but those of g++ and glibc.
+# kernelgrade_bundle(PROGRAMS <program>... LIBRARIES <library>...): the libraries that they need, but those of g++ and glibc and the
+# emulator's own. Where <library> looks for them, it says itself.
 function(kernelgrade_bundle)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "PROGRAMS;LIBRARIES")
   find_program(KERNELGRADE_PATCHELF patchelf REQUIRED)
   set(folder ${CMAKE_INSTALL_LIBDIR}/kernelgrade)
-  set_target_properties(${ARGN} PROPERTIES INSTALL_RPATH "\$ORIGIN/../${folder}" INSTALL_RPATH_USE_LINK_PATH OFF)
-  list(TRANSFORM ARGN REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE files)
+  set_target_properties(${arg_PROGRAMS} PROPERTIES INSTALL_RPATH "\$ORIGIN/../${folder}" INSTALL_RPATH_USE_LINK_PATH OFF)
+  list(TRANSFORM arg_PROGRAMS REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE programs)
+  list(TRANSFORM arg_LIBRARIES REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE needing)
   install(CODE "
     set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${folder}\")
-    file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${files} RESOLVED_DEPENDENCIES_VAR libraries
-      PRE_EXCLUDE_REGEXES \"^ld-linux\" \"^lib(c|m|dl|rt|pthread|gcc_s|stdc[+][+])[.]so\")
+    file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${programs} LIBRARIES ${needing} RESOLVED_DEPENDENCIES_VAR libraries
+      PRE_EXCLUDE_REGEXES \"^ld-linux\" \"^lib(c|m|dl|rt|pthread|gcc_s|stdc[+][+]|cuda)[.]so\")
     foreach(library IN LISTS libraries)
       cmake_path(GET library FILENAME name) # the one by which it is asked for; a wheel has no links
       file(REAL_PATH \${library} real)

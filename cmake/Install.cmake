@@ -3,7 +3,8 @@
 #
 # `cmake --install`: the runtime, the tests' support, the gate of costs and what brings CUDA sources to the host, for
 # find_package(Kernelgrade) in the projects of others (docs/how-to/test_in_your_project.md), and the command with what `try` starts
-# (docs/how-to/judge_a_kernel.md). The libraries of the ops and of the vendors' wrappers stay here.
+# (docs/how-to/judge_a_kernel.md), and the emulator's libcuda (docs/how-to/emulate.md). The libraries of the ops and of the vendors'
+# wrappers stay here.
 
 if(KERNELGRADE_HEADERS OR KERNELGRADE_GOOGLETEST_SOURCE)
   message(STATUS "Not installable: fmt and GoogleTest were given as sources, and an installed package could not find them")
@@ -32,6 +33,15 @@ if(TARGET kernelgrade::try)
   endforeach()
   list(APPEND built ${programs})
 endif()
+set(emulators "")
+foreach(name IN ITEMS kernelgrade_emulated kernelgrade_emulated_checked kernelgrade_emulated_counted)
+  if(TARGET ${name})
+    list(APPEND emulators ${name} ${name}_runtime)
+  endif()
+endforeach()
+if(emulators)
+  list(APPEND built ${emulators} kernelgrade_nvjitlink)
+endif()
 add_custom_target(installable DEPENDS ${built})
 list(TRANSFORM built REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE files)
 install(CODE "
@@ -52,13 +62,24 @@ foreach(name IN LISTS targets)
 endforeach()
 if(programs)
   if(KERNELGRADE_BUNDLE)
-    kernelgrade_bundle(${programs})
+    kernelgrade_bundle(PROGRAMS ${programs} LIBRARIES ${emulators})
   else()
-    set_target_properties(${programs} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+    set_target_properties(${programs} ${emulators} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   endif()
   install(TARGETS ${programs} EXPORT KernelgradeTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(PROGRAMS ${PROJECT_BINARY_DIR}/installed/compile-cuda DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(FILES docs/reference/kernelgrade.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
+if(emulators)
+  foreach(name IN LISTS emulators)
+    get_target_property(folder ${name} LIBRARY_OUTPUT_DIRECTORY)
+    file(RELATIVE_PATH folder ${PROJECT_BINARY_DIR} ${folder}) # lib/emulate, or one below
+    file(RELATIVE_PATH bundled /${folder} /${CMAKE_INSTALL_LIBDIR}/kernelgrade)
+    set_target_properties(${name} PROPERTIES INSTALL_RPATH "\$ORIGIN;\$ORIGIN/${bundled}")
+    install(TARGETS ${name} LIBRARY DESTINATION ${folder} NAMELINK_SKIP)
+  endforeach()
+  install(TARGETS kernelgrade_nvjitlink LIBRARY DESTINATION lib/emulate NAMELINK_SKIP)
+  install(PROGRAMS kernels/cuda/binary/ptxas DESTINATION lib/emulate)
 endif()
 install(EXPORT KernelgradeTargets NAMESPACE kernelgrade:: DESTINATION ${package})
 

@@ -43,11 +43,20 @@ std::string path_variable() {
   return path ? path : "";
 }
 
+// Kernels compiled at run time include the installation's own headers: the build's sources need not
+// be on this machine.
+void use_installed_headers(const World& world) {
+  const auto headers = world.executable.parent_path().parent_path() / "include" / "kernelgrade";
+  if (std::filesystem::exists(headers / "runtime" / "device_code.h"))
+    setenv("KERNELGRADE_JIT_INCLUDE", headers.c_str(), 0);
+}
+
 } // namespace
 
 int run_program(const char* program, int argc, char** argv, const std::function<World()>& world) {
   try {
     World made = world();
+    use_installed_headers(made);
     judge::set_commands(judge::commands_for(
         std::filesystem::current_path(), made.executable,
         build::is_in_build_tree(made.executable, made.build) ? made.build : "", path_variable()));
