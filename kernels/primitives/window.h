@@ -5,10 +5,11 @@
 // them. Plain C++; window_taps.h has what kernels see.
 #pragma once
 
-#include "runtime/error.h"
+#include "runtime/preconditions.h"
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace kg::window {
 
@@ -43,30 +44,35 @@ constexpr std::int64_t window_count(std::int64_t in, const Axis& axis, bool ceil
 // Coordinates have 32 bits in the kernels, and so have sums of two of them.
 inline constexpr std::int64_t kMostExtent = (std::int64_t{1} << 30) - 1;
 
-inline void require_between(const std::string& what, std::int64_t value, std::int64_t least) {
-  require(value >= least && value <= kMostExtent, what + " is " + std::to_string(value) +
-                                                      "; it must be from " + std::to_string(least) +
-                                                      " to " + std::to_string(kMostExtent));
+inline void require_between(const Argument& what, std::int64_t value, std::int64_t least) {
+  require(value >= least && value <= kMostExtent, [&] {
+    return what.text() + " is " + std::to_string(value) + "; it must be from " +
+           std::to_string(least) + " to " + std::to_string(kMostExtent);
+  });
 }
 
 // Throws Error unless the extents, the kernel, the stride and the dilation are >= 1, paddings >= 0,
-// none of these nor a padded extent beyond kMostExtent, and the axis has a window. `what` begins
-// the message.
-inline void require_axis(const std::string& what, std::int64_t in, const Axis& axis,
-                         bool ceil_mode = false) {
-  require_between(what + " extent of x", in, 1);
-  require_between(what + " kernel", axis.kernel, 1);
-  require_between(what + " stride", axis.stride, 1);
-  require_between(what + " pad_before", axis.pad_before, 0);
-  require_between(what + " pad_after", axis.pad_after, 0);
-  require_between(what + " dilation", axis.dilation, 1);
-  require_between(what + " extent of a window", axis.extent(), 1);
-  require_between(what + " extent of x with its padding", in + axis.pad_before + axis.pad_after, 1);
-  require(window_count(in, axis, ceil_mode) > 0,
-          what + " extent " + std::to_string(in) + " with paddings " +
-              std::to_string(axis.pad_before) + " and " + std::to_string(axis.pad_after) +
-              " has no room for a window of " + std::to_string(axis.extent()) +
-              "; use a smaller kernel or more padding");
+// none of these nor a padded extent beyond kMostExtent, and the axis has a window. `op` and `name`,
+// the axis's, begin the message.
+inline void require_axis(std::string_view op, std::string_view name, std::int64_t in,
+                         const Axis& axis, bool ceil_mode = false) {
+  const auto require_from = [&](std::int64_t least, std::string_view what, std::int64_t value) {
+    require_between({op, ": ", name, what}, value, least);
+  };
+  require_from(1, " extent of x", in);
+  require_from(1, " kernel", axis.kernel);
+  require_from(1, " stride", axis.stride);
+  require_from(0, " pad_before", axis.pad_before);
+  require_from(0, " pad_after", axis.pad_after);
+  require_from(1, " dilation", axis.dilation);
+  require_from(1, " extent of a window", axis.extent());
+  require_from(1, " extent of x with its padding", in + axis.pad_before + axis.pad_after);
+  require(window_count(in, axis, ceil_mode) > 0, [&] {
+    return Argument(op, ": ", name).text() + " extent " + std::to_string(in) + " with paddings " +
+           std::to_string(axis.pad_before) + " and " + std::to_string(axis.pad_after) +
+           " has no room for a window of " + std::to_string(axis.extent()) +
+           "; use a smaller kernel or more padding";
+  });
 }
 
 } // namespace kg::window

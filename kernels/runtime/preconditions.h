@@ -4,9 +4,11 @@
 // What every operation asks of its arguments before it launches anything, in the same words.
 #pragma once
 
+#include "runtime/error.h"
 #include "runtime/view.h"
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,32 +18,53 @@ namespace kg {
 // a / b rounded up; a >= 0, b > 0, and a + b - 1 must not overflow.
 constexpr std::int64_t div_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+// Throws Error unless `condition` holds. `message()` is asked for the text only then: to join one
+// takes longer than a launch.
+template <std::invocable Message>
+void require(bool condition, const Message& message, Location where = Location::here()) {
+  if (!condition) fail(message(), where);
+}
+
+// How a message names an argument: up to four texts, joined only where a message is written. Views:
+// the texts must outlive the call. {"softmax", ": ", "x"} is "softmax: x".
+class Argument {
+ public:
+  template <std::convertible_to<std::string_view>... Part>
+  requires(sizeof...(Part) >= 1 && sizeof...(Part) <= 4) Argument(const Part&... part)
+      : parts_{std::string_view(part)...} {}
+
+  std::string text() const;
+
+ private:
+  std::array<std::string_view, 4> parts_;
+};
+
 // "128 x 64"
 std::string text(const std::array<std::int64_t, 2>& extents);
 
 // Throws Error on a negative extent. `what` names it in the message: "axpy: n".
-void require_extent(std::string_view what, std::int64_t value);
+void require_extent(const Argument& what, std::int64_t value);
 
 // Throws Error on a null pointer to what has elements. `what` names it in the message: "axpy: x".
-void require_elements(std::string_view what, const void* pointer, std::int64_t count);
+void require_elements(const Argument& what, const void* pointer, std::int64_t count);
 
 // Throws Error unless the matrix has no negative extents, rows that are contiguous and do not
 // overlap, and memory where it has elements. `what` names it in the message: "softmax: x".
-void require_matrix(const std::string& what, const MatrixView<const void>& matrix);
+void require_matrix(const Argument& what, const MatrixView<const void>& matrix);
 
 template <class T>
-void require_matrix(const std::string& what, const MatrixView<T>& matrix) {
+void require_matrix(const Argument& what, const MatrixView<T>& matrix) {
   require_matrix(what, MatrixView<const void>{matrix.data, matrix.shape, matrix.stride});
 }
 
 // `blocks` as the x extent of a grid. Throws Error when a launch cannot have so many; `what` says
 // whose blocks they are, `fix` what the caller can do: "softmax: the rows", "split the matrix".
-unsigned grid_x(std::int64_t blocks, const std::string& what, const std::string& fix);
+unsigned grid_x(std::int64_t blocks, std::string_view what, std::string_view fix);
 
 // Throws Error where an input and an output share memory. `input` names the operation, too: "axpy:
 // x".
-void require_apart(const std::string& input, const void* from, std::int64_t from_bytes,
-                   const std::string& output, const void* to, std::int64_t to_bytes);
+void require_apart(const Argument& input, const void* from, std::int64_t from_bytes,
+                   std::string_view output, const void* to, std::int64_t to_bytes);
 
 // The rows of a matrix as they lie in memory.
 struct RowsInMemory {
@@ -53,11 +76,11 @@ struct RowsInMemory {
 
 // The same of an array and the rows of a matrix, one of which the kernel reads and one writes. The
 // array may lie in a gap between rows.
-void require_apart(const std::string& array, const void* data, std::int64_t bytes,
-                   const std::string& matrix, const RowsInMemory& rows);
+void require_apart(const Argument& array, const void* data, std::int64_t bytes,
+                   std::string_view matrix, const RowsInMemory& rows);
 
 // The same, but the output may be the input: in place is allowed, anything between is not.
-void require_same_or_apart(const std::string& input, const void* from, const std::string& output,
+void require_same_or_apart(const Argument& input, const void* from, std::string_view output,
                            const void* to, std::int64_t bytes);
 
 } // namespace kg

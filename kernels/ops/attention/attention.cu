@@ -100,10 +100,11 @@ template <class T>
 Variant run(const Problem<T>& p, Variant variant, Stream& stream) {
   require_valid(kName, p);
   variant = resolved<T>(variant, p.depth, p.value_depth);
-  require(supports<T>(variant, p.depth, p.value_depth),
-          "attention: variant " + std::string(name(variant)) + " does not do heads of depth " +
-              std::to_string(p.depth) + " and value_depth " + std::to_string(p.value_depth) +
-              " in " + std::string(name(dtype_of<T>)) + " on this device; use automatic or naive");
+  require(supports<T>(variant, p.depth, p.value_depth), [&] {
+    return "attention: variant " + std::string(name(variant)) + " does not do heads of depth " +
+           std::to_string(p.depth) + " and value_depth " + std::to_string(p.value_depth) + " in " +
+           std::string(name(dtype_of<T>)) + " on this device; use automatic or naive";
+  });
   if (p.batch * p.heads * p.queries == 0) return variant;
   require_memory(p);
   require(variant != Variant::naive || p.workspace != nullptr || p.keys == 0,

@@ -6,6 +6,7 @@
 
 #include "ops/attention/attention.h"
 #include "primitives/pack.h"
+#include "primitives/paged.h"
 #include "runtime/error.h"
 #include "runtime/preconditions.h"
 
@@ -38,15 +39,13 @@ struct Rows {
   }
 };
 
-inline std::string join(std::string_view op, const char* name) {
-  return std::string(op) + ": " + name;
-}
-
 inline void require_rows(std::string_view op, const Rows& rows) {
-  const std::string what = join(op, rows.name);
+  const Argument what(op, ": ", rows.name);
   for (const std::int64_t stride : {rows.stride.sequence, rows.stride.head, rows.stride.token})
-    require(stride >= 0,
-            what + " has a stride of " + std::to_string(stride) + "; strides must be 0 or more");
+    require(stride >= 0, [&] {
+      return what.text() + " has a stride of " + std::to_string(stride) +
+             "; strides must be 0 or more";
+    });
   require_elements(what, rows.data, rows.empty() ? 0 : 1);
 }
 
@@ -60,10 +59,11 @@ inline void require_rows_apart(std::string_view op, const Rows& rows) {
   std::int64_t extent = rows.length;
   for (const auto& [stride, count] : axes) {
     if (count == 1) continue;
-    require(stride >= extent, std::string(op) + ": rows of " + rows.name +
-                                  " overlap: a stride is " + std::to_string(stride) +
-                                  " where what it steps over has " + std::to_string(extent) +
-                                  " elements");
+    require(stride >= extent, [&, stride = stride] {
+      return std::string(op) + ": rows of " + rows.name + " overlap: a stride is " +
+             std::to_string(stride) + " where what it steps over has " + std::to_string(extent) +
+             " elements";
+    });
     extent = stride * (count - 1) + extent;
   }
 }
@@ -108,45 +108,70 @@ struct Tensors {
 // That sequences of `rows` follow each other where they are ragged.
 template <class T>
 void require_no_sequences(std::string_view op, const Problem<T>& p, const Strides& stride) {
-  require(p.query_offsets == nullptr || stride.sequence == 0,
-          std::string(op) +
-              ": ragged sequences follow each other, but a stride from sequence to sequence is " +
-              std::to_string(stride.sequence) + "; it must be 0");
+  require(p.query_offsets == nullptr || stride.sequence == 0, [&] {
+    return std::string(op) +
+           ": ragged sequences follow each other, but a stride from sequence to sequence is " +
+           std::to_string(stride.sequence) + "; it must be 0";
+  });
+}
+
+// That a sequence's pages, if it has any, hold `keys` tokens.
+inline void require_pages(std::string_view op, const PageTable& table, std::int64_t keys) {
+  if (table.pages == nullptr) return;
+  require(table.tokens > 0, [&] {
+    return std::string(op) + ": table.tokens is " + std::to_string(table.tokens) +
+           "; a page has 1 or more";
+  });
+  require(table.stride * table.tokens >= keys, [&] {
+    return std::string(op) + ": table.stride is " + std::to_string(table.stride) + " pages of " +
+           std::to_string(table.tokens) + " tokens, fewer than " + std::to_string(keys) + " keys";
+  });
 }
 
 template <class T>
 void require_valid(std::string_view op, const Problem<T>& p) {
   constexpr std::int64_t kMostExtent = std::numeric_limits<std::int32_t>::max();
-  const std::string start = std::string(op) + ": ";
+  const auto require_that = [op](bool condition, const auto& message) {
+    require(condition, [&] { return std::string(op) + ": " + message(); });
+  };
   const std::pair<const char*, std::int64_t> extents[] = {
       {"batch", p.batch},     {"heads", p.heads}, {"kv_heads", p.kv_heads},
       {"queries", p.queries}, {"keys", p.keys},   {"window", p.window}};
   for (const auto& [name, value] : extents) {
-    require_extent(start + name, value);
-    require(value <= kMostExtent,
-            start + name + " is " + std::to_string(value) + "; it must be below 2^31");
+    require_extent({op, ": ", name}, value);
+    require_that(value <= kMostExtent, [name = name, value = value] {
+      return std::string(name) + " is " + std::to_string(value) + "; it must be below 2^31";
+    });
   }
-  require(p.kv_heads > 0 && p.heads % p.kv_heads == 0,
-          start + "kv_heads is " + std::to_string(p.kv_heads) + " for " + std::to_string(p.heads) +
-              " heads; it must divide them");
-  require(p.depth > 0 && p.value_depth > 0 && p.depth <= kMostExtent &&
-              p.value_depth <= kMostExtent,
-          start + "depth is " + std::to_string(p.depth) + " and value_depth " +
-              std::to_string(p.value_depth) + "; both must be 1 or more and below 2^31");
-  require(std::isfinite(p.scale) && p.scale > 0,
-          start + "scale is " + std::to_string(p.scale) + "; it must be a finite number above 0");
-  require(p.causal || p.window == 0, start + "window is " + std::to_string(p.window) +
-                                         " without causal; set causal, or window to 0");
-  require((p.query_offsets == nullptr) == (p.key_offsets == nullptr),
-          start + (p.query_offsets ? "key_offsets" : "query_offsets") +
-              " is null; pass both offsets or none");
-  require(p.query_offsets == nullptr || p.bias == nullptr,
-          start + "ragged sequences have no bias; leave out bias or the offsets");
+  require_that(p.kv_heads > 0 && p.heads % p.kv_heads == 0, [&] {
+    return "kv_heads is " + std::to_string(p.kv_heads) + " for " + std::to_string(p.heads) +
+           " heads; it must divide them";
+  });
+  require_that(p.depth > 0 && p.value_depth > 0 && p.depth <= kMostExtent &&
+                   p.value_depth <= kMostExtent,
+               [&] {
+                 return "depth is " + std::to_string(p.depth) + " and value_depth " +
+                        std::to_string(p.value_depth) + "; both must be 1 or more and below 2^31";
+               });
+  require_that(std::isfinite(p.scale) && p.scale > 0, [&] {
+    return "scale is " + std::to_string(p.scale) + "; it must be a finite number above 0";
+  });
+  require_that(p.causal || p.window == 0, [&] {
+    return "window is " + std::to_string(p.window) + " without causal; set causal, or window to 0";
+  });
+  require_that((p.query_offsets == nullptr) == (p.key_offsets == nullptr), [&] {
+    return std::string(p.query_offsets ? "key_offsets" : "query_offsets") +
+           " is null; pass both offsets or none";
+  });
+  require_that(p.query_offsets == nullptr || p.bias == nullptr,
+               [] { return "ragged sequences have no bias; leave out bias or the offsets"; });
   const Strides strides[] = {p.q_stride, p.k_stride, p.v_stride, p.out_stride};
   for (const Strides& stride : strides) require_no_sequences(op, p, stride);
-  require(p.log_sum == nullptr || p.log_sum_stride >= p.queries || p.batch * p.heads <= 1,
-          start + "log_sum_stride is " + std::to_string(p.log_sum_stride) + " for rows of " +
-              std::to_string(p.queries) + "; rows must not overlap");
+  require_that(p.log_sum == nullptr || p.log_sum_stride >= p.queries || p.batch * p.heads <= 1,
+               [&] {
+                 return "log_sum_stride is " + std::to_string(p.log_sum_stride) + " for rows of " +
+                        std::to_string(p.queries) + "; rows must not overlap";
+               });
 }
 
 // The rows that every kernel reads.
@@ -199,7 +224,7 @@ inline void require_apart(std::string_view op, std::vector<Memory> others,
     if (result.data == nullptr) continue;
     for (const Memory& other : others)
       if (other.data != nullptr)
-        kg::require_apart(join(op, other.name), other.data, other.bytes, result.name, result.data,
+        kg::require_apart({op, ": ", other.name}, other.data, other.bytes, result.name, result.data,
                           result.bytes);
     others.push_back(result);
   }

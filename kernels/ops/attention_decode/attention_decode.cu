@@ -118,16 +118,11 @@ void require_valid(const Problem<T>& p) {
                                                         .value_depth = p.value_depth,
                                                         .scale = p.scale,
                                                         .causal = true});
-  require(p.queries <= kMostQueries, "attention_decode: queries is " + std::to_string(p.queries) +
-                                         "; it must be at most " + std::to_string(kMostQueries) +
-                                         ": use attention");
-  if (p.table.pages == nullptr) return;
-  require(p.table.tokens > 0, "attention_decode: table.tokens is " +
-                                  std::to_string(p.table.tokens) + "; a page has 1 or more");
-  require(p.table.stride * p.table.tokens >= p.keys,
-          "attention_decode: table.stride is " + std::to_string(p.table.stride) + " pages of " +
-              std::to_string(p.table.tokens) + " tokens, fewer than " + std::to_string(p.keys) +
-              " keys");
+  require(p.queries <= kMostQueries, [&] {
+    return "attention_decode: queries is " + std::to_string(p.queries) + "; it must be at most " +
+           std::to_string(kMostQueries) + ": use attention";
+  });
+  attention::require_pages(kName, p.table, p.keys);
 }
 
 template <class T>
@@ -226,9 +221,10 @@ template <class T>
 Variant run(const Problem<T>& p, Variant variant, Stream& stream) {
   require_valid(p);
   variant = resolved(variant, p.depth, p.value_depth);
-  require(supports(variant, p.depth, p.value_depth),
-          "attention_decode: variant split does not do heads of depth " + std::to_string(p.depth) +
-              " and value_depth " + std::to_string(p.value_depth) + "; use automatic or naive");
+  require(supports(variant, p.depth, p.value_depth), [&] {
+    return "attention_decode: variant split does not do heads of depth " + std::to_string(p.depth) +
+           " and value_depth " + std::to_string(p.value_depth) + "; use automatic or naive";
+  });
   const std::int64_t rows = rows_of(p);
   if (rows == 0) return variant;
   require_memory(p);

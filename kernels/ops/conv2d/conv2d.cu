@@ -26,19 +26,21 @@ constexpr std::int64_t kLeastPlaces = 32;
 
 template <class T>
 void require_variant(Variant variant) {
-  require(supports<T>(variant), "conv2d: no variant " + std::string(name(variant)) + " for " +
-                                    std::string(kg::name(dtype_of<T>)) +
-                                    " on this device; use automatic, direct or im2col");
+  require(supports<T>(variant), [&] {
+    return "conv2d: no variant " + std::string(name(variant)) + " for " +
+           std::string(kg::name(dtype_of<T>)) + " on this device; use automatic, direct or im2col";
+  });
 }
 
 bool can_be_depthwise(const Geometry& g) { return g.is_depthwise() && g.taps() <= kMostTaps; }
 
 void require_depthwise(const Geometry& g) {
-  require(can_be_depthwise(g),
-          "conv2d: variant depthwise is for groups of one input channel and kernels of at most " +
-              std::to_string(kMostTaps) + " taps; here in_channels is " +
-              std::to_string(g.in_channels) + ", groups is " + std::to_string(g.groups) +
-              ", and there are " + std::to_string(g.taps()) + " taps; use automatic");
+  require(can_be_depthwise(g), [&] {
+    return "conv2d: variant depthwise is for groups of one input channel and kernels of at most " +
+           std::to_string(kMostTaps) + " taps; here in_channels is " +
+           std::to_string(g.in_channels) + ", groups is " + std::to_string(g.groups) +
+           ", and there are " + std::to_string(g.taps()) + " taps; use automatic";
+  });
 }
 
 template <class T>
@@ -50,7 +52,8 @@ Variant chosen(const Geometry& geometry, Variant variant) {
 }
 
 void require_pointer(const char* what, const void* pointer) {
-  require(pointer != nullptr, "conv2d: " + std::string(what) + " is null; pass device memory");
+  require(pointer != nullptr,
+          [&] { return "conv2d: " + std::string(what) + " is null; pass device memory"; });
 }
 
 } // namespace
@@ -93,8 +96,10 @@ Variant run(const Problem<T>& problem, Variant variant, Stream& stream) {
   require_pointer("y", problem.y);
   require(needed == 0 || (problem.workspace != nullptr &&
                           is_aligned(static_cast<const char*>(problem.workspace))),
-          "conv2d: workspace is null or not aligned; pass " + std::to_string(needed) +
-              " bytes of device memory, aligned to 16");
+          [&] {
+            return "conv2d: workspace is null or not aligned; pass " + std::to_string(needed) +
+                   " bytes of device memory, aligned to 16";
+          });
   if (variant == Variant::direct)
     run_direct(problem, stream);
   else if (variant == Variant::im2col)

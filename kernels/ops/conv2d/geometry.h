@@ -55,22 +55,23 @@ struct Geometry {
 
 // Throws Error unless batch >= 0, channels >= 1, groups divides both numbers of channels, the axes
 // are valid, and no sum has more than window::kMostExtent products. `what` begins the message.
-inline void require_geometry(const std::string& what, const Geometry& g) {
-  window::require_between(what + ": batch", g.batch, 0);
-  window::require_between(what + ": in_channels", g.in_channels, 1);
-  window::require_between(what + ": out_channels", g.out_channels, 1);
-  window::require_between(what + ": groups", g.groups, 1);
+inline void require_geometry(std::string_view what, const Geometry& g) {
+  window::require_between({what, ": batch"}, g.batch, 0);
+  window::require_between({what, ": in_channels"}, g.in_channels, 1);
+  window::require_between({what, ": out_channels"}, g.out_channels, 1);
+  window::require_between({what, ": groups"}, g.groups, 1);
   const auto require_divided = [&](const char* channels, std::int64_t value) {
-    require(value % g.groups == 0, what + ": groups is " + std::to_string(g.groups) +
-                                       "; it must divide " + channels + ", " +
-                                       std::to_string(value));
+    require(value % g.groups == 0, [&] {
+      return std::string(what) + ": groups is " + std::to_string(g.groups) + "; it must divide " +
+             channels + ", " + std::to_string(value);
+    });
   };
   require_divided("in_channels", g.in_channels);
   require_divided("out_channels", g.out_channels);
-  window::require_axis(what + ": vertical", g.height, g.vertical);
-  window::require_axis(what + ": horizontal", g.width, g.horizontal);
-  window::require_between(what + ": taps", g.taps(), 1);
-  window::require_between(what + ": products of a sum", g.depth(), 1);
+  window::require_axis(what, "vertical", g.height, g.vertical);
+  window::require_axis(what, "horizontal", g.width, g.horizontal);
+  window::require_between({what, ": taps"}, g.taps(), 1);
+  window::require_between({what, ": products of a sum"}, g.depth(), 1);
 }
 
 } // namespace kg::conv2d

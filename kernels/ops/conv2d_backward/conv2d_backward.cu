@@ -22,7 +22,8 @@ constexpr const char* kWhat = "conv2d_backward: ";
 constexpr std::int64_t kLeastOutputs = 8;
 
 void require_pointer(const char* name, const void* pointer) {
-  require(pointer != nullptr, std::string(kWhat) + name + " is null; pass device memory");
+  require(pointer != nullptr,
+          [&] { return std::string(kWhat) + name + " is null; pass device memory"; });
 }
 
 template <class T>

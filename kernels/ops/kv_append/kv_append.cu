@@ -119,13 +119,7 @@ void require_valid(const Problem& p) {
   require_extent("kv_append: keys", p.keys);
   require_extent("kv_append: depth", p.depth);
   require_extent("kv_append: value_depth", p.value_depth);
-  if (p.table.pages == nullptr) return;
-  require(p.table.tokens > 0, "kv_append: table.tokens is " + std::to_string(p.table.tokens) +
-                                  "; a page has 1 or more");
-  require(p.table.stride * p.table.tokens >= p.keys,
-          "kv_append: table.stride is " + std::to_string(p.table.stride) + " pages of " +
-              std::to_string(p.table.tokens) + " tokens, fewer than " + std::to_string(p.keys) +
-              " keys");
+  attention::require_pages(kName, p.table, p.keys);
 }
 
 void require_memory(const Problem& p, const Tensors& tensors, std::int64_t bytes) {

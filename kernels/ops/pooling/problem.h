@@ -66,11 +66,11 @@ struct Problem {
 
 // Throws Error unless batch and channels are from 0 to window::kMostExtent and the axes are valid
 // (window::require_axis). `what` begins the message.
-inline void require_problem(const std::string& what, const Problem& problem) {
-  window::require_between(what + ": batch", problem.batch, 0);
-  window::require_between(what + ": channels", problem.channels, 0);
-  window::require_axis(what + ": vertical", problem.height, problem.vertical, problem.ceil_mode);
-  window::require_axis(what + ": horizontal", problem.width, problem.horizontal, problem.ceil_mode);
+inline void require_problem(std::string_view what, const Problem& problem) {
+  window::require_between({what, ": batch"}, problem.batch, 0);
+  window::require_between({what, ": channels"}, problem.channels, 0);
+  window::require_axis(what, "vertical", problem.height, problem.vertical, problem.ceil_mode);
+  window::require_axis(what, "horizontal", problem.width, problem.horizontal, problem.ceil_mode);
 }
 
 } // namespace kg::pooling
