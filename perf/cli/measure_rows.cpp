@@ -105,10 +105,7 @@ judge::Measured measured(const Row& row, const perf::Measurement& found, const W
   if (!found.problem.empty()) return result; // no time of a wrong or failed run may be quoted
   judge::take_samples(result, found.samples_ns);
   if (found.canaries_ns.empty()) return result;
-  const double canary = judge::median(found.canaries_ns);
-  const judge::Interval interval =
-      judge::median_interval(found.canaries_ns, judge::kConfidence).interval;
-  result.canary = {canary_kind(row.canary), canary, judge::half_width(interval, canary)};
+  result.canary = judge::measured_canary(canary_kind(row.canary), found.canaries_ns);
   return result;
 }
 

@@ -175,11 +175,10 @@ Measured to_measured(JsonObject object) {
     row.canary = {
         canary.known("kind", canary_named(canary.text("kind")), "memory, compute, sync or launch"),
         canary.positive("median_ns"), canary.from_zero("half_width")};
-    constexpr double kWidest = 10; // busy machines were seen at 1.1: such a row is `env`
-    if (row.canary->half_width > kWidest)
+    if (row.canary->half_width > kWidestCanary)
       canary.fail("half_width",
                   fmt::format("is {:g} of its median; at most {:g} is a measurement",
-                              row.canary->half_width, kWidest),
+                              row.canary->half_width, kWidestCanary),
                   "measure again on a quieter machine");
     canary.done();
   }
@@ -218,6 +217,12 @@ void read_counts(JsonObject& object, Results& run) {
 }
 
 } // namespace
+
+MeasuredCanary measured_canary(CanaryKind kind, std::span<const double> ns) {
+  const double centre = median(ns);
+  const double width = half_width(median_interval(ns, kConfidence).interval, centre);
+  return {kind, centre, std::min(width, kWidestCanary)};
+}
 
 void take_samples(Measured& row, std::vector<double> samples_ns) {
   row.samples_ns = std::move(samples_ns);

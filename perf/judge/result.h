@@ -49,6 +49,14 @@ struct MeasuredCanary {
   friend bool operator==(const MeasuredCanary&, const MeasuredCanary&) = default;
 };
 
+// The greatest half width that is kept. Far below it a canary already says that nothing could be
+// judged beside it (limits.h); busy machines were seen at 1.1 and at 10.5. More is refused where it
+// is read, as no run writes it.
+inline constexpr double kWidestCanary = 10;
+
+// Of one process, from its times in nanoseconds, one at least.
+MeasuredCanary measured_canary(CanaryKind kind, std::span<const double> ns);
+
 // One row as measured. Times in nanoseconds.
 struct Measured {
   std::string op;

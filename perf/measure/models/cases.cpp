@@ -133,12 +133,6 @@ Samples samples(const models::Model& model, models::Execution& execution, int ru
   return samples;
 }
 
-judge::MeasuredCanary canary_of(const std::vector<double>& ns) {
-  const double median = judge::median(ns);
-  const judge::Interval interval = judge::median_interval(ns, judge::kConfidence).interval;
-  return {judge::CanaryKind::memory, median, judge::half_width(interval, median)};
-}
-
 } // namespace
 
 const judge::ExactTable& memory_table() {
@@ -171,7 +165,7 @@ ModelFigures figures(const Spec& spec, int runs) {
     measured.peak_bytes = planned.row.values[0];
     if (!right) measured.verified = "an output or the loss is not a number";
     judge::take_samples(measured, taken.ns.at(planned.row.key[1]));
-    measured.canary = canary_of(taken.canary_ns);
+    measured.canary = judge::measured_canary(judge::CanaryKind::memory, taken.canary_ns);
     figures.times.push_back(std::move(measured));
   }
   return figures;

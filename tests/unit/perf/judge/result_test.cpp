@@ -64,6 +64,17 @@ TEST(Result, RefusesFiguresThatContradictEachOther) {
           "half_width");
 }
 
+TEST(Result, ReadsTheCanaryOfABusyMachine) {
+  const std::vector<double> uneven = {1, 1, 1, 1, 1, 2, 2, 2, 2, 2}; // 1.5, in [1, 2]
+  EXPECT_NEAR(measured_canary(CanaryKind::sync, uneven).half_width, 1.0 / 3, 1e-9);
+  const auto beside_busy_canary = [](Measured& row) {
+    const std::vector<double> busy = {1, 1, 1, 1, 1, 1, 1000, 1000, 1000};
+    row.canary = measured_canary(CanaryKind::sync, busy);
+    EXPECT_EQ(row.canary->half_width, kWidestCanary);
+  };
+  EXPECT_EQ(error_of_row(beside_busy_canary), "no error");
+}
+
 TEST(Result, TakesSamples) {
   Measured row;
   take_samples(row, {5, 1, 2, 3, 4, 6, 7, 8});
