@@ -115,6 +115,14 @@ class ShapeGrammar {
       add({field.text,
            [=, read = field.read](const Shape& shape, P& p) { read(shape, std::invoke(at, p)); },
            [=, print = field.print](P& p) { return print(std::invoke(at, p)); }});
+    for (const auto& fault : grammar.faults_)
+      faults_.push_back([=](const P& p) { return fault(std::invoke(at, p)); });
+    return *this;
+  }
+
+  // What parameters demand of each other: `fault` says what is wrong in a sentence, or "".
+  ShapeGrammar& demand(std::function<std::string(const P&)> fault) {
+    faults_.push_back(std::move(fault));
     return *this;
   }
 
@@ -133,6 +141,9 @@ class ShapeGrammar {
     const std::string canonical = print(result);
     if (canonical != shape.text())
       throw Error("shape '" + shape.text() + "': write it as " + canonical);
+    for (const auto& fault : faults_)
+      if (const std::string text = fault(result); !text.empty())
+        throw Error("shape '" + shape.text() + "': " + text);
     return result;
   }
   P parse(std::string_view text) const { return parse(Shape::parse(text)); }
@@ -175,6 +186,7 @@ class ShapeGrammar {
   }
 
   std::vector<Field> fields_;
+  std::vector<std::function<std::string(const P&)>> faults_;
 };
 
 } // namespace kg::card

@@ -97,7 +97,10 @@ inline ShapeGrammar<Heads> extents_grammar() {
       .number("q", &Heads::queries)
       .number("k", &Heads::keys)
       .number("d", &Heads::depth)
-      .number("v", &Heads::value_depth, &Heads::depth);
+      .number("v", &Heads::value_depth, &Heads::depth)
+      .demand([](const Heads& h) -> std::string {
+        return h.kv_heads > 0 && h.heads % h.kv_heads != 0 ? "kv must divide h, the heads" : "";
+      });
 }
 inline ShapeGrammar<Heads> heads_grammar() {
   using Layout = Heads::Layout;
@@ -107,7 +110,10 @@ inline ShapeGrammar<Heads> heads_grammar() {
       .flag("causal", &Heads::causal)
       .number("window", &Heads::window, 0)
       .flag("lengths", &Heads::lengths)
-      .flag("bias", &Heads::bias);
+      .flag("bias", &Heads::bias)
+      .demand([](const Heads& h) -> std::string {
+        return h.window != 0 && !h.causal ? "a window needs causal" : "";
+      });
 }
 
 inline Heads heads_of(const Shape& shape) { return heads_grammar().parse(shape); }

@@ -42,7 +42,12 @@ inline card::ShapeGrammar<conv2d::Geometry> geometry_grammar(bool groups = true)
                      .number("w", &Geometry::width)
                      .number("o", &Geometry::out_channels)
                      .nested(card::windows_grammar<Geometry>());
-  return groups ? grammar.number("g", &Geometry::groups) : grammar;
+  if (!groups) return grammar;
+  return grammar.number("g", &Geometry::groups).demand([](const Geometry& g) -> std::string {
+    if (g.groups == 0 || (g.in_channels % g.groups == 0 && g.out_channels % g.groups == 0))
+      return "";
+    return "g must divide c and o, the channels";
+  });
 }
 
 // As it stands in a case id: nhwc_n2_c3_h5_w7_o4_k2.3_s1_p0.1.1.1_g1 (windows.h).

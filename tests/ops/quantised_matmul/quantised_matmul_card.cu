@@ -39,7 +39,10 @@ ShapeGrammar<Form> grammar() {
       .number("m", &Form::m)
       .number("n", &Form::n)
       .number("k", &Form::k)
-      .number("g", &Form::group, &Form::k, [](const Form& f) { return !by_rows(f.kind); });
+      .number("g", &Form::group, &Form::k, [](const Form& f) { return !by_rows(f.kind); })
+      .demand([](const Form& f) -> std::string {
+        return f.group > 0 && f.k % f.group != 0 ? "g must divide k" : "";
+      });
 }
 const Form& form_of(const Problem& problem) { return problem.parameters.as<Form>(); }
 

@@ -52,7 +52,11 @@ ShapeGrammar<Rows> grammar() {
       .number("r", &Rows::rotary, &Rows::depth)
       .flag("interleaved", &Rows::interleaved)
       .flag("positions", &Rows::list)
-      .flag("back", &Rows::back);
+      .flag("back", &Rows::back)
+      .demand([](const Rows& r) -> std::string {
+        if (r.rotary % 2 == 0 && r.rotary <= r.depth) return "";
+        return "r, by default d, must be even and at most d";
+      });
 }
 const Rows& rows_of(const Problem& problem) { return problem.parameters.as<Rows>(); }
 

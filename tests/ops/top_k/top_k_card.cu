@@ -22,7 +22,10 @@ ShapeGrammar<top_k::Problem> grammar() {
   return ShapeGrammar<top_k::Problem>()
       .number("r", &top_k::Problem::rows)
       .number("c", &top_k::Problem::cols)
-      .number("k", &top_k::Problem::k);
+      .number("k", &top_k::Problem::k)
+      .demand([](const top_k::Problem& p) -> std::string {
+        return p.k > p.cols || p.k > top_k::kMostK ? "k must be at most c, and at most 2048" : "";
+      });
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {

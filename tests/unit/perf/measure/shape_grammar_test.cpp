@@ -37,7 +37,10 @@ ShapeGrammar<Layer> grammar() {
                                    {"gelu", Activation::gelu},
                                    {"gelu_tanh", Activation::gelu_tanh}})
       .number("window", &Layer::window, 7)
-      .flag("causal", &Layer::causal);
+      .flag("causal", &Layer::causal)
+      .demand([](const Layer& l) -> std::string {
+        return l.heads % l.kv_heads != 0 ? "kv must divide h" : "";
+      });
   return g;
 }
 
@@ -48,6 +51,16 @@ std::string refusal(const char* shape) {
     return error.what();
   }
   return "no error";
+}
+
+TEST(ShapeGrammar, RefusesParametersThatContradictEachOther) {
+  EXPECT_EQ(refusal("nn_h8_kv4_p1"), "no error");
+  EXPECT_EQ(refusal("nn_h8_kv3_p1"), "shape 'nn_h8_kv3_p1': kv must divide h");
+  struct Two {
+    Layer layer;
+  };
+  const auto outer = ShapeGrammar<Two>().nested(grammar(), &Two::layer);
+  EXPECT_THROW(outer.parse("nn_h8_kv3_p1"), Error) << "a part's demands are the whole's";
 }
 
 TEST(ShapeGrammar, GivesTheParameters) {
