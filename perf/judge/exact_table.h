@@ -37,6 +37,7 @@ struct MetricColumns {
   std::string_view minimum_column = {}; // empty: every minimum is `minimum`
   double minimum = 0;
   bool of_compiler = false; // its row has the line's counter_id, the others have none
+  bool optional = false;    // files whose rows lack it have no column of it
 };
 
 // A kind of table. The columns of its file: the key, the quantities, `counter_id` if `counted`, and

@@ -24,7 +24,8 @@ constexpr Fix kFixes[] = {
     {"C7511", "take a smaller tile of sums, or fewer threads a block"},
     {"C7513", "write registers of A only behind the wait for the wgmma that reads them"},
     {"C7517", "read the sums behind wgmma.wait_group"},
-    {"C7519", "put wgmma.fence in front of the first wgmma, in each pass of a loop"}};
+    {"C7519", "put wgmma.fence in front of the first wgmma, in each pass of a loop"},
+    {"C7520", "let all threads execute wgmma.fence and wgmma on one path, without a branch"}};
 
 std::string_view fix_of(std::string_view code) {
   const auto at = std::find_if(std::begin(kFixes), std::end(kFixes),
