@@ -23,6 +23,7 @@ constexpr Fix kFixes[] = {
     {"C7510", "make __forceinline__ what is called between wgmma and its wait"},
     {"C7511", "take a smaller tile of sums, or fewer threads a block"},
     {"C7513", "write registers of A only behind the wait for the wgmma that reads them"},
+    {"C7514", "read and write the sums only behind the wait for their wgmma"},
     {"C7517", "read the sums behind wgmma.wait_group"},
     {"C7519", "put wgmma.fence in front of the first wgmma, in each pass of a loop"},
     {"C7520", "let all threads execute wgmma.fence and wgmma on one path, without a branch"}};

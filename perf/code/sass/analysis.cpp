@@ -3,7 +3,6 @@
 #include "perf/code/sass/analysis.h"
 
 #include "perf/code/sass/flow.h"
-#include "perf/code/sass/products.h"
 #include "perf/code/sass/registers.h"
 
 #include <algorithm>
@@ -156,6 +155,7 @@ Part part_of(const Function& function, const Flow& flow, const Region& region, c
   if (!path.empty()) part.line = function.code[path.front()].kernel_line;
   part.depth = region.depth;
   part.innermost = region.innermost;
+  part.overlap = overlap_of(function.code, path, region.depth > 0);
   part.flight = flight_of(function.code, path, region.depth > 0);
   part.calls = calls_of(function, flow, region, {path.begin(), path.end()});
   part.weight = weight_of(function, flow, region, path);

@@ -8,6 +8,7 @@
 #include "perf/code/sass/flight.h"
 #include "perf/code/sass/listing.h"
 #include "perf/code/sass/pipes.h"
+#include "perf/code/sass/products.h"
 
 #include <array>
 #include <map>
@@ -48,6 +49,7 @@ struct Part {
   double matrix_clocks = 0;            // that these take at the matrix unit's rate
   std::map<std::string, int> products; // wgmma: "HGMMA.64x256x16.F32.BF16" -> how many
   int product_groups = 0;              // that wgmma is waited for by
+  Overlap overlap;                     // of these with special functions
   Accesses global, shared, local;
   Flight flight;
   std::vector<Call> calls;

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/code/sass/products.h"
 
+#include "perf/code/sass/pipes.h"
+
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 namespace kg::sass {
 namespace {
@@ -41,6 +44,29 @@ std::optional<Product> product_of(const Instruction& instruction) {
   product.a_in_registers = operands.size() > 1 && operands[1].starts_with('R');
   product.closes_group = std::find(operands.begin(), operands.end(), "gsb0") != operands.end();
   return product;
+}
+
+Overlap overlap_of(const std::vector<Instruction>& code, const std::vector<std::size_t>& path,
+                   bool loop) {
+  Overlap found;
+  long groups = 0;                                  // under way
+  bool open = false;                                // products that belong to none yet
+  for (int pass = loop ? 0 : 1; pass < 2; ++pass) { // the first shows what a pass begins with
+    found = {};
+    for (const std::size_t at : path) {
+      const Instruction& one = code[at];
+      if (const auto product = product_of(one)) {
+        open = !product->closes_group;
+        groups += product->closes_group;
+      } else if (one.opcode == "WARPGROUP" && one.has("DEPBAR") && one.operands.size() > 1) {
+        groups = std::min(groups, std::strtol(one.operands[1].c_str(), nullptr, 0));
+      } else if (pipe_of(one) == Pipe::xu) {
+        ++found.special;
+        found.beside_products += open || groups > 0;
+      }
+    }
+  }
+  return found;
 }
 
 } // namespace kg::sass

@@ -7,7 +7,9 @@
 
 #include "perf/code/sass/listing.h"
 
+#include <cstddef>
 #include <optional>
+#include <vector>
 
 namespace kg::sass {
 
@@ -29,5 +31,13 @@ struct Product {
 
 // Nothing for other instructions, and for products whose shape is not known: BGMMA, sparse ones.
 std::optional<Product> product_of(const Instruction& instruction);
+
+// Of the path of a loop's pass, or of a kernel: instructions of the special functions' unit, and
+// how many of them are issued while products are under way.
+struct Overlap {
+  int special = 0, beside_products = 0;
+};
+Overlap overlap_of(const std::vector<Instruction>& code, const std::vector<std::size_t>& path,
+                   bool loop);
 
 } // namespace kg::sass

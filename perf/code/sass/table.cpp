@@ -78,9 +78,11 @@ std::string products_text(const Judged& one) {
   constexpr int kWarpgroup = 4;
   return fmt::format(
       "\nwgmma of {}: {} a pass, in groups: {}; {:.0f} flops of a warpgroup in {:.0f} "
-      "cycles at peak; the bytes of bulk copies are not modelled\n",
-      one.kernel.key, shapes, part.product_groups, kWarpgroup * part.operations,
-      part.matrix_clocks);
+      "cycles at peak; {} of {} special functions run beside them; the bytes of bulk copies are "
+      "not "
+      "modelled\n",
+      one.kernel.key, shapes, part.product_groups, kWarpgroup * part.operations, part.matrix_clocks,
+      part.overlap.beside_products, part.overlap.special);
 }
 
 Json pace_json(const Pace& pace) {
@@ -154,7 +156,9 @@ Json part_json(const Part& part) {
     json["wgmma"] = {{"instructions", part.products},
                      {"groups", part.product_groups},
                      {"flops_per_warp", part.operations},
-                     {"clocks", part.matrix_clocks}};
+                     {"clocks", part.matrix_clocks},
+                     {"special_functions", part.overlap.special},
+                     {"special_functions_beside", part.overlap.beside_products}};
   return json;
 }
 

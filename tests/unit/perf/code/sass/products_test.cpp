@@ -112,6 +112,27 @@ TEST(WarpgroupProducts, AreCountedByShapeWithTheirOperations) {
   EXPECT_EQ(found[0].most_registers, 232);
 }
 
+// The wait for the second group stands in front of the last exponential, or behind it.
+TEST(WarpgroupProducts, SpecialFunctionsBesideThem) {
+  std::vector<std::string> lines = {".L_1:",
+                                    "MUFU.EX2 R1, R1",
+                                    "HGMMA.64x64x16.F32.BF16 R24, gdesc[UR16], R24, gsb0",
+                                    "HGMMA.64x64x16.F32.BF16 R56, gdesc[UR16], R56",
+                                    "MUFU.EX2 R1, R1",
+                                    "HGMMA.64x64x16.F32.BF16 R56, gdesc[UR16], R56, gsb0",
+                                    "WARPGROUP.DEPBAR.LE gsb0, 0x1",
+                                    "MUFU.EX2 R1, R1",
+                                    "WARPGROUP.DEPBAR.LE gsb0, 0x0",
+                                    "MUFU.EX2 R1, R1",
+                                    "@P0 BRA `(.L_1)",
+                                    "EXIT"};
+  const auto overlap = [&] { return analyse(test::functions(lines)).at(0).main_part().overlap; };
+  EXPECT_EQ(overlap().special, 4);
+  EXPECT_EQ(overlap().beside_products, 2);
+  lines[8] = "WARPGROUP.DEPBAR.LE gsb0, 0x1"; // the next pass's first, too
+  EXPECT_EQ(overlap().beside_products, 4);
+}
+
 TEST(WarpgroupProducts, InstructionsAroundThemAreKnown) {
   const auto found = analyse(test::functions({"UTMALDG.2D [UR8], [UR12]",
                                               "UTMALDG.2D.MULTICAST [UR4], [UR10], UR8",
