@@ -70,19 +70,21 @@ std::string idle_text(const Judged& one) {
 
 // What a warpgroup multiplies in a pass of the main part.
 std::string products_text(const Judged& one) {
+  constexpr int kWarpgroup = 4;
   const Part& part = one.kernel.analysis.main_part();
   if (part.products.empty()) return "";
   std::string shapes;
   for (const auto& [shape, count] : part.products)
     shapes += fmt::format("{}{} {}", shapes.empty() ? "" : ", ", count, shape);
-  constexpr int kWarpgroup = 4;
-  return fmt::format(
-      "\nwgmma of {}: {} a pass, in groups: {}; {:.0f} flops of a warpgroup in {:.0f} "
-      "cycles at peak; {} of {} special functions run beside them; the bytes of bulk copies are "
-      "not "
-      "modelled\n",
-      one.kernel.key, shapes, part.product_groups, kWarpgroup * part.operations, part.matrix_clocks,
-      part.overlap.beside_products, part.overlap.special);
+  std::string text = fmt::format(
+      "\nwgmma of {}: {} a pass, in groups: {}; {:.0f} flops of a warpgroup in {:.0f} cycles at "
+      "peak; the bytes of bulk copies are not modelled",
+      one.kernel.key, shapes, part.product_groups, kWarpgroup * part.operations,
+      part.matrix_clocks);
+  if (part.overlap.special > 0)
+    text += fmt::format("; {} of {} special functions run beside them",
+                        part.overlap.beside_products, part.overlap.special);
+  return text + "\n";
 }
 
 Json pace_json(const Pace& pace) {

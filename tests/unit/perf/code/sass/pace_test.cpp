@@ -127,6 +127,7 @@ TEST(Pace, ProductsAreInTheTable) {
                                          "groups: 1; 524288 flops of a warpgroup in 128 cycles"));
   const nlohmann::json part = json(one).at(0).at("parts").at(1);
   EXPECT_EQ(part.at("wgmma").at("flops_per_warp"), 524288 / 4);
+  EXPECT_EQ(plain_text(one).find("special functions run"), std::string::npos);
   const std::vector<Judged> none = judged({kernel_of_lines(kCopies, 32, 1)}, &gpu);
   EXPECT_EQ(plain_text(none).find("wgmma"), std::string::npos);
   EXPECT_FALSE(json(none).at(0).at("parts").at(0).contains("wgmma"));
