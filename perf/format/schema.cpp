@@ -26,7 +26,10 @@ Key key_of(const Schema& schema, const std::vector<std::string>& fields) {
   return key;
 }
 
-// Where each of the schema's columns, and last the version, stands in the file.
+constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+
+// Where each of the schema's columns, and last the version, stands in the file; an optional one
+// that is missing, nowhere.
 struct Layout {
   std::vector<std::size_t> positions;
   std::size_t version = 0;
@@ -77,9 +80,10 @@ class TableReader {
     }
     Layout layout;
     layout.width = header.fields.size();
-    const auto place = [&](std::string_view column) -> std::size_t {
+    const auto place = [&](std::string_view column, bool optional) -> std::size_t {
       const auto at = positions.find(column);
       if (at != positions.end()) return at->second;
+      if (optional) return kNowhere;
       report(
           header.line, fmt::format("column '{}' is missing", column),
           fmt::format("a {} table has the columns {}; if an older program wrote the file, delete "
@@ -87,8 +91,9 @@ class TableReader {
                       schema_.name, expected_columns()));
       return 0;
     };
-    layout.version = place(kVersionColumn);
-    for (const Column& column : schema_.columns) layout.positions.push_back(place(column.name));
+    layout.version = place(kVersionColumn, false);
+    for (const Column& column : schema_.columns)
+      layout.positions.push_back(place(column.name, column.optional));
     if (table_.problems.size() > before) return std::nullopt;
     return layout;
   }
@@ -129,7 +134,8 @@ class TableReader {
     TableRow row{record.line, {}};
     for (std::size_t i = 0; i < schema_.columns.size(); ++i) {
       const Column& column = schema_.columns[i];
-      row.fields.push_back(record.fields[layout.positions[i]]);
+      const std::size_t at = layout.positions[i];
+      row.fields.push_back(at == kNowhere ? "" : record.fields[at]);
       if (const std::optional<Complaint> complaint = column.check(row.fields.back()))
         report(record.line, fmt::format("{}: {}", column.name, complaint->what), complaint->fix);
     }
@@ -219,15 +225,19 @@ Table read_table(const Schema& schema, std::string_view contents, const std::str
 std::string write_table(const Schema& schema, std::vector<std::vector<std::string>> rows) {
   std::sort(rows.begin(), rows.end(),
             [&](const auto& a, const auto& b) { return key_of(schema, a) < key_of(schema, b); });
+  std::vector<std::size_t> columns; // but for optional ones that no row has
   std::vector<std::string> record = {std::string(kVersionColumn)};
-  for (const Column& column : schema.columns) record.emplace_back(column.name);
+  for (std::size_t i = 0; i < schema.columns.size(); ++i) {
+    const auto has = [&](const std::vector<std::string>& row) { return !row.at(i).empty(); };
+    if (schema.columns[i].optional && std::none_of(rows.begin(), rows.end(), has)) continue;
+    columns.push_back(i);
+    record.emplace_back(schema.columns[i].name);
+  }
   std::string contents = csv_record(record);
-  for (auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i)
-      if (schema.columns[i].check == any_text) row[i] = for_csv(row[i]);
+  for (const auto& row : rows) {
     record.assign(1, std::to_string(schema.version));
-    record.insert(record.end(), std::make_move_iterator(row.begin()),
-                  std::make_move_iterator(row.end()));
+    for (const std::size_t i : columns)
+      record.push_back(schema.columns[i].check == any_text ? for_csv(row[i]) : row[i]);
     contents += csv_record(record);
   }
   return contents;

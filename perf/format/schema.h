@@ -37,6 +37,8 @@ struct Column {
   std::string_view name;
   Check check;
   bool key = false; // key columns together name a row: rows are unique in them and sorted by them
+  // May be missing, which reads as empty; written where a row has it.
+  bool optional = false;
 };
 
 // Every table has the column `schema` besides; each row carries the version there, so that a merge

@@ -47,6 +47,11 @@ ExactTable make_cost_table() {
                    {"barrier_phases"},
                    {"collectives"},
                    {"matrix_instructions", "matrix_instructions_minimum"},
+                   {"wgmma_instructions", "wgmma_instructions_minimum", 0, false, true},
+                   {"wgmma_flops", "wgmma_flops_minimum", 0, false, true},
+                   {"bulk_load_bytes", "", 0, false, true},
+                   {"bulk_store_bytes", "", 0, false, true},
+                   {"bulk_bytes_in_flight", "", 0, false, true},
                    {"atomics"},
                    {"atomic_contention", "", 1},
                    {"global_requests", "", 0, true},
@@ -60,7 +65,9 @@ ExactTable make_cost_table() {
   table.schema = {"cost", kCostSchema, {{"case", an_id, true}, {"variant", an_id, true}}};
   for (const MetricColumns& metric : table.metrics)
     for (const std::string_view column : {metric.name, metric.minimum_column})
-      if (!column.empty()) table.schema.columns.push_back({column, a_number_from_zero_or_nothing});
+      if (!column.empty())
+        table.schema.columns.push_back(
+            {column, a_number_from_zero_or_nothing, false, metric.optional});
   table.schema.columns.push_back({"counter_id", any_text});
   table.schema.columns.push_back({"why", any_text});
   table.schema.renew = [](const std::string& file) {

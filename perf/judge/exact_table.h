@@ -37,6 +37,7 @@ struct MetricColumns {
   std::string_view minimum_column = {}; // empty: every minimum is `minimum`
   double minimum = 0;
   bool of_compiler = false; // its row has the line's counter_id, the others have none
+  bool optional = false;    // files whose rows lack it have no column of it
 };
 
 // A kind of table. The columns of its file: the key, the quantities, `counter_id` if `counted`, and
@@ -100,7 +101,7 @@ struct ExactMeasured {
   Gating gating = Gating::always;
   std::string site; // "<file>:<line>" of what costs most, of a resource the kernel's; where known
   std::string hint; // what usually helps, for the message of a regression
-  std::string fault = {};                        // why the values are none; empty where they are
+  std::string fault = {};                        // why the row must not pass; empty where it may
   std::map<std::string, std::string> hints = {}; // by quantity, better ones than the table's
   // Why values are taken from the baseline, since nothing that decides them has changed; empty
   // where all were measured.

@@ -171,7 +171,8 @@ std::exception_ptr Residents::stand_aside(Resident& me, Block& block, std::uint6
 }
 
 std::exception_ptr Residents::give_up() {
-  while (wake_first()) {
+  // An observer is told by one OS thread at a time: each worker that ends wakes the next.
+  while (!observer && wake_first()) {
   }
   return deadlock_;
 }

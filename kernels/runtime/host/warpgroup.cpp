@@ -100,6 +100,7 @@ void complete(Block& block, Warpgroup& group, WarpgroupJob& job, const char* nam
                                           range.swizzle, job.where);
     }
   };
+  if (warpgroup_observer) warpgroup_observer->warpgroup_multiplies(job.product);
   if (!job.product.a_in_registers) reads(units_of_a(job.product, job.where), job.product.a, "A");
   reads(units_of_b(job.product, job.where), job.product.b, "B");
 }

@@ -14,8 +14,12 @@
 
 namespace kg::host {
 
+struct WarpgroupProduct;
+
 struct WarpgroupObserver {
   virtual ~WarpgroupObserver() = default;
+  // All threads of a warpgroup, that of the running one, have issued it.
+  virtual void warpgroup_multiplies(const WarpgroupProduct&) {}
   // By the running thread, for its warpgroup; until it has waited. As tiles of this swizzle.
   virtual void warpgroup_reads(const void* /*group*/, const void* /*from*/, std::size_t /*bytes*/,
                                Swizzle, Location) {}

@@ -119,6 +119,7 @@ report::Section taken_section(const Taken& taken) {
       others.push_back(kernel);
       continue;
     }
+    if (!row.fault.empty()) section.lines.push_back(fmt::format("{}: {}", kernel, row.fault));
     std::vector<std::string> cells = {kernel};
     for (std::size_t i = 0; i < quantities.size(); ++i) {
       const double value = row.row.values.at(i);
@@ -145,6 +146,7 @@ nlohmann::json to_json(const Taken& taken) {
   const std::vector<judge::Quantity>& quantities = judge::resource_table().quantities;
   for (const auto& [name, launched, row] : taken.kernels) {
     nlohmann::json kernel = {{"kernel", name}, {"launched", launched}, {"site", row.site}};
+    if (!row.fault.empty()) kernel["fault"] = row.fault;
     for (std::size_t i = 0; i < quantities.size(); ++i)
       if (!quantities[i].optional) kernel[std::string(quantities[i].name)] = row.row.values.at(i);
     json["kernels"].push_back(std::move(kernel));

@@ -79,7 +79,9 @@ std::string does_not_fit(const ModelledLaunch& one, const model::Gpu& gpu) {
 
 } // namespace
 
-bool informs(std::string_view metric) { return metric == kWaves || metric == kResidentBlocks; }
+bool informs(std::string_view metric) {
+  return metric == kWaves || metric == kResidentBlocks || metric == "bulk_bytes_in_flight";
+}
 
 std::vector<Metric> bound_metrics(const std::vector<Launch>& launches, const Work& work,
                                   const model::Gpu& gpu, const TakenByKernel& taken) {

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/code/cost/metrics.h"
 
+#include "runtime/error.h"
+
 #include <algorithm>
+#include <cstdio>
 #include <fmt/format.h>
 #include <functional>
 #include <iterator>
@@ -114,6 +117,8 @@ struct Sums {
   double atomic_lanes = 0, addresses = 0;
   double barriers = 0, phases = 0, collectives = 0;
   double matrix_instructions = 0, matrix_flops = 0;
+  double wgmma = 0, wgmma_flops = 0;
+  double bulk_loaded = 0, bulk_stored = 0, bulk_in_flight = 0;
 };
 
 // ldmatrix is counted as what it reads.
@@ -133,6 +138,13 @@ Sums sums_of(const std::vector<Launch>& launches) {
         sums.collectives += number(count);
       }
     }
+    for (const auto& [name, count] : launch.wgmma) {
+      sums.wgmma += number(count);
+      sums.wgmma_flops += number(count) * warpgroup_instruction(name).flops;
+    }
+    sums.bulk_loaded += number(launch.bulk_loaded);
+    sums.bulk_stored += number(launch.bulk_stored);
+    sums.bulk_in_flight = std::max(sums.bulk_in_flight, number(launch.bulk_in_flight));
     for (const Site& site : launch.sites) {
       sums.requests[static_cast<int>(site.memory)] += number(site.requests);
       sums.lanes += number(site.lanes);
@@ -158,6 +170,16 @@ const MatrixInstruction* matrix_instruction(std::string_view collective) {
       std::find_if(std::begin(kAll), std::end(kAll),
                    [&](const MatrixInstruction& known) { return known.name == collective; });
   return found == std::end(kAll) ? nullptr : &*found;
+}
+
+WarpgroupInstruction warpgroup_instruction(const std::string& name) {
+  constexpr double kRows = 64;
+  int columns = 0, depth = 0, end = 0;
+  const int read = std::sscanf(name.c_str(), "m64n%dk%d<%n", &columns, &depth, &end);
+  require(read == 2 && end > 0 && columns > 0 && depth > 0,
+          fmt::format("'{}' names no wgmma; write \"m64n256k16<bf16>\"", name));
+  const std::string types = name.substr(static_cast<std::size_t>(end));
+  return {types.substr(0, types.find_first_of(",>")), 2 * kRows * columns * depth};
 }
 
 std::string access_name(const Site& site) {
@@ -204,9 +226,20 @@ std::vector<Metric> metrics(const std::vector<Launch>& launches, const Work& wor
   all.back().site = most_barriers(launches);
   add("barrier_phases", sums.phases, 0, false);
   add("collectives", sums.collectives, 0, false);
+  const double flops = sums.matrix_flops + sums.wgmma_flops;
   if (sums.matrix_instructions > 0)
     add("matrix_instructions", sums.matrix_instructions,
-        sums.matrix_instructions * work.flops / sums.matrix_flops, false);
+        sums.matrix_instructions * work.flops / flops, false);
+  if (sums.wgmma > 0) {
+    add("wgmma_instructions", sums.wgmma, sums.wgmma * work.flops / flops, false);
+    add("wgmma_flops", sums.wgmma_flops, sums.wgmma_flops * work.flops / flops, false);
+  }
+  if (sums.bulk_loaded > 0) add("bulk_load_bytes", sums.bulk_loaded, 0, false);
+  if (sums.bulk_stored > 0) add("bulk_store_bytes", sums.bulk_stored, 0, false);
+  if (sums.bulk_in_flight > 0) {
+    add("bulk_bytes_in_flight", sums.bulk_in_flight, 0, false);
+    all.back().informs = true;
+  }
   add("atomics", sums.atomic_lanes, 0, false, atomic_lanes);
   add("atomic_contention", ratio(sums.atomic_lanes, sums.addresses, 1), 1, false, contention);
   add("global_requests", global, 0, true, global_requests, width_hint);

@@ -37,6 +37,12 @@ struct Metric {
 //   barrier_phases          of named barriers and mbarriers
 //   collectives             of warps: shuffles, votes, __syncwarp, ...
 //   matrix_instructions     of warps; at the least what work.flops needs. Only where there are any.
+//   wgmma_instructions, wgmma_flops
+//                           of warpgroups; at the least what work.flops needs. Only where there are
+//                           any, as all of bulk copies:
+//   bulk_load_bytes, bulk_store_bytes
+//                           written to shared and to global memory by bulk copies
+//   bulk_bytes_in_flight    the most of a block's bulk loads at a time; informs
 //   atomics                 lanes that update memory atomically
 //   atomic_contention       lanes per address within a request; 1 is none
 // The compiler's, too:
@@ -52,6 +58,14 @@ struct MatrixInstruction {
 };
 // Null where the collective is none.
 const MatrixInstruction* matrix_instruction(std::string_view collective);
+
+// Multiplications and additions of a warpgroup's "m64n256k16<bf16>", and the type of A. Throws
+// Error for what is no such name.
+struct WarpgroupInstruction {
+  std::string type;
+  double flops = 0;
+};
+WarpgroupInstruction warpgroup_instruction(const std::string& name);
 
 // What is wrong with a site and what usually helps, in words; "" where nothing is.
 std::string hint(const count::Site& site);

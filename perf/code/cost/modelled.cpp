@@ -68,6 +68,11 @@ model::Costs costs_of(const count::Launch& launch, double resident_blocks, doubl
           static_cast<double>(count) * instruction->flops;
     }
   }
+  for (const auto& [name, count] : launch.wgmma) {
+    const WarpgroupInstruction instruction = warpgroup_instruction(name);
+    matrix_instructions += static_cast<double>(count);
+    costs.wgmma_flops[instruction.type] += static_cast<double>(count) * instruction.flops;
+  }
   costs.issue_clocks = issued(launch, matrix_instructions, issue_slots);
   return costs;
 }
@@ -98,7 +103,8 @@ std::vector<ModelledLaunch> modelled(const std::vector<count::Launch>& launches,
     one.fits = resident > 0;
     if (one.fits) {
       one.costs = costs_of(launch, resident, issue_slots, gpu);
-      if (launches.size() == 1 && one.costs.matrix_flops.empty()) one.costs.f32_flops = work.flops;
+      if (launches.size() == 1 && one.costs.matrix_flops.empty() && one.costs.wgmma_flops.empty())
+        one.costs.f32_flops = work.flops;
       one.modelled = model::modelled(one.costs, gpu);
     }
     all.push_back(std::move(one));

@@ -91,8 +91,14 @@ std::string kernel_text(const Launch& launch) {
     meetings += fmt::format(", {} phases of other barriers", launch.barrier_phases);
   for (const auto& [name, count] : launch.collectives)
     meetings += fmt::format(", {} {}", count, name);
+  for (const auto& [name, count] : launch.wgmma)
+    meetings += fmt::format(", {} wgmma {}", count, name);
   text += fmt::format("reads {} unique sectors, writes {}; {}\n", launch.unique_read,
                       launch.unique_written, meetings);
+  if (launch.bulk_loaded + launch.bulk_stored > 0)
+    text += fmt::format("bulk copies load {} bytes and store {}; at most {} of a block are in "
+                        "flight\n",
+                        launch.bulk_loaded, launch.bulk_stored, launch.bulk_in_flight);
   return text + site_table(launch.sites);
 }
 

@@ -78,6 +78,16 @@ count::Launch launch_of(judge::JsonObject json) {
     launch.barriers_at[line] = static_cast<std::uint64_t>(count);
   for (const auto& [name, count] : json.number_map("collectives"))
     launch.collectives[name] = static_cast<std::uint64_t>(count);
+  if (json.has("wgmma"))
+    for (const auto& [name, count] : json.number_map("wgmma"))
+      launch.wgmma[name] = static_cast<std::uint64_t>(count);
+  if (json.has("bulk")) {
+    judge::JsonObject bulk = json.object("bulk");
+    launch.bulk_loaded = bulk.whole_number("loaded_bytes");
+    launch.bulk_stored = bulk.whole_number("stored_bytes");
+    launch.bulk_in_flight = bulk.whole_number("most_in_flight_bytes");
+    bulk.done();
+  }
   json.each("sites", [&](judge::JsonObject site) { launch.sites.push_back(site_of(site)); });
   json.done();
   return launch;

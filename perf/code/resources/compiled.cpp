@@ -7,11 +7,13 @@
 #include "perf/code/resources/occupancy.h"
 #include "perf/code/resources/ptx.h"
 #include "perf/code/resources/ptxas_log.h"
+#include "perf/code/resources/remarks.h"
 #include "runtime/atomic_file.h"
 #include "runtime/error.h"
 #include "runtime/ptx/fatbin.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <limits>
 #include <set>
 #include <utility>
@@ -45,13 +47,22 @@ const FatbinEntry& entry_of(FatbinEntry::Kind kind, const std::vector<FatbinEntr
   return *at;
 }
 
-const SplitAccesses& split_of(const std::string& symbol,
-                              const std::map<std::string, SplitAccesses>& split,
-                              const std::string& file) {
-  const auto at = split.find(symbol);
-  if (at == split.end())
-    throw Error(file + ": its PTX lacks the kernel " + symbol + "; build it again");
-  return at->second;
+// An entry function's, in both places: a log that has lost it may have lost remarks, too.
+struct Entry {
+  const PtxasKernel* used = nullptr;
+  const SplitAccesses* split = nullptr;
+  bool is_function() const { return !used && !split; }
+};
+
+Entry entry_called(const std::string& symbol, const std::vector<PtxasKernel>& used,
+                   const std::map<std::string, SplitAccesses>& split, const std::string& file) {
+  Entry found;
+  for (const PtxasKernel& one : used)
+    if (one.symbol == symbol) found.used = &one;
+  if (const auto at = split.find(symbol); at != split.end()) found.split = &at->second;
+  if (found.is_function() || (found.used && found.split)) return found;
+  throw Error(fmt::format("{}: its {} the kernel {}; build it again", file,
+                          found.split ? "log says nothing of" : "PTX lacks", symbol));
 }
 
 // The order of the values is that of judge::resource_table().
@@ -76,6 +87,10 @@ judge::ExactRow row_of(const std::string& op, const identity::CubinKernel& kerne
   row.values.resize(judge::resource_table().quantities.size(), // of machine code, which sass reads
                     std::numeric_limits<double>::quiet_NaN());
   return row;
+}
+
+std::string with_site(const std::string& fault, const std::string& site) {
+  return site.empty() ? fault : fmt::format("{}; the kernel is at {}", fault, site);
 }
 
 } // namespace
@@ -111,20 +126,21 @@ std::vector<judge::ExactMeasured> compiled_resources(const std::filesystem::path
     using Kind = FatbinEntry::Kind;
     const std::string file = path.string(), fatbin = contents_of(path);
     const std::vector<FatbinEntry> entries = read_fatbin(fatbin, file);
-    const auto split = split_accesses(entry_of(Kind::ptx, entries, file).ptx(), file);
-    std::filesystem::path log = path;
-    log.replace_extension(".log");
-    const std::vector<PtxasKernel> used = read_ptxas_log(contents_of(log), log.string());
+    const std::string_view ptx = entry_of(Kind::ptx, entries, file).ptx();
+    const auto split = split_accesses(ptx, file);
+    const std::string log = std::filesystem::path(path).replace_extension(".log").string();
+    const std::string said = contents_of(log);
+    const std::vector<PtxasKernel> used = read_ptxas_log(said, log);
+    const auto faults = remark_faults(read_remarks(said), ptx, file);
     for (const identity::CubinKernel& kernel :
          identity::read_cubin(entry_of(Kind::elf, entries, file).cubin(), file)) {
-      const auto at = std::find_if(used.begin(), used.end(), [&](const PtxasKernel& one) {
-        return one.symbol == kernel.symbol;
-      });
-      if (at == used.end() || !seen.insert(kernel.symbol).second) continue; // no entry function
-      rows.push_back(
-          {row_of(op, kernel, *at, split_of(kernel.symbol, split, file), launches, limits),
-           judge::Gating::always,
-           definition_of(kernel.name, sources_in(sources, path.stem().string())), ""});
+      const Entry entry = entry_called(kernel.symbol, used, split, file);
+      if (entry.is_function() || !seen.insert(kernel.symbol).second) continue;
+      rows.push_back({row_of(op, kernel, *entry.used, *entry.split, launches, limits),
+                      judge::Gating::always,
+                      definition_of(kernel.name, sources_in(sources, path.stem().string())), ""});
+      if (const auto fault = faults.find(kernel.symbol); fault != faults.end())
+        rows.back().fault = with_site(fault->second, rows.back().site);
     }
   }
   std::sort(rows.begin(), rows.end(),

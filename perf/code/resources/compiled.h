@@ -40,7 +40,8 @@ using Launches = std::map<std::string, Launched>; // by LaunchRecord::kernel_nam
 // whose files lie in `folder`; the site of each is its definition, where the folder `sources` holds
 // it. A kernel that `launches` does not hold counts with the threads of
 // its __launch_bounds__ (1024 where it has none) and no dynamic shared memory. What machine code
-// has is not read (NaN). Throws Error naming the file that is missing or broken.
+// has is not read (NaN). The fault of a row is what ptxas remarked of the kernel (remarks.h).
+// Throws Error naming the file that is missing or broken, or lacks a kernel of the others.
 std::vector<judge::ExactMeasured> compiled_resources(const std::filesystem::path& folder,
                                                      std::string_view arch, const std::string& op,
                                                      const Launches& launches,

@@ -200,16 +200,23 @@ std::string_view take_body(std::string_view text, std::size_t& at, const std::st
 
 } // namespace
 
-std::map<std::string, SplitAccesses> split_accesses(std::string_view ptx, const std::string& file) {
+std::map<std::string, std::string> entry_bodies(std::string_view ptx, const std::string& file) {
   constexpr std::string_view kEntry = ".entry ";
   const std::string text = without_comments(ptx);
-  std::map<std::string, SplitAccesses> found;
+  std::map<std::string, std::string> bodies;
   for (std::size_t at = text.find(kEntry); at != text.npos; at = text.find(kEntry, at)) {
     std::string_view rest = std::string_view(text).substr(at + kEntry.size());
     const std::string symbol(trimmed(take(rest, "(" + std::string(kSpace))));
+    bodies[symbol] = take_body(text, at, file);
+  }
+  return bodies;
+}
+
+std::map<std::string, SplitAccesses> split_accesses(std::string_view ptx, const std::string& file) {
+  std::map<std::string, SplitAccesses> found;
+  for (const auto& [symbol, body] : entry_bodies(ptx, file)) {
     Kernel kernel(file);
-    for (const std::string_view statement : split(take_body(text, at, file), ";"))
-      kernel.read(statement);
+    for (const std::string_view statement : split(body, ";")) kernel.read(statement);
     found[symbol] = kernel.result();
   }
   return found;

@@ -28,4 +28,8 @@ struct SplitAccesses {
 // Error naming `file` where the text is cut off or an address cannot be read.
 std::map<std::string, SplitAccesses> split_accesses(std::string_view ptx, const std::string& file);
 
+// The text between the braces of each entry function, without comments, by its mangled name. Throws
+// Error naming `file` where the text is cut off.
+std::map<std::string, std::string> entry_bodies(std::string_view ptx, const std::string& file);
+
 } // namespace kg::resources

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <set>
 #include <string_view>
 
@@ -37,6 +38,20 @@ void add(Accesses& accesses, const Instruction& one) {
   }
 }
 
+std::string shape_of(const Instruction& product) {
+  std::string shape = product.opcode;
+  for (const std::string& modifier : product.modifiers) shape += "." + modifier;
+  return shape;
+}
+
+// USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xe8, or .DEALLOC.CTAPOOL 0x28.
+void add_registers(Analysis& analysis, const Instruction& one) {
+  if (one.opcode != "USETMAXREG" || one.operands.empty()) return;
+  const int count = static_cast<int>(std::strtol(one.operands.back().c_str(), nullptr, 0));
+  int& known = one.has("DEALLOC") ? analysis.least_registers : analysis.most_registers;
+  known = std::max(known, count);
+}
+
 void add(Part& part, const Instruction& one, const Rates& rates) {
   const auto pipe = static_cast<std::size_t>(pipe_of(one));
   part.instructions += 1 + static_cast<int>(one.called);
@@ -44,6 +59,12 @@ void add(Part& part, const Instruction& one, const Rates& rates) {
   part.clocks[pipe] += clocks_of(one, rates);
   part.predicated += !one.guard.empty();
   part.matrix += pipe_of(one) == Pipe::tensor;
+  part.operations += matrix_operations(one);
+  part.matrix_clocks += matrix_clocks(one, rates);
+  if (const auto product = product_of(one)) {
+    ++part.products[shape_of(one)];
+    part.product_groups += product->closes_group;
+  }
   if (begins_integer_division(one)) {
     ++part.integer_divisions;
     ++part.division_lines[one.line];
@@ -134,6 +155,7 @@ Part part_of(const Function& function, const Flow& flow, const Region& region, c
   if (!path.empty()) part.line = function.code[path.front()].kernel_line;
   part.depth = region.depth;
   part.innermost = region.innermost;
+  part.overlap = overlap_of(function.code, path, region.depth > 0);
   part.flight = flight_of(function.code, path, region.depth > 0);
   part.calls = calls_of(function, flow, region, {path.begin(), path.end()});
   part.weight = weight_of(function, flow, region, path);
@@ -157,6 +179,7 @@ std::vector<Analysis> analyse(const std::vector<Function>& functions, const Rate
     if (function.symbol == function.kernel) {
       Analysis made{function.symbol, {}, 0, {}, {}};
       if (function.code.empty()) continue;
+      for (const Instruction& one : function.code) add_registers(made, one);
       const Flow flow = flow_of(function);
       for (const Region& region : flow.regions)
         made.parts.push_back(part_of(function, flow, region, rates));

@@ -8,6 +8,7 @@
 #include "perf/code/sass/flight.h"
 #include "perf/code/sass/listing.h"
 #include "perf/code/sass/pipes.h"
+#include "perf/code/sass/products.h"
 
 #include <array>
 #include <map>
@@ -42,8 +43,13 @@ struct Part {
   std::array<double, kPipes> clocks = {}; // that a scheduler's part of the pipe is busy
   int predicated = 0;
   int conversions = 0;
-  int integer_divisions = 0; // by way of a reciprocal in f32
-  int matrix = 0;            // instructions of tensor cores
+  int integer_divisions = 0;           // by way of a reciprocal in f32
+  int matrix = 0;                      // instructions of tensor cores
+  double operations = 0;               // multiplications and additions of theirs
+  double matrix_clocks = 0;            // that these take at the matrix unit's rate
+  std::map<std::string, int> products; // wgmma: "HGMMA.64x256x16.F32.BF16" -> how many
+  int product_groups = 0;              // that wgmma is waited for by
+  Overlap overlap;                     // of these with special functions
   Accesses global, shared, local;
   Flight flight;
   std::vector<Call> calls;
@@ -62,6 +68,9 @@ struct Analysis {
   std::size_t main = 0;    // that which moves most; of some that do, that with most loads under way
   std::vector<Instruction> pass;      // one through the main part, along its main path
   std::map<std::string, int> unknown; // opcodes that the table of pipes lacks
+  // Registers of a thread that USETMAXREG (setmaxnreg) leaves to some warps and gives to others; 0:
+  // none.
+  int least_registers = 0, most_registers = 0;
 
   const Part& main_part() const { return parts[main]; }
 };

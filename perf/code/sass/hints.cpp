@@ -142,9 +142,9 @@ void add_instructions(std::vector<Hint>& hints, const Part& part, const Standing
       {"instructions", first,
        fmt::format("{}: {}, where {:.0f} clocks are {}: most instructions at {}", part.line, what,
                    standing.budget,
-                   standing.of == "copy"  ? "the time of a copy of its bytes"
-                   : standing.of == "mma" ? "that of " + several(part.matrix, "matrix instruction")
-                                          : "that of its arithmetic",
+                   standing.of == "copy" ? "the time of a copy of its bytes"
+                   : part.matrix > 0     ? "that of " + several(part.matrix, "matrix instruction")
+                                         : "that of its arithmetic",
                    lines.empty() ? "no line" : lines)});
 }
 

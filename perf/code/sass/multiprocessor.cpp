@@ -41,6 +41,8 @@ struct Warp {
   Waits waits = Waits::stall;    // for what, between the two
   std::size_t behind = 0;        // for which step
   double copied = 0;             // its last copy to shared memory arrives
+  double multiplied = 0;         // its last product of a warpgroup is done
+  std::deque<Held> products;     // groups of these
   std::array<std::vector<Held>, kCounters> counters;
 };
 
@@ -201,6 +203,9 @@ class Multiprocessor {
       if (step.kind == Step::Kind::copy) warp.copied = std::max(warp.copied, arrived);
     } else if (step.kind == Step::Kind::close) {
       hold(warp, step.control.writes, warp.copied, step.waits);
+    } else if (step.kind == Step::Kind::product) {
+      warp.multiplied = taken + step.clocks;
+      if (step.closes) warp.products.push_back({warp.multiplied, Waits::products, warp.next});
     } else {
       hold(warp, step.control.writes, taken + step.result, step.waits);
     }
@@ -251,11 +256,15 @@ class Multiprocessor {
       if ((step.control.wait >> i & 1u) != 0)
         for (const Held& held : counter) until(held);
     }
+    while (!warp.products.empty() && warp.products.front().until <= warp.stalled)
+      warp.products.pop_front();
+    const auto left = static_cast<std::size_t>(step.left);
+    if (step.kind == Step::Kind::products && warp.products.size() > left)
+      until(warp.products[warp.products.size() - left - 1]);
     if (step.kind != Step::Kind::groups) return;
     std::vector<Held> held = warp.counters[static_cast<std::size_t>(step.counter)];
     std::sort(held.begin(), held.end(),
               [](const Held& a, const Held& b) { return a.until < b.until; });
-    const auto left = static_cast<std::size_t>(step.left);
     if (held.size() > left) until(held[held.size() - left - 1]);
   }
 
@@ -296,7 +305,8 @@ class Multiprocessor {
       other.started = other.stalled = other.ready = ended;
       other.waits = Waits::finish;
       for (std::vector<Held>& counter : other.counters) counter.clear();
-      other.copied = 0;
+      other.copied = other.multiplied = 0;
+      other.products.clear();
     }
     return true;
   }

@@ -23,7 +23,7 @@ Work work_of(const std::vector<Step>& steps, Pipe pipe) {
   Work work;
   for (const Step& step : steps) {
     if (!step.again) work.bytes += step.bytes;
-    if (step.pipe == pipe) work.clocks += step.clocks;
+    if (step.pipe == pipe) work.clocks += pipe == Pipe::tensor ? step.multiplies : step.clocks;
   }
   return work;
 }
@@ -66,6 +66,23 @@ Simulated settled(const std::vector<Step>& steps, const Source& source, const Re
   return found;
 }
 
+int warps_of(const Kernel& kernel) {
+  return std::max(1, static_cast<int>((kernel.threads + model::kLanes - 1) / model::kLanes));
+}
+
+// The block's warps that execute the main part. With setmaxnreg some warps give their registers to
+// others, which multiply: as few warpgroups give as the block's registers allow.
+int warps_at_work(const Kernel& kernel) {
+  constexpr int kWarpgroup = 4;
+  const int all = warps_of(kernel), groups = all / kWarpgroup;
+  const int least = kernel.analysis.least_registers, most = kernel.analysis.most_registers;
+  if (least == 0 || most == 0 || kernel.analysis.main_part().products.empty()) return all;
+  for (int give = 1; give < groups; ++give)
+    if ((groups - give) * most + give * least <= groups * kernel.registers)
+      return (groups - give) * kWarpgroup;
+  return all;
+}
+
 std::vector<Idle> idle_of(const Simulated& run, const std::vector<Instruction>& path) {
   std::vector<Idle> all;
   for (const auto& [stand, share] : run.idle) {
@@ -96,13 +113,13 @@ Pace pace_of(const Kernel& kernel, const Standing& standing, const model::Gpu& g
   const std::vector<Step> steps =
       steps_of(path, rates_of(gpu), loop ? rereads_of(path) : std::vector<bool>());
   if (standing.of.empty() || steps.empty() || kernel.warps == 0) return pace;
-  const bool streams = standing.of == "copy", products = standing.of == "mma";
+  const bool streams = standing.of == "copy";
+  const bool products = kernel.analysis.main_part().matrix > 0;
   const Pipe pipe = products ? Pipe::tensor : Pipe::fma;
 
   Residents residents;
-  residents.warps =
-      std::max(1, static_cast<int>((kernel.threads + model::kLanes - 1) / model::kLanes));
-  residents.blocks = std::max(1, kernel.warps / residents.warps);
+  residents.blocks = std::max(1, kernel.warps / warps_of(kernel));
+  residents.warps = warps_at_work(kernel);
   residents.restart = !loop;
   const double warps = residents.blocks * residents.warps;
   const Work work = work_of(steps, pipe);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/code/sass/pipes.h"
 
+#include "perf/code/sass/products.h"
 #include "perf/code/sass/registers.h"
 #include "perf/code/timing_model/model.h"
 
@@ -74,20 +75,37 @@ bool is_one_of(std::string_view opcode, std::initializer_list<std::string_view> 
   return std::find(opcodes.begin(), opcodes.end(), opcode) != opcodes.end();
 }
 
-// HMMA: m16n8k16 is 4,096 operations, of which a scheduler's tensor core does 1,024 a clock on
-// Hopper (H100 whitepaper); mma.sync reaches 62.9 % of that (arXiv 2402.13499, section on tensor
-// cores). wgmma is of four warps, and not modelled: 0.
-double matrix_clocks(const Instruction& instruction, const Rates& rates) {
-  if (instruction.opcode != "HMMA") return 0;
-  const bool tf32 = instruction.has("TF32");
-  const double operations = instruction.has("16816")          ? 4096
-                            : instruction.has("1688")         ? 2048
-                            : instruction.has("1684") && tf32 ? 1024
-                                                              : 0;
-  return operations / (tf32 ? rates.matrix_tf32 : rates.matrix_16bit);
+// Of one scheduler's matrix unit for products of a warpgroup, modelled: the peak, or as long as
+// shared memory takes to hand over the operands, at 128 bytes a clock. 64 x 256 x 16 takes 128
+// clocks by either of the two, N / 2 from N = 64 on; below that A's bytes take longer.
+double product_clocks(const Product& product, const Instruction& instruction, const Rates& rates) {
+  constexpr double kSharedBytes = 128; // a clock of the multiprocessor (H100 whitepaper)
+  return std::max(matrix_clocks(instruction, rates), product.shared_bytes() / kSharedBytes);
 }
 
 } // namespace
+
+double matrix_operations(const Instruction& instruction) {
+  if (const auto product = product_of(instruction)) return product->operations();
+  if (instruction.opcode != "HMMA") return 0;
+  return instruction.has("16816")                             ? 4096
+         : instruction.has("1688")                            ? 2048
+         : instruction.has("1684") && instruction.has("TF32") ? 1024
+                                                              : 0;
+}
+
+// HMMA: m16n8k16 is 4,096 operations, of which a scheduler's tensor core does 1,024 a clock on
+// Hopper (H100 whitepaper); mma.sync reaches 62.9 % of that (arXiv 2402.13499, section on tensor
+// cores). wgmma is taken at the whitepaper's peak: 989.4 TFLOP/s of 132 multiprocessors at 1,830
+// MHz are 4,096 a clock, half of them in TF32, twice as many of 8 bits.
+double matrix_clocks(const Instruction& instruction, const Rates& rates) {
+  const double operations = matrix_operations(instruction);
+  if (const auto product = product_of(instruction))
+    return operations / (product->element_bits == 32  ? rates.warpgroup_tf32
+                         : product->element_bits == 8 ? 2 * rates.warpgroup_16bit
+                                                      : rates.warpgroup_16bit);
+  return operations / (instruction.has("TF32") ? rates.matrix_tf32 : rates.matrix_16bit);
+}
 
 std::string_view name(Pipe pipe) {
   constexpr std::string_view kNames[kPipes] = {"fma", "alu",    "half",    "f64",     "xu",
@@ -105,25 +123,30 @@ Pipe pipe_of(const Instruction& instruction) {
 Rates rates_of(const model::Gpu& gpu) {
   // A multiply-add of 32 lanes, by a quarter of the multiprocessor; of halves two by two.
   const double flops = 2 * model::kLanes * model::kSchedulers;
-  const auto matrix = [&](const char* type) {
+  const auto matrix = [&](const char* type, double share) {
     const auto found = gpu.matrix_flops_per_s.find(type);
     return found == gpu.matrix_flops_per_s.end()
                ? std::numeric_limits<double>::infinity()
-               : gpu.mma_share * found->second / gpu.clock_hz / model::kSchedulers;
+               : share * found->second / gpu.clock_hz / model::kSchedulers;
   };
   return {flops * gpu.clock_hz / gpu.f32_flops_per_s,
           2 * flops * gpu.clock_hz / gpu.f16_flops_per_s,
           flops * gpu.clock_hz / gpu.f64_flops_per_s,
           model::kLanes * model::kSchedulers / gpu.lsu_lanes,
-          matrix("f16"),
-          matrix("tf32")};
+          matrix("f16", gpu.mma_share),
+          matrix("tf32", gpu.mma_share),
+          matrix("f16", 1),
+          matrix("tf32", 1)};
 }
 
 double clocks_of(const Instruction& instruction, const Rates& rates) {
   const Group* const group = group_of(instruction.opcode);
   if (group == nullptr) return 0;
   switch (group->pipe) {
-  case Pipe::tensor: return matrix_clocks(instruction, rates);
+  case Pipe::tensor:
+    if (const auto product = product_of(instruction))
+      return product_clocks(*product, instruction, rates);
+    return matrix_clocks(instruction, rates);
   case Pipe::lsu:
     return space_of(instruction) == Space::none
                ? rates.lsu

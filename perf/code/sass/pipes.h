@@ -25,8 +25,16 @@ Pipe pipe_of(const Instruction& instruction);
 struct Rates {
   double fma = 1, half = 1, f64 = 2, lsu = 4;
   double matrix_16bit = 1024 * 0.629, matrix_tf32 = 512 * 0.629; // a Hopper's, by mma.sync
+  double warpgroup_16bit = 1024, warpgroup_tf32 = 512; // by wgmma; of 8 bits twice the first
 };
 Rates rates_of(const model::Gpu& gpu);
+
+// Multiplications and additions of a warp's matrix instruction; 0 for others, and where nobody
+// says.
+double matrix_operations(const Instruction& instruction);
+
+// Clocks in which a scheduler's matrix unit does that at its rate.
+double matrix_clocks(const Instruction& instruction, const Rates& rates = {});
 
 // Clocks in which the scheduler cannot give the pipe another warp's instruction of the kind; 0
 // where nobody says. Of accesses: those without bank conflicts.

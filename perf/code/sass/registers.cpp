@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/code/sass/registers.h"
 
+#include "perf/code/sass/products.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -19,18 +21,18 @@ bool is_predicate(std::string_view operand) {
          (std::isdigit(static_cast<unsigned char>(operand[1])) != 0 || operand[1] == 'T');
 }
 
-// Instructions without a result in registers. Loads to shared memory (LDGSTS, bulk copies) and
-// wgmma, whose sums are waited for otherwise, are among them.
+// Instructions without a result in registers. Loads to shared memory (LDGSTS, bulk copies) are
+// among them.
 bool has_result(const Instruction& instruction) {
   constexpr std::string_view kNone[] = {
-      "ST",      "STG",      "STS",       "STL",        "STSM",         "STAS",        "RED",
-      "REDG",    "REDAS",    "LDGSTS",    "BRA",        "BRX",          "JMP",         "EXIT",
-      "BAR",     "BSSY",     "BSYNC",     "BREAK",      "NOP",          "MEMBAR",      "DEPBAR",
-      "CALL",    "RET",      "WARPSYNC",  "CCTL",       "CCTLL",        "LDGDEPBAR",   "FENCE",
-      "UBLKCP",  "UBLKPF",   "UTMALDG",   "UTMASTG",    "YIELD",        "NANOSLEEP",   "ERRBAR",
-      "ARRIVES", "SYNCS",    "WARPGROUP", "WARPARRIVE", "KILL",         "R2UR",        "BMOV",
-      "R2P",     "UTMAREDG", "UTMAPF",    "UTMACCTL",   "SUST",         "UBLKRED",     "CGAERRBAR",
-      "HGMMA",   "IGMMA",    "QGMMA",     "BGMMA",      "WARPGROUPSET", "UTMACMDFLUSH"};
+      "ST",      "STG",          "STS",         "STL",        "STSM",  "STAS",      "RED",
+      "REDG",    "REDAS",        "LDGSTS",      "BRA",        "BRX",   "JMP",       "EXIT",
+      "BAR",     "BSSY",         "BSYNC",       "BREAK",      "NOP",   "MEMBAR",    "DEPBAR",
+      "CALL",    "RET",          "WARPSYNC",    "CCTL",       "CCTLL", "LDGDEPBAR", "FENCE",
+      "UBLKCP",  "UBLKPF",       "UTMALDG",     "UTMASTG",    "YIELD", "NANOSLEEP", "ERRBAR",
+      "ARRIVES", "SYNCS",        "WARPGROUP",   "WARPARRIVE", "KILL",  "R2UR",      "BMOV",
+      "R2P",     "UTMAREDG",     "UTMAPF",      "UTMACCTL",   "SUST",  "UBLKRED",   "CGAERRBAR",
+      "BGMMA",   "WARPGROUPSET", "UTMACMDFLUSH"};
   return std::find(std::begin(kNone), std::end(kNone), instruction.opcode) == std::end(kNone);
 }
 
@@ -72,6 +74,7 @@ int written_words(const Instruction& instruction) {
   if (opcode == "CS2R") return instruction.has("32") ? 1 : 2;
   if (opcode == "IMAD" || opcode == "IDP") return instruction.has("WIDE") ? 2 : 1;
   if (opcode == "HMMA" || opcode == "IMMA") return fragments_of(instruction).sum;
+  if (const auto product = product_of(instruction)) return product->sum_registers();
   if (is_f64(instruction)) return opcode == "DMMA" ? 4 : 2;
   // The result's type comes first: F2F.F64.F32, I2F.F64, F2I.S64.F32.
   if (is_between_types(instruction)) {
@@ -92,6 +95,10 @@ int read_words(const Instruction& instruction, std::size_t source) {
     const Fragments fragments = fragments_of(instruction);
     return source == 0 ? fragments.a : source == 1 ? fragments.b : fragments.sum;
   }
+  // A, or its descriptor; B's descriptor; then the sums.
+  if (const auto product = product_of(instruction))
+    return source == 0 && product->a_in_registers ? product->a_registers()
+                                                  : product->sum_registers();
   if (is_f64(instruction)) return 2;
   if (is_between_types(instruction))
     return std::count_if(instruction.modifiers.begin(), instruction.modifiers.end(), is_64_bit) >

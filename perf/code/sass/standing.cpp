@@ -34,8 +34,8 @@ Standing standing_of(const Kernel& kernel, const model::Gpu* gpu) {
   Clocks needed;
   const double moved = model::kLanes * (part.global.loaded + part.global.stored);
   if (part.matrix > 0) {
-    found.of = "mma";
-    needed.work = clocks(part, Pipe::tensor);
+    found.of = part.products.empty() ? "mma" : "wgmma";
+    needed.work = part.matrix_clocks;
   } else if (moved > 0) {
     if (gpu == nullptr) return found;
     found.of = "copy";

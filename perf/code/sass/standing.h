@@ -17,7 +17,7 @@ struct Standing {
   // Percent of what `of` allows, at the most; nothing where the part moves and multiplies nothing,
   // or there is no GPU.
   double share_pct = 0;
-  std::string of;      // "copy", "mma" or "fma"; empty: there is no share
+  std::string of;      // "copy", "mma", "wgmma" or "fma"; empty: there is no share
   std::string limiter; // "-", "loads in flight", "issue" or a pipe's name
   double budget = 0;   // instructions of a pass that cost nothing; of copy and mma
 };

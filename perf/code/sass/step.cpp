@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/code/sass/step.h"
 
+#include "perf/code/sass/products.h"
 #include "perf/code/sass/registers.h"
 #include "perf/code/timing_model/model.h"
 
@@ -32,11 +33,11 @@ bool is_one_of(const Instruction& one, std::initializer_list<std::string_view> o
   return std::find(opcodes.begin(), opcodes.end(), one.opcode) != opcodes.end();
 }
 
-// Of four warps together, or of other units, of which neither `clocks_of` nor this knows the time.
-bool is_beyond(const Instruction& one) {
-  return is_one_of(one, {"HGMMA", "IGMMA", "QGMMA", "BGMMA", "WARPGROUP", "SYNCS", "UBLKCP",
-                         "UTMALDG", "UTMASTG", "UTMAREDG", "UCGABAR_WAIT", "CGAERRBAR"}) ||
-         pipe_of(one) == Pipe::unknown;
+// Of other units, of which neither `clocks_of` nor this knows the time.
+bool is_beyond(const Instruction& one, bool multiplies) {
+  if (is_one_of(one, {"SYNCS", "UBLKCP", "UTMALDG", "UTMASTG", "UTMAREDG"})) return !multiplies;
+  if (is_one_of(one, {"HGMMA", "IGMMA", "QGMMA", "BGMMA"})) return !product_of(one);
+  return is_one_of(one, {"UCGABAR_WAIT", "CGAERRBAR"}) || pipe_of(one) == Pipe::unknown;
 }
 
 int number_in(std::string_view text) {
@@ -57,6 +58,19 @@ void read_depbar(Step& step, const Instruction& one) {
   for (std::size_t i = 2; i < one.operands.size(); ++i)
     for (const char digit : one.operands[i])
       if (digit >= '0' && digit < '0' + kCounters) step.control.wait |= 1u << (digit - '0');
+}
+
+// WARPGROUP.DEPBAR.LE gsb0, 0x1
+void read_warpgroup(Step& step, const Instruction& one) {
+  if (!one.has("DEPBAR") || one.operands.size() < 2) return;
+  step.kind = Step::Kind::products;
+  step.left = number_in(one.operands[1]);
+}
+
+void read_product(Step& step, const Product& product) {
+  step.kind = Step::Kind::product;
+  step.queued = true;
+  step.closes = product.closes_group;
 }
 
 void read_global(Step& step, const Instruction& one) {
@@ -87,6 +101,14 @@ void read_other(Step& step, const Instruction& one) {
     step.waits = Waits::copied;
   } else if (one.opcode == "DEPBAR") {
     read_depbar(step, one);
+  } else if (const auto product = product_of(one)) {
+    read_product(step, *product);
+  } else if (one.opcode == "WARPGROUP") {
+    read_warpgroup(step, one);
+  } else if (one.opcode == "SYNCS") { // an mbarrier is a word of shared memory
+    step.waits = Waits::shared;
+    step.operands = kSharedLoadRead;
+    step.result = kSharedLoadResult.narrow;
   } else if (step.pipe == Pipe::xu) {
     step.waits = Waits::special;
     step.operands = step.result = kSpecial;
@@ -115,6 +137,7 @@ Step step_of(const Instruction& one, const Rates& rates, bool replaced) {
   step.pipe = pipe_of(one);
   step.queued = step.pipe == Pipe::lsu || step.pipe == Pipe::xu;
   step.clocks = clocks_of(one, rates);
+  step.multiplies = step.pipe == Pipe::tensor ? matrix_clocks(one, rates) : 0;
   if (never) { // nvcc's fillers in front of cp.async: turns of the unit, without data
     step.kind = Step::Kind::nothing;
     step.clocks = rates.lsu;
@@ -174,15 +197,18 @@ std::string_view name(Waits waits) {
                                                "a busy pipe",
                                                "a full queue",
                                                "its turn",
-                                               "the block's end"};
+                                               "the block's end",
+                                               "matrix products"};
   return kNames[static_cast<int>(waits)];
 }
 
 std::vector<Step> steps_of(const std::vector<Instruction>& path, const Rates& rates,
                            const std::vector<bool>& rereads) {
   std::vector<Step> steps;
+  const bool multiplies = std::any_of(
+      path.begin(), path.end(), [](const Instruction& one) { return product_of(one).has_value(); });
   for (std::size_t at = 0; at < path.size(); ++at) {
-    if (!path[at].control || is_beyond(path[at])) return {};
+    if (!path[at].control || is_beyond(path[at], multiplies)) return {};
     steps.push_back(step_of(path[at], rates, is_replaced(path, at)));
     steps.back().at = at;
     steps.back().again = at < rereads.size() && rereads[at];

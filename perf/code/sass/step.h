@@ -29,22 +29,25 @@ enum class Waits {
   pipe,     // its pipe is busy
   queue,    // the queue in front of its unit is full
   turn,     // another warp issues
-  finish    // the block's last warp: of kernels without a main loop
+  finish,   // the block's last warp: of kernels without a main loop
+  products  // a group of a warpgroup's products (wgmma)
 };
-inline constexpr int kWaits = static_cast<int>(Waits::finish) + 1;
+inline constexpr int kWaits = static_cast<int>(Waits::products) + 1;
 
 std::string_view name(Waits waits);
 
 struct Step {
   enum class Kind {
     plain,
-    load,   // from memory or L2: its data come when they do
-    copy,   // the same to shared memory
-    store,  // to memory
-    sync,   // waits for the block's other warps
-    close,  // LDGDEPBAR: a counter is held until the warp's copies have arrived
-    groups, // DEPBAR.LE: waits until a counter is small
-    nothing // never executed: issued, and that is all
+    load,     // from memory or L2: its data come when they do
+    copy,     // the same to shared memory
+    store,    // to memory
+    sync,     // waits for the block's other warps
+    close,    // LDGDEPBAR: a counter is held until the warp's copies have arrived
+    groups,   // DEPBAR.LE: waits until a counter is small
+    product,  // HGMMA and its like: queued, and done some time
+    products, // WARPGROUP.DEPBAR.LE: waits until few groups of them are under way
+    nothing   // never executed: issued, and that is all
   };
   Kind kind = Kind::plain;
   std::size_t at = 0; // instruction of the code
@@ -52,19 +55,22 @@ struct Step {
   Pipe pipe = Pipe::control;
   bool queued = false;        // handed to a queue, as accesses and special functions are
   double clocks = 0;          // of a scheduler's part of the pipe
+  double multiplies = 0;      // of these, at the matrix unit's rate
   double transfer = 0;        // of what the schedulers share: shared memory and L1
   double bytes = 0;           // of a warp, that memory moves
   bool again = false;         // a load of what the pass before loaded, too: from L2
   double operands = 0;        // clocks until they are read, when the unit takes it
   double result = 0;          // clocks until it is written, of all but loads
   Waits waits = Waits::stall; // what those who need the result wait for
-  int counter = 0, left = 0;  // of `groups`
+  int counter = 0, left = 0;  // of `groups` and `products`
+  bool closes = false;        // a `product` that is the last of its group
 };
 
 // `rereads`: positions of the path whose loads have the same address in each pass. Of accesses with
 // opposite guards the widest are executed: the whole pack, and not its elements one by one. Empty
-// where an instruction lacks its control code, or the model knows nothing of it: wgmma, bulk copies
-// and their barriers, barriers of a cluster.
+// where an instruction lacks its control code, or the model knows nothing of it: barriers of a
+// cluster, and bulk copies with their barriers. Beside a warpgroup's products these are taken to
+// have come in time: how many bytes they bring is in no machine code.
 std::vector<Step> steps_of(const std::vector<Instruction>& path, const Rates& rates,
                            const std::vector<bool>& rereads);
 

@@ -68,6 +68,25 @@ std::string idle_text(const Judged& one) {
              : fmt::format("\nidle {:.0f} % of {}:{}\n", one.pace.idle_pct, one.kernel.key, text);
 }
 
+// What a warpgroup multiplies in a pass of the main part.
+std::string products_text(const Judged& one) {
+  constexpr int kWarpgroup = 4;
+  const Part& part = one.kernel.analysis.main_part();
+  if (part.products.empty()) return "";
+  std::string shapes;
+  for (const auto& [shape, count] : part.products)
+    shapes += fmt::format("{}{} {}", shapes.empty() ? "" : ", ", count, shape);
+  std::string text = fmt::format(
+      "\nwgmma of {}: {} a pass, in groups: {}; {:.0f} flops of a warpgroup in {:.0f} cycles at "
+      "peak; the bytes of bulk copies are not modelled",
+      one.kernel.key, shapes, part.product_groups, kWarpgroup * part.operations,
+      part.matrix_clocks);
+  if (part.overlap.special > 0)
+    text += fmt::format("; {} of {} special functions run beside them",
+                        part.overlap.beside_products, part.overlap.special);
+  return text + "\n";
+}
+
 Json pace_json(const Pace& pace) {
   Json idle = Json::array();
   for (const Idle& one : pace.idle)
@@ -117,24 +136,32 @@ Json part_json(const Part& part) {
                      {"callee", call.callee},
                      {"slow_path", call.slow_path},
                      {"on_main_path", call.on_main_path}});
-  return {{"line", part.line},
-          {"depth", part.depth},
-          {"innermost", part.innermost},
-          {"instructions", part.instructions},
-          {"pipes", pipes},
-          {"predicated", part.predicated},
-          {"conversions", part.conversions},
-          {"integer_divisions", part.integer_divisions},
-          {"matrix_instructions", part.matrix},
-          {"global", accesses_json(part.global)},
-          {"shared", accesses_json(part.shared)},
-          {"local", accesses_json(part.local)},
-          {"loads", part.flight.loads},
-          {"round_trips", part.flight.round_trips},
-          {"bytes_in_flight", part.flight.bytes_in_flight()},
-          {"most_bytes_in_flight", part.flight.most_bytes},
-          {"waits", waits},
-          {"calls", calls}};
+  Json json = {{"line", part.line},
+               {"depth", part.depth},
+               {"innermost", part.innermost},
+               {"instructions", part.instructions},
+               {"pipes", pipes},
+               {"predicated", part.predicated},
+               {"conversions", part.conversions},
+               {"integer_divisions", part.integer_divisions},
+               {"matrix_instructions", part.matrix},
+               {"global", accesses_json(part.global)},
+               {"shared", accesses_json(part.shared)},
+               {"local", accesses_json(part.local)},
+               {"loads", part.flight.loads},
+               {"round_trips", part.flight.round_trips},
+               {"bytes_in_flight", part.flight.bytes_in_flight()},
+               {"most_bytes_in_flight", part.flight.most_bytes},
+               {"waits", waits},
+               {"calls", calls}};
+  if (!part.products.empty())
+    json["wgmma"] = {{"instructions", part.products},
+                     {"groups", part.product_groups},
+                     {"flops_per_warp", part.operations},
+                     {"clocks", part.matrix_clocks},
+                     {"special_functions", part.overlap.special},
+                     {"special_functions_beside", part.overlap.beside_products}};
+  return json;
 }
 
 } // namespace
@@ -171,6 +198,7 @@ std::string plain_text(const std::vector<Judged>& kernels) {
     }
   }
   std::string text = table.plain();
+  for (const Judged& one : kernels) text += products_text(one);
   for (const Judged& one : kernels) text += idle_text(one);
   for (const auto& [hint, where] : hints)
     text += fmt::format("\n{}: {}\n  in {}{}\n", hint->kind, hint->text, where.front(),

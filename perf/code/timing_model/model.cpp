@@ -96,6 +96,10 @@ Modelled modelled(const Costs& costs, const Gpu& gpu) {
     matrix += on_busiest(flops, gpu.mma_share * matrix_rate(gpu, type), costs, gpu);
     roof += flops / (gpu.sms * matrix_rate(gpu, type));
   }
+  for (const auto& [type, flops] : costs.wgmma_flops) {
+    matrix += on_busiest(flops, matrix_rate(gpu, type), costs, gpu);
+    roof += flops / (gpu.sms * matrix_rate(gpu, type));
+  }
   const double memory = kSectorBytes * costs.unique_sectors / gpu.copy_bytes_per_s;
   const double through_l2 = kSectorBytes * costs.sectors;
   roof = std::max({roof, memory, costs.f32_flops / (gpu.sms * gpu.f32_flops_per_s)});

@@ -26,7 +26,7 @@
 //   arithmetic     in f32 on the multiprocessor's lanes
 //   issue          a scheduler's clocks for the instructions that its warps execute, or for those
 //                  of the pipe that is busy longest; a multiprocessor has four
-//   matrix units   mma.sync
+//   matrix units   mma.sync, and wgmma at the peak
 //
 // Blocks come in waves, as many at once as fit the GPU. Behind the last full wave there may be a
 // rest, which takes as long as its fewest blocks allow: of 133 blocks on 132 multiprocessors that
@@ -61,6 +61,7 @@ struct Costs {
   double issue_clocks = 0;     // of schedulers, for the launch's instructions
   double f32_flops = 0;        // not those of matrix instructions
   std::map<std::string, double> matrix_flops; // by input type
+  std::map<std::string, double> wgmma_flops;  // likewise, of warpgroups
 };
 
 enum class Bound { launch, memory, l2, loads, shared, arithmetic, issue, matrix };

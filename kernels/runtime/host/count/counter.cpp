@@ -52,9 +52,13 @@ Counter::Counter() {
   for (const check::DataSegment& segment : check::data_segments())
     if (segment.writable) addresses_.add(segment.begin, segment.bytes, Memory::global);
   host::observer = this;
+  host::warpgroup_observer = this;
 }
 
-Counter::~Counter() { host::observer = nullptr; }
+Counter::~Counter() {
+  host::observer = nullptr;
+  host::warpgroup_observer = nullptr;
+}
 
 std::vector<Launch> Counter::take_launches() {
   const std::lock_guard lock(launching_);
@@ -120,6 +124,7 @@ void Counter::block_ended(host::Block& block) {
     most = std::max(most, trips.ended);
   }
   counted_.round_trips += most;
+  counted_.bulk_in_flight = std::max(counted_.bulk_in_flight, state.flight.take_most());
   counted_.block_read += block_read_.size();
   block_read_.clear();
   state.round_trips.fill({});
@@ -132,6 +137,7 @@ void Counter::block_synchronised(host::Block& block, Location where) {
   BlockState& state = state_of(block);
   for (unsigned warp = 0; warp < host::kMaxWarps; ++warp) close(state, warp);
   state.history.fill(next_meeting(state));
+  state.flight.met();
   ++counted_.barriers;
   ++barriers_[&check::remembered(where)];
 }
@@ -161,42 +167,6 @@ void Counter::note_round_trip(Access access, Memory memory) {
 }
 
 void Counter::barrier_completed(const void*) { ++counted_.barrier_phases; }
-
-// What a copy reads or writes by itself. Nothing waits for the data before a barrier, and not for
-// the latest copies there.
-template <Access kAccess>
-void Counter::copied(const void* memory, std::size_t bytes, Location where) {
-  RoundTrips& trips =
-      state_of(*host::current_block).round_trips[host::current_block->thread_rank()];
-  const RoundTrips before = trips;
-  accessed<kAccess>(number(memory), bytes, &check::remembered(where));
-  trips = before;
-}
-
-void Counter::async_copy_issued(void* to, const void* from, std::size_t bytes,
-                                std::size_t source_bytes, Location where) {
-  copied<Access::load>(from, source_bytes, where);
-  copying_ = source_bytes > 0; // else zeros, which the copy writes itself
-  copied<Access::store>(to, bytes, where);
-  copying_ = false;
-}
-
-void Counter::bulk_load_reads(const void* from, std::size_t bytes, Location where) {
-  copied<Access::load>(from, bytes, where);
-}
-void Counter::bulk_load_issued(void* to, std::size_t bytes, const void*, Location where) {
-  copying_ = true;
-  copied<Access::store>(to, bytes, where);
-  copying_ = false;
-}
-void Counter::bulk_store_issued(const void* from, std::size_t bytes, Location where) {
-  copied<Access::load>(from, bytes, where);
-}
-void Counter::bulk_store_writes(void* to, std::size_t bytes, Location where) {
-  copying_ = true;
-  copied<Access::store>(to, bytes, where);
-  copying_ = false;
-}
 
 // What no single instruction moves counts as several of the widest that fit its size.
 void Counter::enter(std::uintptr_t address, std::size_t bytes, Access access, Memory memory,

@@ -13,9 +13,11 @@
 
 #include "runtime/host/block.h"
 #include "runtime/host/count/address_space.h"
+#include "runtime/host/count/bulk_flight.h"
 #include "runtime/host/count/counts.h"
 #include "runtime/host/count/sectors.h"
 #include "runtime/host/observer.h"
+#include "runtime/host/warpgroup_observer.h"
 
 #include <array>
 #include <cstdint>
@@ -29,7 +31,7 @@
 namespace kg::count {
 
 // Launches run one at a time and their blocks one after the other.
-class Counter final : public host::Observer {
+class Counter final : public host::Observer, public host::WarpgroupObserver {
  public:
   Counter();
   ~Counter() override;
@@ -59,12 +61,16 @@ class Counter final : public host::Observer {
   void block_synchronised(host::Block& block, Location where) override;
   void warp_met(host::Block& block, unsigned warp, unsigned lanes, const char* name) override;
   void barrier_completed(const void* object) override;
+  void barrier_arrived(const void* object) override;
+  void barrier_arrived_relaxed(const void* object) override;
+  void barrier_passed(const void* object) override;
   void async_copy_issued(void* to, const void* from, std::size_t bytes, std::size_t source_bytes,
                          Location where) override;
   void bulk_load_reads(const void* from, std::size_t bytes, Location where) override;
   void bulk_load_issued(void* to, std::size_t bytes, const void* barrier, Location where) override;
   void bulk_store_issued(const void* from, std::size_t bytes, Location where) override;
   void bulk_store_writes(void* to, std::size_t bytes, Location where) override;
+  void warpgroup_multiplies(const host::WarpgroupProduct& product) override;
 
  private:
   template <Access kAccess>
@@ -114,6 +120,7 @@ class Counter final : public host::Observer {
     const void* os_thread = nullptr; // whose shared variables are known
     std::uintptr_t shared = 0;       // where the memory of a block that runs begins; else 0
     std::array<RoundTrips, host::kMaxThreads> round_trips{};
+    BulkFlight flight;
   };
 
   static BlockState& state_of(host::Block& block) {

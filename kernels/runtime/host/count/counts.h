@@ -72,6 +72,11 @@ struct Launch {
   // issues before it stores, updates or exchanges anything are one round trip; asynchronous copies
   // are none.
   std::uint64_t round_trips = 0;
+  // Of warpgroups, by shape and type: "m64n256k16<bf16>", "m64n64k32<e4m3,e5m2>".
+  std::map<std::string, std::uint64_t> wgmma;
+  // Bytes that bulk copies write to shared memory, boxes' zeros included, and to global memory; and
+  // the most that a block's loads have under way (bulk_flight.h).
+  std::uint64_t bulk_loaded = 0, bulk_stored = 0, bulk_in_flight = 0;
 };
 
 // The launches that have ended since the last call, in order. Of a program that is linked with the

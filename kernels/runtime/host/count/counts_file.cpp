@@ -37,17 +37,23 @@ Json json(const Site& site) {
 Json json(const Launch& launch) {
   Json sites = Json::array();
   for (const Site& site : launch.sites) sites.push_back(json(site));
-  return {{"kernel", launch.kernel},
-          {"grid", launch.grid},
-          {"block", launch.block},
-          {"shared_bytes", launch.shared_bytes},
-          {"unique_read", launch.unique_read},
-          {"unique_written", launch.unique_written},
-          {"block_read", launch.block_read},
-          {"round_trips", launch.round_trips},
-          {"barriers", launch.barriers_at},
-          {"collectives", launch.collectives},
-          {"sites", sites}};
+  Json json = {{"kernel", launch.kernel},
+               {"grid", launch.grid},
+               {"block", launch.block},
+               {"shared_bytes", launch.shared_bytes},
+               {"unique_read", launch.unique_read},
+               {"unique_written", launch.unique_written},
+               {"block_read", launch.block_read},
+               {"round_trips", launch.round_trips},
+               {"barriers", launch.barriers_at},
+               {"collectives", launch.collectives},
+               {"sites", sites}};
+  if (!launch.wgmma.empty()) json["wgmma"] = launch.wgmma;
+  if (launch.bulk_loaded + launch.bulk_stored > 0)
+    json["bulk"] = {{"loaded_bytes", launch.bulk_loaded},
+                    {"stored_bytes", launch.bulk_stored},
+                    {"most_in_flight_bytes", launch.bulk_in_flight}};
+  return json;
 }
 
 // Made behind the counter, which its constructor asks, and so destroyed before it.

@@ -5,10 +5,14 @@
 // progress, and a launch that can never end is an error.
 #include "runtime/device.h"
 #include "runtime/host/looks.h"
+#include "runtime/host/observer.h"
 #include "runtime/host/residents.h"
 #include "tests/unit/kernels/runtime/executor_support.h"
 
+#include <atomic>
+#include <chrono>
 #include <gmock/gmock.h>
+#include <thread>
 
 namespace kg::executor {
 namespace {
@@ -131,6 +135,30 @@ TEST(Residents, MoreThanFitNeverMeet) {
     EXPECT_EQ(passed, 0u);
   });
   expect_meeting<Poll::atomic>(2); // the next launch works
+}
+
+struct OneAtATime : host::Observer {
+  OneAtATime() { host::observer = this; }
+  ~OneAtATime() override { host::observer = nullptr; }
+  void block_ended(host::Block&) override {
+    EXPECT_EQ(++inside, 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    --inside;
+    ++ended;
+  }
+  std::atomic<int> inside = 0, ended = 0;
+};
+
+TEST(Residents, ThatAreGivenUpTellWhoWatchesInTurn) {
+  const auto sms = static_cast<unsigned>(device_properties().sm_count);
+  OneAtATime watch;
+  unsigned arrived = 0, passed = 0;
+  const std::string error = error_of([&] {
+    launch(meet<Poll::atomic>, {.grid = sms + 1, .block = 64, .shared_bytes = 160 * 1024}, &arrived,
+           &passed);
+  });
+  EXPECT_THAT(error, HasSubstr("only poll"));
+  EXPECT_EQ(watch.ended, static_cast<int>(sms));
 }
 
 TEST(Residents, ThatNobodyEndsAreADeadlock) {

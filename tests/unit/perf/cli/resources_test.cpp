@@ -121,5 +121,30 @@ TEST_F(CliResources, OnlyWhatWasCompiledIsBlessed) {
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("build the target fatbins"), Not(HasSubstr("must be"))));
 }
 
+// As if somebody had compiled these products for copy.
+TEST_F(CliResources, SerialisedProductsFailByWhatPtxasRemarked) {
+  const std::filesystem::path products = KERNELGRADE_COMPILED_PRODUCTS;
+  if (here_.version.empty()) GTEST_SKIP() << "nvcc not found, which compiles device code";
+  setenv("KERNELGRADE_NVDISASM", "none", 1);
+  const auto judged = [&](const std::string& stem) {
+    std::filesystem::remove_all(compiled() / kName / "copy");
+    std::filesystem::create_directories(compiled() / kName / "copy");
+    for (const char* extension : {".fatbin", ".log"})
+      std::filesystem::copy(products / (stem + extension), compiled() / kName / "copy");
+    return run({"--op", "copy"});
+  };
+  const Outcome serialised = judged("called_products");
+  EXPECT_EQ(serialised.exit_code, 1);
+  EXPECT_THAT(serialised.out,
+              AllOf(HasSubstr("copy.kg::products::called: invalid: ptxas says C7510: "),
+                    HasSubstr("instructions are serialized due to"), HasSubstr("1 invalid")));
+  EXPECT_THAT(judged("inlined_products").out, Not(HasSubstr("invalid")));
+  std::filesystem::remove(compiled() / kName / "copy" / "inlined_products.log");
+  const Outcome lost = run({"--op", "copy"});
+  EXPECT_EQ(lost.exit_code, 1);
+  EXPECT_THAT(lost.err, HasSubstr("inlined_products.log: no such file; build it again"));
+  unsetenv("KERNELGRADE_NVDISASM");
+}
+
 } // namespace
 } // namespace kg::cli::test

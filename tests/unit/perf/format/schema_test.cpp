@@ -41,6 +41,23 @@ TEST(Schema, WritesSortedRows) {
       kHeader + "3,a,m,0,\n3,a,n,1,\n3,b,m,2,\"x,y\"\n");
 }
 
+// What few tables have: files without it stay as they were.
+TEST(Schema, AnOptionalColumnMayBeMissing) {
+  Schema schema = kSchema;
+  schema.columns.insert(schema.columns.end() - 1, {"rate", any_text, false, true});
+  const std::string without = kHeader + "3,a,m,0,x\n";
+  const Table table = read_table(schema, without, "cost.csv");
+  EXPECT_TRUE(table.problems.empty()) << text(table.problems);
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_EQ(table.rows[0].fields, (Fields{"a", "m", "0", "", "x"}));
+  EXPECT_EQ(write_table(schema, {table.rows[0].fields}), without);
+
+  const std::string with = "schema,case,metric,value,rate,why\n3,a,m,0,,x\n3,b,m,1,7,x\n";
+  EXPECT_EQ(write_table(schema, {{"b", "m", "1", "7", "x"}, table.rows[0].fields}), with);
+  EXPECT_EQ(read_table(schema, with, "cost.csv").rows.at(1).fields.at(3), "7");
+  EXPECT_FALSE(read_table(kSchema, with, "cost.csv").problems.empty()) << "not everybody's";
+}
+
 TEST(Schema, HeaderProblems) {
   EXPECT_EQ(problems_of("schema,case,metric,valeu,why,case\n"),
             "cost.csv:1: unknown column 'valeu'; a cost table has the columns "

@@ -48,6 +48,27 @@ TEST(ExactTable, TheColumnsAreTheDesigns) {
                 "3,gemm.tiled,64,0,0,2048,0,256,50,0,1,32,120.5,0,2,1,first measurement\n");
 }
 
+// Columns of what few kernels do: only in files whose rows have it.
+TEST(ExactTable, OptionalMetricsHaveColumnsWhereARowHasThem) {
+  ExactRow wgmma = cost(12, "wgmma_instructions");
+  wgmma.counter_id.clear();
+  ExactRow loaded = cost(4096, "bulk_load_bytes");
+  loaded.values[1] = 0;
+  loaded.counter_id.clear();
+  const std::string written = format_exact(cost_table(), {cost(8), wgmma, loaded});
+  EXPECT_NE(written.find(",matrix_instructions_minimum,wgmma_instructions,"
+                         "wgmma_instructions_minimum,bulk_load_bytes,atomics,"),
+            std::string::npos)
+      << written;
+  const ExactFile file = parse_exact(cost_table(), written, "baselines/simt/gemm.csv");
+  EXPECT_TRUE(file.problems.empty()) << text(file.problems);
+  ASSERT_EQ(file.rows.size(), 3u);
+  EXPECT_EQ(file.rows[0].key.back(), "bulk_load_bytes");
+  EXPECT_EQ(file.rows[0].values, loaded.values);
+  EXPECT_EQ(file.rows[2].key.back(), "wgmma_instructions");
+  EXPECT_EQ(file.rows[2].values, wgmma.values);
+}
+
 TEST(ExactTable, ReadsWhatItWrites) {
   const ExactFile file = parse_exact(
       cost_table(),

@@ -79,6 +79,60 @@ TEST(Pace, ProductsByTheirMatrixUnits) {
   EXPECT_NEAR(found.idle_pct, 60, 1e-6);
 }
 
+// One group a pass, which is waited for before the next (0x0) or a pass later (0x1).
+std::vector<std::string> warpgroup_loop(const std::string& left, const std::string& wait = "") {
+  std::vector<std::string> lines = {".L_1:",
+                                    "WARPGROUP.ARRIVE",
+                                    "HGMMA.64x256x16.F32.BF16 R24, gdesc[UR16], R24, gsb0",
+                                    "WARPGROUP.DEPBAR.LE gsb0, " + left,
+                                    "S05 @P0 BRA `(.L_1)",
+                                    "EXIT"};
+  if (!wait.empty()) lines.insert(lines.begin() + 1, wait);
+  return lines;
+}
+
+TEST(Pace, AWarpgroupThatWaitsForEachGroupLeavesItsMatrixUnitsIdle) {
+  // 128 clocks of the unit from the second on; the wait, then the branch's five, then the fence.
+  const Pace alone = pace(kernel_of_lines(warpgroup_loop("0x0"), 128, 4));
+  EXPECT_EQ(alone.clocks, 128 + 1 + 5 + 1);
+  EXPECT_NEAR(alone.share_pct, 100 * 128.0 / alone.clocks, 1e-6);
+  ASSERT_FALSE(alone.idle.empty());
+  EXPECT_EQ(pace(kernel_of_lines(warpgroup_loop("0x1"), 128, 4)).clocks, 128) << "one ahead";
+  EXPECT_EQ(pace(kernel_of_lines(warpgroup_loop("0x0"), 256, 8)).clocks, 256) << "two take turns";
+}
+
+TEST(Pace, BarriersOfCopiesAreTakenToHaveCompletedBesideProducts) {
+  const std::string wait = "S02 W0 SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR8], R4";
+  EXPECT_EQ(pace(kernel_of_lines(warpgroup_loop("0x1", wait), 128, 4)).clocks, 128);
+  std::vector<std::string> copies = kCopies;
+  copies.insert(copies.begin() + 1, wait);
+  EXPECT_EQ(pace(kernel_of_lines(copies, 32, 1)).clocks, 0) << "how many bytes?";
+}
+
+// 24 and 240 registers of 168 a thread: one of three warpgroups gives, two multiply.
+TEST(Pace, WarpsThatGiveTheirRegistersDoNotMultiply) {
+  std::vector<std::string> lines = warpgroup_loop("0x0");
+  lines.insert(lines.begin(),
+               {"USETMAXREG.DEALLOC.CTAPOOL 0x18", "USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xf0"});
+  Kernel kernel = kernel_of_lines(lines, 384, 12);
+  kernel.registers = 168;
+  EXPECT_EQ(pace(kernel).clocks, 2 * 128);
+}
+
+TEST(Pace, ProductsAreInTheTable) {
+  const model::Gpu gpu = round_gpu();
+  const std::vector<Judged> one = judged({kernel_of_lines(warpgroup_loop("0x0"), 128, 4)}, &gpu);
+  EXPECT_THAT(plain_text(one), HasSubstr("100 % wgmma"));
+  EXPECT_THAT(plain_text(one), HasSubstr("wgmma of made: 1 HGMMA.64x256x16.F32.BF16 a pass, in "
+                                         "groups: 1; 524288 flops of a warpgroup in 128 cycles"));
+  const nlohmann::json part = json(one).at(0).at("parts").at(1);
+  EXPECT_EQ(part.at("wgmma").at("flops_per_warp"), 524288 / 4);
+  EXPECT_EQ(plain_text(one).find("special functions run"), std::string::npos);
+  const std::vector<Judged> none = judged({kernel_of_lines(kCopies, 32, 1)}, &gpu);
+  EXPECT_EQ(plain_text(none).find("wgmma"), std::string::npos);
+  EXPECT_FALSE(json(none).at(0).at("parts").at(0).contains("wgmma"));
+}
+
 TEST(Pace, IsInTheTable) {
   const model::Gpu gpu = round_gpu();
   const std::vector<Judged> one = judged({kernel_of_lines(kCopies, 32, 1)}, &gpu);

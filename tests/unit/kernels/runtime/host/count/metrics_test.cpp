@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/code/cost/metrics.h"
 #include "perf/code/cost/profile.h"
+#include "runtime/error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -102,6 +103,34 @@ TEST(Metrics, MatrixInstructions) {
   EXPECT_EQ(metric({launch}, "collectives").value, 3);
   for (const Metric& other : metrics({Launch{}}, work))
     EXPECT_NE(other.name, "matrix_instructions");
+}
+
+// 3 * 524288 + 65536 flops where half would do. Without any of these there is no row of them.
+TEST(Metrics, WarpgroupsAndBulkCopies) {
+  Launch launch;
+  launch.wgmma = {{"m64n256k16<bf16>", 3}, {"m64n16k32<e4m3,e5m2>", 1}};
+  launch.bulk_loaded = 4096;
+  launch.bulk_stored = 1024;
+  launch.bulk_in_flight = 2048;
+  Launch second = launch;
+  second.bulk_in_flight = 512;
+  const Work work{.bytes = 0, .flops = 3 * 524288 + 65536};
+  const std::vector<Launch> launches = {launch, second};
+  EXPECT_EQ(metric(launches, "wgmma_instructions", work).value, 8);
+  EXPECT_EQ(metric(launches, "wgmma_instructions", work).minimum, 4);
+  EXPECT_EQ(metric(launches, "wgmma_flops", work).value, 2 * work.flops);
+  EXPECT_EQ(metric(launches, "wgmma_flops", work).minimum, work.flops);
+  EXPECT_EQ(metric(launches, "bulk_load_bytes").value, 8192);
+  EXPECT_EQ(metric(launches, "bulk_store_bytes").value, 2048);
+  EXPECT_EQ(metric(launches, "bulk_bytes_in_flight").value, 2048);
+  EXPECT_TRUE(metric(launches, "bulk_bytes_in_flight").informs) << "more is better";
+  for (const Metric& other : metrics({Launch{}}, work)) {
+    EXPECT_FALSE(other.name.starts_with("wgmma"));
+    EXPECT_FALSE(other.name.starts_with("bulk"));
+  }
+  EXPECT_EQ(warpgroup_instruction("m64n16k32<e4m3,e5m2>").type, "e4m3");
+  for (const char* name : {"mma_m16n8k16<bf16>", "m64n8k16", "m64n0k16<bf16>", ""})
+    EXPECT_THROW(warpgroup_instruction(name), Error) << name;
 }
 
 TEST(Metrics, WithoutAccessesNothingIsLost) {

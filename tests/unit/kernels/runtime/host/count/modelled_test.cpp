@@ -94,6 +94,15 @@ TEST(Modelled, MatrixInstructionsAreNotF32Arithmetic) {
                    4096e6 / (gpu.mma_share * gpu.matrix_flops_per_s.at("bf16"))); // of one
 }
 
+TEST(Modelled, ProductsOfWarpgroupsTakeThePeak) {
+  Launch multiplies = launch();
+  multiplies.wgmma = {{"m64n256k16<bf16>", 132'000}, {"m64n256k32<e4m3>", 132'000}};
+  const model::Gpu gpu = h200();
+  const auto parts = modelled({multiplies}, {.bytes = 0, .flops = 1e9}, gpu, {})[0].modelled.parts;
+  EXPECT_EQ(parts.at(model::Bound::arithmetic), 0);
+  EXPECT_NEAR(parts.at(model::Bound::matrix), 1000 * 2 * 128 / gpu.clock_hz, 1e-9); // of one
+}
+
 TEST(Modelled, ArithmeticOfSeveralLaunchesIsLeftOut) {
   const Work work{.bytes = 0, .flops = 1e9};
   for (const ModelledLaunch& one : modelled({launch(), launch()}, work, h200(), {}))
