@@ -31,6 +31,16 @@ std::optional<std::string> kernel_begun_by(std::string_view line) {
   return std::string(line.substr(0, line.find('\'')));
 }
 
+// "C7518" of a remark that wgmma's instructions wait for each other, or that setmaxnreg is ignored:
+// ptxas goes on, and the kernel loses what it was written for.
+void require_no_loss(std::string_view line, const std::string& file) {
+  constexpr std::string_view kRemark = "(C75";
+  if (line.find(kRemark) == line.npos) return;
+  throw Error(fmt::format("{}: ptxas gives up what wgmma is for; keep branches, other uses of the "
+                          "sums and functions that are not inlined out of its groups: {}",
+                          file, line));
+}
+
 } // namespace
 
 std::vector<PtxasKernel> read_ptxas_log(std::string_view log, const std::string& file) {
@@ -47,6 +57,7 @@ std::vector<PtxasKernel> read_ptxas_log(std::string_view log, const std::string&
     const std::size_t end = std::min(log.find('\n', begin), log.size());
     const std::string_view line = log.substr(begin, end - begin);
     begin = end + 1;
+    require_no_loss(line, file);
     if (const auto symbol = kernel_begun_by(line)) {
       require_closed();
       kernel = {};

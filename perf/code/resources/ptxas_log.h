@@ -19,7 +19,8 @@ struct PtxasKernel {
 };
 
 // In the order of the log. Throws Error naming `file` for a log that says nothing of a kernel's
-// registers.
+// registers, and for one with a remark C75xx: wgmma's instructions wait for each other, or
+// setmaxnreg is ignored.
 std::vector<PtxasKernel> read_ptxas_log(std::string_view log, const std::string& file);
 
 } // namespace kg::resources

@@ -46,6 +46,20 @@ TEST(PtxasLog, FiguresOfADeviceFunctionBelongToNoKernel) {
   EXPECT_EQ(kernels[1].spill_bytes, 4744);
 }
 
+TEST(PtxasLog, InstructionsThatPtxasSerializesAreAnError) {
+  const std::string remark = "ptxas info    : (C7518) Potential Performance Loss: wgmma.mma_async "
+                             "instructions are serialized due to program dependence on "
+                             "compiler-inserted WG.DP in divergent path in the function 'spilly'";
+  try {
+    read_ptxas_log(remark + "\n" + kLog, "x.log");
+    FAIL();
+  } catch (const Error& error) {
+    const std::string said = error.what();
+    EXPECT_EQ(said.rfind("x.log: ptxas gives up", 0), 0u) << said;
+    EXPECT_NE(said.find(remark), said.npos) << said;
+  }
+}
+
 TEST(PtxasLog, AKernelWithoutRegistersIsAnError) {
   const std::string cut = kLog.substr(0, kLog.rfind("ptxas info"));
   try {
