@@ -115,8 +115,8 @@ __device__ inline void wgmma_wait_group(Sum (&sums)[kWords]) {
 template <MatrixElement T, bool kAByDepth = true, bool kBByDepth = true, class Sum, int kWords>
 __device__ __forceinline__ void wgmma(Sum (&sums)[kWords], MatrixDescriptor a, MatrixDescriptor b,
                                       bool adds) {
-  constexpr int kTurnedA = !kAByDepth, kTurnedB = !kBByDepth;
-  constexpr bool kHalves = std::is_same_v<Sum, unsigned>;
+  [[maybe_unused]] constexpr int kTurnedA = !kAByDepth, kTurnedB = !kBByDepth;
+  [[maybe_unused]] constexpr bool kHalves = std::is_same_v<Sum, unsigned>;
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   KG_WGMMA_EACH_TYPE(KG_WGMMA_OF_SHARED)
 #else
@@ -127,8 +127,8 @@ __device__ __forceinline__ void wgmma(Sum (&sums)[kWords], MatrixDescriptor a, M
 template <MatrixElement T, bool kBByDepth = true, class Sum, int kWords>
 __device__ __forceinline__ void wgmma(Sum (&sums)[kWords], const unsigned (&a)[4],
                                       MatrixDescriptor b, bool adds) {
-  constexpr int kTurnedB = !kBByDepth;
-  constexpr bool kHalves = std::is_same_v<Sum, unsigned>;
+  [[maybe_unused]] constexpr int kTurnedB = !kBByDepth;
+  [[maybe_unused]] constexpr bool kHalves = std::is_same_v<Sum, unsigned>;
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   KG_WGMMA_EACH_TYPE(KG_WGMMA_OF_REGISTERS)
 #else

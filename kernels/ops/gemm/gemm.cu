@@ -135,11 +135,20 @@ constexpr std::int64_t kLeastTiledElements = 256;
 constexpr std::int64_t kLeastSkinnyDepth = 128;
 
 template <class T>
+bool runs_wgmma(const BasicProblem<T>& p) {
+  if constexpr (std::is_same_v<T, float>)
+    return false;
+  else
+    return supports<T>(Variant::wgmma, p.math) && wgmma_fits(p);
+}
+
+template <class T>
 Variant by_rule(const BasicProblem<T>& p, bool has_workspace) {
   if (std::min(p.m, p.n) <= kSkinnySide && p.k >= kLeastSkinnyDepth) return Variant::skinny;
   if (has_workspace && supports<T>(Variant::split_k, p.math) && split_pays(p))
     return Variant::split_k;
   if (p.m * p.n < kLeastTiledElements) return Variant::naive;
+  if (runs_wgmma(p)) return Variant::wgmma;
   if (supports<T>(Variant::mma, p.math)) return Variant::mma;
   return supports<T>(Variant::tiled, p.math) ? Variant::tiled : Variant::naive;
 }
@@ -174,6 +183,8 @@ void run_variant(const BasicProblem<T>& p, Variant variant, Stream& stream) {
   if (variant == Variant::split_k) return run_split_k(p, stream);
   if constexpr (std::is_same_v<T, float>)
     if (variant == Variant::tiled) return run_tiled(p, whole(p), stream);
+  if constexpr (!std::is_same_v<T, float>)
+    if (variant == Variant::wgmma && wgmma_fits(p)) return run_wgmma(p, stream);
   run_mma(p, whole(p), stream);
 }
 
@@ -268,6 +279,9 @@ bool supports(Variant variant, Math math) {
     if (std::is_same_v<T, f16>) return true;
     if (std::is_same_v<T, float> && math != Math::tf32) return false;
     return !device_unavailable_reason().empty() || device_properties().compute_major >= 8;
+  case Variant::wgmma: // instructions of 9.0 alone
+    if (std::is_same_v<T, float>) return false;
+    return !device_unavailable_reason().empty() || device_properties().compute_major == 9;
   }
   return false;
 }
@@ -276,7 +290,10 @@ template <class T>
 TileShape tile_shape(const BasicProblem<T>& p, Variant variant) {
   if constexpr (std::is_same_v<T, float>)
     if (variant == Variant::tiled) return tile_shape_of_tiled(p);
-  return variant == Variant::mma ? tile_shape_of_mma(p) : TileShape::square;
+  if constexpr (!std::is_same_v<T, float>)
+    if (variant == Variant::wgmma && wgmma_fits(p)) return tile_shape_of_wgmma(p);
+  return variant == Variant::mma || variant == Variant::wgmma ? tile_shape_of_mma(p)
+                                                              : TileShape::square;
 }
 
 template TileShape tile_shape(const BasicProblem<float>&, Variant);

@@ -20,13 +20,14 @@
 //
 // Rounding: sums are of f32, also of f16 and bf16 matrices, whose products are exact in it; alpha
 // and beta C come in f32, and the result is rounded once to T. naive, tiled and skinny accumulate
-// every product by one fused multiply-add; mma as the matrix units do, which may cut off bits of a
-// partial sum that lie below its f32 significand; split_k as one of these two, and adds its parts
-// in their order. In a fixed order either way: repeated runs are bit-identical, those of split_k
-// where there are as many parts. z, its activation and the product with a slope are computed from
-// the unrounded f32 sum; accuracy of the functions: primitives/activation.h, activation_slope.h.
-// dbias adds what the matrix holds, rounded as it is, in f32, by parts of the rows and these in
-// their order, and is rounded once; on another number of multiprocessors its last bits may differ.
+// every product by one fused multiply-add; mma and wgmma as the matrix units do, which may cut off
+// bits of a partial sum that lie below its f32 significand; split_k as one of these two, and adds
+// its parts in their order. In a fixed order either way: repeated runs are bit-identical, those of
+// split_k where there are as many parts. z, its activation and the product with a slope are
+// computed from the unrounded f32 sum; accuracy of the functions: primitives/activation.h,
+// activation_slope.h. dbias adds what the matrix holds, rounded as it is, in f32, by parts of the
+// rows and these in their order, and is rounded once; on another number of multiprocessors its last
+// bits may differ.
 //
 // Elements of f32 matrices are multiplied as they are, unless the problem allows TF32. Then mma
 // rounds those of A and B to 10 bits of fraction, to nearest, ties away from zero: products are
@@ -64,19 +65,23 @@ enum class Math { f32, tf32 };
 // once for 8 columns, or rows, of C; any C, but made for those of at most 8, which automatic gives
 // it unless k is short. split_k: mma or, without it, tiled of parts of k, whose sums a second
 // kernel adds; for C of few tiles and a long k, where automatic takes it if there is a workspace.
-enum class Variant { automatic, naive, tiled, skinny, split_k, mma };
+// wgmma: 128x128 tiles by asynchronous matrix instructions, or wide ones; f16 and bf16 on compute
+// capability 9.0. Where rows of A, B, C or z do not begin at multiples of 16 bytes it is mma's
+// kernel, and automatic says mma.
+enum class Variant { automatic, naive, tiled, skinny, split_k, mma, wgmma };
 
-// The tiles of mma and tiled. Wide ones, of 128x256, need less of L2 and of shared memory for each
-// multiplication, but a block of them has a multiprocessor for itself, with nothing to do beside
-// its beginning and its end. automatic takes them where that costs less time, by a model of the
-// device (tile_time.h). They are there where all accesses are of 16 bytes: for rows, of A, B, C and
-// z, that begin at multiples of these and have no part of them (of f32 without TF32, whose elements
-// are copied one by one where neighbours differ in k, C, z, and A or B if neighbours differ in m or
-// n; and k is at least 8, rows at most 2^23 elements apart). For others `wide` is `square`.
+// The tiles of mma, wgmma and tiled. Wide ones, of 128x256, need less of L2 and of shared memory
+// for each multiplication, but a block of them has a multiprocessor for itself, with nothing to do
+// beside its beginning and its end. automatic takes them where that costs less time, by a model of
+// the device (tile_time.h). They are there where all accesses are of 16 bytes: for rows, of A, B, C
+// and z, that begin at multiples of these and have no part of them (of f32 without TF32, whose
+// elements are copied one by one where neighbours differ in k, C, z, and A or B if neighbours
+// differ in m or n; and k is at least 8, rows at most 2^23 elements apart). For others `wide` is
+// `square`.
 enum class TileShape { automatic, square, wide };
 
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled, Variant::skinny,
-                                        Variant::split_k, Variant::mma};
+inline constexpr Variant kVariants[] = {Variant::naive,   Variant::tiled, Variant::skinny,
+                                        Variant::split_k, Variant::mma,   Variant::wgmma};
 
 // Whether there is such a variant for matrices of T on the current device, or without one on some
 // device: cases are listed anywhere. T: float, f16, bf16.
@@ -140,7 +145,7 @@ std::string_view transposition_name(Transpose a, Transpose b);
 template <class T>
 std::size_t workspace_bytes(const BasicProblem<T>& problem, Variant variant);
 
-// The tiles that tiled or mma takes of the problem.
+// The tiles that tiled, mma or wgmma takes of the problem.
 template <class T>
 TileShape tile_shape(const BasicProblem<T>& problem, Variant variant);
 

@@ -7,34 +7,23 @@
 
 #include "ops/gemm/finish.h"
 #include "ops/gemm/shared_sums.h"
+#include "primitives/tile_scheduler.h"
 
 #include <cstdint>
 #include <type_traits>
 
 namespace kg::gemm {
 
-// Rows of tiles that neighbouring blocks share: their operands stay in L2, those of a whole row or
-// column of tiles of a large C would not.
-inline constexpr unsigned kTilesInGroup = 16;
-
-// Which tile of C, by rows and columns of tiles.
-struct TilePlace {
-  unsigned row, column;
-};
-__device__ __forceinline__ TilePlace place_of(unsigned tile, unsigned tiles_m, unsigned tiles_n) {
-  const unsigned height = tiles_m < kTilesInGroup ? tiles_m : kTilesInGroup;
-  const unsigned group = tile / (height * tiles_n);
-  const unsigned in_group = tile % (height * tiles_n);
-  const unsigned left = tiles_m - group * height;
-  const unsigned rows = left < height ? left : height;
-  return {group * height + in_group % rows, in_group / rows};
-}
-
 // Rows of a tile in shared memory: their columns, the floats between two of them, and the threads
-// of the block.
+// that write them, those of the block or of a warp.
 struct RowsOfTile {
   int columns, pitch, threads;
 };
+template <RowsOfTile kRows>
+__device__ __forceinline__ int thread_of_rows() {
+  const int thread = static_cast<int>(threadIdx.x);
+  return kRows.threads == 32 ? thread % 32 : thread;
+}
 
 // How a thread writes rows of a tile, of which `rows` exist, to C, one after the other: by packs of
 // kCount, always the same of a row. Its packs of z, or of C where no z is read, are loaded some
@@ -66,9 +55,7 @@ class RowWriter {
       for (int i = 0; i < kAhead; ++i) load(first_row() + i * kStep, ahead_[i]);
     }
   }
-  __device__ __forceinline__ static int first_row() {
-    return static_cast<int>(threadIdx.x) / kPacks;
-  }
+  __device__ __forceinline__ static int first_row() { return thread_of_rows<kRows>() / kPacks; }
   // The thread's next row, number `row` of the tile, whose sums begin at `sums`.
   __device__ __forceinline__ void write(int row, const float* sums) {
     if (row >= rows_) return;
@@ -99,7 +86,7 @@ class RowWriter {
     }
   };
 
-  __device__ __forceinline__ static int in_row() { return static_cast<int>(threadIdx.x) % kPacks; }
+  __device__ __forceinline__ static int in_row() { return thread_of_rows<kRows>() % kPacks; }
   __device__ __forceinline__ std::int64_t left() const { return kWhole ? kCount : left_; }
   __device__ __forceinline__ Stored loaded(const T* from) const {
     return load_stored<T, kCount>(from, 0, left());

@@ -53,6 +53,10 @@ template <class T> // float, with Math::tf32, f16, bf16
 void run_mma(const BasicProblem<T>& problem, const Split& split, Stream& stream);
 template <class T>
 TileShape tile_shape_of_mma(const BasicProblem<T>& problem);
+template <class T> // f16, bf16
+void run_wgmma(const BasicProblem<T>& problem, Stream& stream);
+template <class T>
+TileShape tile_shape_of_wgmma(const BasicProblem<T>& problem);
 template <class T> // float, f16, bf16
 void run_split_k(const BasicProblem<T>& problem, Stream& stream);
 
@@ -69,6 +73,10 @@ std::size_t bias_gradient_bytes(const BasicProblem<T>& problem);
 // Whether automatic should split k, given a workspace.
 template <class T>
 bool split_pays(const BasicProblem<T>& problem);
+
+// Whether tensor maps describe A and B, and wgmma can write C. Others are for mma.
+template <class T> // f16, bf16
+bool wgmma_fits(const BasicProblem<T>& problem);
 
 // Columns, or rows, of C for which skinny reads its tall operand once.
 inline constexpr std::int64_t kSkinnySide = 8;

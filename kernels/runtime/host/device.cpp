@@ -3,6 +3,7 @@
 #include "runtime/device.h"
 #include "runtime/clusters.h"
 #include "runtime/error.h"
+#include "runtime/hopper_device.h"
 #include "runtime/host/grid_window.h"
 #include "runtime/host/virtual_device.h"
 #include "runtime/ptx/library.h"
@@ -31,37 +32,49 @@ Presented presented() {
        "\"; use small or sm_90a, or leave it unset");
 }
 
+thread_local bool is_hopper = false; // a HopperDevice lives
+
+void become_hopper(DeviceProperties& p) {
+  p.compute_major = host::kHopperMajor;
+  p.compute_minor = host::kHopperMinor;
+  p.shared_bytes_per_block_optin = host::kHopperSharedBytesOptIn;
+  p.shared_bytes_per_sm = host::kHopperSharedBytesPerSm;
+}
+
 } // namespace
+
+HopperDevice::HopperDevice() : before_(is_hopper) { is_hopper = true; }
+HopperDevice::~HopperDevice() { is_hopper = before_; }
 
 const DeviceProperties& device_properties() {
   static const DeviceProperties properties = [] {
     const Presented device = presented();
     const bool small = device == Presented::small;
-    const bool hopper = device == Presented::hopper;
     DeviceProperties p;
     p.name = "host";
-    p.compute_major = hopper ? host::kHopperMajor : host::kComputeMajor;
-    p.compute_minor = hopper ? host::kHopperMinor : host::kComputeMinor;
+    p.compute_major = host::kComputeMajor;
+    p.compute_minor = host::kComputeMinor;
     p.sm_count = small ? host::kSmallSmCount : host::kSmCount;
     p.max_threads_per_block = host::kMaxThreadsPerBlock;
     p.max_threads_per_sm = host::kMaxThreadsPerSm;
     p.shared_bytes_per_block = host::kSharedBytesDefault;
-    p.shared_bytes_per_block_optin = small    ? host::kSmallSharedBytesOptIn
-                                     : hopper ? host::kHopperSharedBytesOptIn
-                                              : host::kSharedBytesOptIn;
-    p.shared_bytes_per_sm = hopper ? host::kHopperSharedBytesPerSm : host::kSharedBytesPerSm;
+    p.shared_bytes_per_block_optin = small ? host::kSmallSharedBytesOptIn : host::kSharedBytesOptIn;
+    p.shared_bytes_per_sm = host::kSharedBytesPerSm;
     p.l2_bytes = host::kL2Bytes;
     p.global_bytes = physical_bytes(_SC_PHYS_PAGES);
     p.max_grid_x = host::kMaxGridX;
     p.max_grid_yz = small ? host::kSmallMaxGridYz : host::kMaxGridYz;
+    if (device == Presented::hopper) become_hopper(p);
     return p;
   }();
   const host::GridWindow* const window = host::grid_window();
-  if (!window || window->sm_count() == 0) return properties;
-  thread_local DeviceProperties wide;
-  wide = properties;
-  wide.sm_count = window->sm_count();
-  return wide;
+  const bool is_wide = window && window->sm_count() != 0;
+  if (!is_wide && !is_hopper) return properties;
+  thread_local DeviceProperties changed;
+  changed = properties;
+  if (is_wide) changed.sm_count = window->sm_count();
+  if (is_hopper) become_hopper(changed);
+  return changed;
 }
 
 bool device_has_clusters() { return !ptx_run::enabled() || ptx_run::architecture() >= 90; }

@@ -7,9 +7,11 @@
 #include "ops/gemm/gemm.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "libraries/gemm.h"
 #include "runtime/backend.h"
+#include "runtime/hopper_device.h"
 #include "tests/contract/card.h"
 #include "tests/ops/gemm/products.h"
 #include "tests/ops/gemm/references.h"
@@ -162,6 +164,8 @@ constexpr auto kRun = []<class T>(const Call& call, gemm::Variant variant, Strea
   Product p = product_of(call.problem());
   if (p.keeps_z && is_left_out(call.problem(), "z")) p.keeps_z = false;
   gemm::BasicProblem<T> g = bound<T>(call, p);
+  std::optional<HopperDevice> device;
+  if (variant == gemm::Variant::wgmma) device.emplace();
   g.workspace = call.workspace(gemm::workspace_bytes(g, variant));
   require(!p.accumulates || call.address("c0") || p.m * p.n == 0, "gemm's card: c0 is null");
   put_before(call, p, stream);
@@ -169,8 +173,10 @@ constexpr auto kRun = []<class T>(const Call& call, gemm::Variant variant, Strea
 };
 
 // A launch takes longer than a few milliseconds: naive, and on the executor mma, of large matrices.
-// On the executor plain products stand for the others, whose rows are for their costs.
+// On the executor plain products stand for the others, whose rows are for their costs, and mma for
+// wgmma.
 bool is_timed(gemm::Variant variant, const Product& p) {
+  if (variant == gemm::Variant::wgmma && backend == Backend::host) return false;
   if (!p.plain() && backend == Backend::host) return false;
   constexpr std::int64_t kMostNaive = std::int64_t{1} << (backend == Backend::host ? 21 : 33);
   const bool slow = variant == gemm::Variant::naive ||
@@ -190,6 +196,7 @@ std::vector<Variant> variants() {
       return supports(variant, problem.dtype, tf32 ? gemm::Math::tf32 : gemm::Math::f32);
     };
     if (variant == gemm::Variant::tiled) result[i].dtypes = {Dtype::f32};
+    if (variant == gemm::Variant::wgmma) result[i].dtypes = {Dtype::f16, Dtype::bf16};
     if (variant == gemm::Variant::skinny)
       result[i].dependence = [](const Problem& problem) -> Dependence {
         const Product p = product_of(problem);
@@ -204,10 +211,13 @@ std::vector<Variant> variants() {
         return {"as many parts of k as fill the device with the tiles of C", ""};
       };
     // More blocks of skinny, or more tiles of split_k, would show no more; of tf32 only mma makes
-    // use, of wide tiles tiled, too.
+    // use, of wide tiles tiled and wgmma, too. What wgmma leaves to mma would be tried twice.
     const auto fits = [variant](const Product& p) {
       if (p.tf32 && variant != gemm::Variant::mma) return false;
-      if (p.wide && variant != gemm::Variant::mma && variant != gemm::Variant::tiled) return false;
+      if (variant == gemm::Variant::wgmma && !p.in_packs()) return false;
+      if (p.wide && variant != gemm::Variant::mma && variant != gemm::Variant::tiled &&
+          variant != gemm::Variant::wgmma)
+        return false;
       return variant != gemm::Variant::skinny || std::min(p.m, p.n) <= 9;
     };
     result[i].tried = [variant, fits](const Problem& problem) {
@@ -218,6 +228,7 @@ std::vector<Variant> variants() {
       const Product p = product_of(problem);
       return fits(p) && (!p.tf32 || problem.dtype == Dtype::f32) &&
              (variant != gemm::Variant::skinny || p.skinny()) &&
+             (variant != gemm::Variant::wgmma || !p.skinny()) &&
              (variant != gemm::Variant::split_k || p.few_tiles());
     };
     result[i].timed = [variant](const Problem& problem) {

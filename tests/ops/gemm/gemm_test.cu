@@ -15,6 +15,7 @@
 #include "tests/ops/gemm/refusals.h"
 #include "tests/ops/gemm/samples.h"
 #include "tests/ops/gemm/split_tests.h"
+#include "tests/ops/gemm/wgmma_tests.h"
 #include "tests/oracle/tolerance.h"
 #include "tests/support/device_types.h"
 #include "tests/support/metamorphic.h"
@@ -51,6 +52,26 @@ KG_OWN_TEST(ManyRows) {
              {"mma"});
 }
 
+// Blocks of wgmma that stay, with more tiles than one each: the pipeline goes on from tile to tile,
+// in whatever stage and round a tile's slices have ended, and once around it with a slice of each.
+KG_OWN_TEST(TilesFollowEachOther) {
+  if (judge.dtype() == Dtype::f32) return;
+  const std::int64_t blocks = device_properties().sm_count;
+  const auto check = [&](std::int64_t m, std::int64_t n, std::int64_t k, const std::string& words) {
+    check_some(judge, gemm_samples::shape_of({m, n, k}, words), {"wgmma"});
+  };
+  for (const bool wide : {false, true}) {
+    const std::int64_t columns = wide ? 256 : 128, stages = wide ? 3 : 5;
+    for (const std::string transposition : {"nn", "tt"}) {
+      const std::string words = transposition + (wide ? "_wide" : "");
+      for (const std::int64_t k : {72, 192, 264, 392}) // 2, 3, 5 and 7 slices of 64
+        check(136, (blocks / 2 + 1) * columns - 120, k, words);
+      check(8, (stages + 1) * blocks * columns, 8, words);
+    }
+  }
+  check_some(judge, "b3_m136_n264_k136_nt_sharedb_wide", {"wgmma"});
+}
+
 // More products than a grid's y could count. No variant has them there, and those with whole tiles
 // for each would take long.
 KG_OWN_TEST(ManyProducts) {
@@ -63,7 +84,7 @@ KG_OWN_TEST(ManyProducts) {
 KG_OWN_TEST(PositiveData) {
   const Dtype dtype = judge.dtype();
   const auto bound = [&](const Product& p, double condition, std::string_view variant) {
-    if (backend == Backend::host || variant != "mma")
+    if (backend == Backend::host || (variant != "mma" && variant != "wgmma"))
       return test::gemm_f32_positive_tolerance(p.k, condition);
     return test::gemm_matrix_unit_positive_tolerance(
         p.k, condition, test::matrix_unit(dtype, device_properties().compute_major));
@@ -89,7 +110,8 @@ KG_OWN_TEST(PositiveData) {
 // NaN throughout.
 KG_OWN_TEST(ZeroFactorsReadNothing) {
   dispatch(judge.dtype(), [&]<class T>() {
-    constexpr std::int64_t kM = 65, kN = 66, kK = 40;
+    constexpr std::int64_t kM = 65, kN = 72, kK = 40;
+    const HopperDevice device;
     const auto all = [](float value) { return std::vector<T>(kM * kN, from_float<T>(value)); };
     for (const gemm::Variant variant : tested_variants(judge.dtype())) {
       Stream stream;
@@ -315,7 +337,8 @@ KG_OWN_TEST(AutomaticAvoidsTilesThatAreMostlyPadding) {
       Stream stream;
       return gemm::run(problem, Variant::automatic, stream);
     };
-    const Variant fastest = tested_variants(judge.dtype()).back();
+    const Variant fastest =
+        gemm::supports<T>(Variant::mma, gemm::Math::tf32) ? Variant::mma : Variant::naive;
     for (const gemm::Math math : {gemm::Math::f32, gemm::Math::tf32}) {
       EXPECT_EQ(chosen(3, 5, 3, math), Variant::naive);
       EXPECT_EQ(chosen(8, 65, 128, math), Variant::skinny);

@@ -29,6 +29,7 @@ using gemm::Transpose;
 KG_OWN_TEST(LinearLayerForwardAndBackward) {
   dispatch(judge.dtype(), [&]<class T>() {
     using Numbers = std::vector<double>;
+    const HopperDevice device;
     constexpr std::int64_t kRows = 37, kIn = 24, kHidden = 40, kOut = 20;
     const auto values = [&](std::int64_t rows, std::int64_t columns, std::uint64_t number) {
       return test::integers(judge.dtype(), rows * columns, 1, test::Tensor::a,

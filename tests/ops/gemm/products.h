@@ -13,7 +13,7 @@
 //   tf32                f32 matrices may be rounded to it
 //   split               for split_k alone, in three parts at most
 //   splits              for split_k alone, in as many as it takes by itself
-//   wide                for mma and tiled alone, by wide tiles
+//   wide                for mma, wgmma and tiled alone, by wide tiles
 #pragma once
 
 #include <algorithm>
@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "ops/gemm/gemm.h"
+#include "runtime/hopper_device.h"
 #include "tests/contract/card.h"
 #include "tests/contract/shape_grammar.h"
 #include "tests/oracle/oracle.h"
@@ -77,6 +78,11 @@ struct Product {
                                                : b().at(matrix, l, column);
   }
 
+  // Whether all rows of dense matrices of 16-bit elements begin at multiples of 16 bytes.
+  bool in_packs() const {
+    const auto whole = [](const Matrices& m) { return m.columns % 8 == 0; };
+    return whole(a()) && whole(b()) && whole(c());
+  }
   bool skinny() const { return std::min(m, n) <= 8; }
   bool few_tiles() const { return !skinny() && batch == 1 && k >= 8 * std::max(m, n); }
   bool plain() const {
@@ -191,7 +197,10 @@ inline test::GemmOracle sums_of(const Product& p, double alpha, double beta, std
   return result;
 }
 
+// Of wgmma, whether compute capability 9.0 has it.
 inline bool supports(gemm::Variant variant, Dtype dtype, gemm::Math math) {
+  std::optional<HopperDevice> device;
+  if (variant == gemm::Variant::wgmma) device.emplace();
   return dispatch(dtype, [&]<class T>() { return gemm::supports<T>(variant, math); });
 }
 
@@ -200,6 +209,7 @@ inline gemm::Math math_of(Dtype dtype, gemm::Variant variant) {
   const bool rounds = dtype == Dtype::f32 && variant == gemm::Variant::mma;
   return rounds ? gemm::Math::tf32 : gemm::Math::f32;
 }
+// Those of compute capability 9.0 want a HopperDevice to run.
 inline std::vector<gemm::Variant> tested_variants(Dtype dtype) {
   std::vector<gemm::Variant> all;
   for (const gemm::Variant variant : gemm::kVariants)

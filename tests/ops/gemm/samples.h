@@ -279,8 +279,9 @@ inline std::vector<Sample> random_samples(Dtype dtype) {
 inline std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const double special : {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity}) {
-    for (const std::int64_t n : {70, 8})
-      for (const std::string& shape : fitted(dtype, {67, n, 21}, "nn", "", "", false))
+    // The last in whole packs, for wgmma.
+    for (const ProductShape extents : {ProductShape{67, 70, 21}, {67, 8, 21}, {67, 72, 24}})
+      for (const std::string& shape : fitted(dtype, extents, "nn", "", "", false))
         for (const bool both_signs : {false, true}) {
           const Product p = product_of(shape);
           std::vector<double> a = test::positive(dtype, p.a().size(), test::Tensor::a).values;

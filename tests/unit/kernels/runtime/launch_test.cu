@@ -4,10 +4,12 @@
 // Launches of the host backend as seen from outside: what is recorded, how kernels are named, which
 // configurations are refused and with what words.
 #include "runtime/device.h"
+#include "runtime/hopper_device.h"
 #include "runtime/resident_clusters.h"
 #include "tests/unit/kernels/runtime/executor_support.h"
 
 #include <gmock/gmock.h>
+#include <thread>
 
 namespace kg::executor {
 
@@ -167,6 +169,23 @@ TEST(VirtualDeviceDeathTest, HopperHasItsSharedMemory) {
   };
   EXPECT_EXIT(print_refusal(), testing::ExitedWithCode(0),
               "90: .*dynamic shared memory is limited to 232448 bytes");
+}
+
+TEST(HopperDevice, IsPresentedWhileItLives) {
+  const DeviceProperties before = device_properties();
+  {
+    const HopperDevice outer;
+    { const HopperDevice inner; }
+    EXPECT_EQ(compute_capability(), 90);
+    EXPECT_EQ(device_properties().sm_count, before.sm_count);
+    EXPECT_THAT(refusal({.grid = 1, .block = 1, .shared_bytes = 227 * 1024 + 1}),
+                HasSubstr("dynamic shared memory is limited to 232448 bytes"));
+    int of_another_thread = 0;
+    std::thread([&] { of_another_thread = compute_capability(); }).join();
+    EXPECT_EQ(of_another_thread, 80);
+  }
+  EXPECT_EQ(compute_capability(), 80);
+  EXPECT_EQ(device_properties().shared_bytes_per_sm, before.shared_bytes_per_sm);
 }
 
 TEST(LaunchRefusal, Clusters) {

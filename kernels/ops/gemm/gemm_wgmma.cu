@@ -1,0 +1,286 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// gemm, variant wgmma, for f16 and bf16 on compute capability 9.0: blocks that stay, one to a
+// multiprocessor, take tiles of C of 128x256, or 128x128 where those are too few, one after the
+// other. One warp brings slices of 64 steps of k by bulk copies into a pipeline of stages in shared
+// memory, and goes on to the next tile's while the last one is finished; two warpgroups multiply,
+// 64 rows each, by wgmma, which reads both operands from shared memory. setmaxnreg gives the
+// registers that the producer does not need to them, for 128 sums a thread.
+//
+// A row-major A and a transposed B are contiguous in k, the others in m and n: wgmma takes 16-bit
+// elements either way, so nothing is turned. What lies outside of A and B the copies fill with
+// zeros. One group of products stays pending while the next slice is waited for; the stage of
+// the slice before is released then. Finished sums go through shared memory, a warp's 8 rows at a
+// time, in f32, so that C is read and written in whole rows, 16 bytes at a time, and rounded once.
+//
+// Rows of all matrices begin at multiples of 16 bytes, which tensor maps demand of A and B, and
+// the accesses to C. Other problems are left to mma.
+//
+// Bytes: a block reads (128 + 256) k elements, 85 flops per byte, from L2 or memory, 144 KiB of
+// which are under way at once. Flops: 2 m n k. In flops per clock of an H200's multiprocessor: the
+// matrix units 4,096; shared memory, of which an instruction of 128 clocks reads 80 bytes a clock
+// of 128, 6,554; L2, which gives each 38.8 bytes a clock, 3,310 (128x128: 2,483). Beside k a tile
+// costs about 4,000 clocks: 128 KiB of sums twice through shared memory, and 64 KiB to L2.
+// Expected share of the dense peak for m, n, k >= 4096: L2's 81 %, less 6 % for the ends of tiles
+// and 3 % for a last round of tiles that fills 88 % of the device: 74 %, or what the GPU's power
+// limit leaves of it, as cuBLAS.
+// Why not mma's loop: mma.sync reaches 63 % of the matrix units, and takes its operands through
+// registers. Why a warpgroup has 64 rows of 256 columns and not 128 of 128: two instructions of 128
+// columns would read 96 bytes a clock. Why sums go through shared memory: from where wgmma leaves
+// them C would be written 16 bytes at a time. Not done: clusters of two that share B, for which L2
+// moves two thirds, and C by bulk copies, under the next tile's products.
+#include "ops/gemm/finish.h"
+#include "ops/gemm/tile_rows.h"
+#include "ops/gemm/tile_time.h"
+#include "ops/gemm/variants.h"
+
+#include "instructions/elect.h"
+#include "instructions/setmaxnreg.h"
+#include "instructions/store_shared.h"
+#include "primitives/bulk_pipeline.h"
+#include "primitives/tile_scheduler.h"
+#include "primitives/warpgroup_tile.h"
+#include "runtime/device.h"
+#include "runtime/launch.h"
+#include "runtime/preconditions.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace kg::gemm {
+namespace {
+
+constexpr Tile kSquareTile{.m = 128, .n = 128, .stages = 5};
+constexpr Tile kWideTile{.m = 128, .n = 256, .stages = 3};
+__host__ __device__ constexpr Tile tile_of(bool wide) { return wide ? kWideTile : kSquareTile; }
+
+// Of 65,536 a multiprocessor has, a block of 384 threads begins with 168 a thread; so many of the
+// producer's warpgroup and of the others are no more.
+constexpr int kProducerRegisters = 40, kConsumerRegisters = 232;
+
+// Sums of a warp on their way to C: 8 rows, whose distance spreads the 4 rows and 8 columns that a
+// half-warp stores over the banks.
+constexpr int kStagedRows = 8;
+constexpr int staging_pitch(const Tile& tile) { return tile.n + 8; } // floats
+constexpr int staging_floats(const Tile& tile) { return kStagedRows * staging_pitch(tile); }
+constexpr std::size_t shared_bytes(const Tile& tile) {
+  const int warps = tile.consumers() * kWarpgroup / 32;
+  return static_cast<std::size_t>(kTileAlignmentBytes + tile.pipeline_bytes()) +
+         static_cast<std::size_t>(warps * staging_floats(tile)) * sizeof(float);
+}
+constexpr std::size_t kMostSharedBytes = 227 * 1024;
+static_assert(shared_bytes(kSquareTile) + 128 <= kMostSharedBytes);
+static_assert(shared_bytes(kWideTile) + 128 <= kMostSharedBytes);
+
+template <class T>
+constexpr ptx::MatrixElement kElement =
+    dtype_of<T> == Dtype::f16 ? ptx::MatrixElement::f16 : ptx::MatrixElement::bf16;
+
+template <class T, Tile kTile, bool kTransposeA, bool kTransposeB>
+struct Slices {
+  using A = OperandSlice<T, kTile.m, !kTransposeA>;
+  using B = OperandSlice<T, kTile.n, kTransposeB>;
+  using Pipeline = BulkPipeline<kTile.stages>;
+  static_assert(A::kDepth == B::kDepth);
+  static constexpr int kDepth = A::kDepth;
+};
+
+// One thread: fills the pipeline with the slices of all of the block's tiles.
+template <class All, Tile kTile, class T>
+__device__ __forceinline__ void produce(const TensorMap& map_a, const TensorMap& map_b,
+                                        const BasicProblem<T>& p, const TileGrid& grid, int slices,
+                                        unsigned char* memory, typename All::Pipeline& pipeline) {
+  typename All::Pipeline::State state;
+  for (TileScheduler scheduler(grid); scheduler.has_tile(); scheduler.advance()) {
+    const TilePlace tile = scheduler.place();
+    const auto product = static_cast<int>(scheduler.product());
+    const int of_a = p.stride_a == 0 ? 0 : product, of_b = p.stride_b == 0 ? 0 : product;
+    const int row = static_cast<int>(tile.row) * kTile.m;
+    const int column = static_cast<int>(tile.column) * kTile.n;
+    KG_ROLLED
+    for (int slice = 0; slice < slices; ++slice, state.advance()) {
+      unsigned char* const a = memory + state.stage() * kTile.stage_bytes();
+      pipeline.producer_acquire(state, static_cast<unsigned>(kTile.stage_bytes()));
+      const int k = slice * All::kDepth;
+      All::A::load(a, map_a, row, k, of_a, pipeline.full(state));
+      All::B::load(a + All::A::kBytes, map_b, column, k, of_b, pipeline.full(state));
+    }
+  }
+}
+
+// Adds the products of a tile's slices to a warpgroup's sums, its rows being those from `row` on.
+template <class T, class All, Tile kTile>
+__device__ __forceinline__ void
+multiply(int slices, int row, unsigned char* memory, typename All::Pipeline& pipeline,
+         typename All::Pipeline::State& state, float (&sums)[kTile.n / 2]) {
+  const bool releases = threadIdx.x % kWarpgroup == 0;
+  typename All::Pipeline::State before = state;
+  KG_ROLLED
+  for (int slice = 0; slice < slices; ++slice) {
+    const unsigned char* const a = memory + state.stage() * kTile.stage_bytes();
+    const ptx::MatrixDescriptor of_a = All::A::matrix(a, row);
+    const ptx::MatrixDescriptor of_b = All::B::matrix(a + All::A::kBytes);
+    pipeline.consumer_wait(state);
+    ptx::wgmma_fence();
+    KG_UNROLL
+    for (unsigned step = 0; step < All::A::kSteps; ++step)
+      ptx::wgmma<kElement<T>, All::A::kIsAlongK, All::B::kIsAlongK>(
+          sums, of_a + step * All::A::kStepBytes, of_b + step * All::B::kStepBytes, true);
+    ptx::wgmma_commit();
+    ptx::wgmma_wait_group<1>();
+    if (slice > 0 && releases) pipeline.consumer_release(before);
+    before = state;
+    state.advance();
+  }
+  ptx::wgmma_wait_group<0>(sums);
+  if (slices > 0 && releases) pipeline.consumer_release(before);
+}
+
+// Puts those of a warp's sums that lie in the upper (half 0) or lower 8 of its 16 rows into shared
+// memory, kPitch floats from row to row.
+template <int kPitch, int kCount>
+__device__ __forceinline__ void gather_half(const float (&sums)[kCount], int half, float* rows) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  float* const to = rows + lane / 4 * kPitch + lane % 4 * 2;
+  const auto store = [&](int first) __attribute__((always_inline)) {
+    KG_UNROLL
+    for (int j = 0; j < kCount / 4; ++j)
+      ptx::store_shared(reinterpret_cast<float2*>(to + 8 * j),
+                        float2{sums[4 * j + first], sums[4 * j + first + 1]});
+  };
+  half == 0 ? store(0) : store(2);
+}
+
+// A warp's 16 rows of C, from `row` on.
+template <Tile kTile, class T>
+__device__ __forceinline__ void finish_rows(const BasicProblem<T>& p, std::int64_t product,
+                                            std::int64_t row, std::int64_t column, float* staged,
+                                            const float (&sums)[kTile.n / 2]) {
+  constexpr RowsOfTile kRows{kTile.n, staging_pitch(kTile), 32};
+  KG_ROLLED
+  for (int half = 0; half < 2; ++half, row += kStagedRows) {
+    const std::int64_t left = p.m - row;
+    if (left <= 0) break;
+    __syncwarp();
+    gather_half<kRows.pitch>(sums, half, staged);
+    __syncwarp();
+    const int rows = left < kStagedRows ? static_cast<int>(left) : kStagedRows;
+    write_rows<kRows, kPackElements<T>, false>(p, product, row, column, rows, staged);
+  }
+}
+
+} // namespace
+
+template <class T, bool kWide, bool kTransposeA, bool kTransposeB>
+__global__ void __launch_bounds__(tile_of(kWide).threads(), 1)
+    wgmma(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
+          BasicProblem<T> p, TileGrid grid, int slices) {
+  constexpr Tile kTile = tile_of(kWide);
+  using All = Slices<T, kTile, kTransposeA, kTransposeB>;
+  __shared__ typename All::Pipeline pipeline;
+  unsigned char* const memory = swizzled_tiles();
+  if (threadIdx.x == 0) pipeline.init(kTile.consumers());
+  __syncthreads();
+
+  const int warp = static_cast<int>(threadIdx.x) / 32, warpgroup = warp / 4;
+  if (warpgroup == kTile.consumers()) {
+    ptx::setmaxnreg_dec<kProducerRegisters>();
+    if (warp % 4 == 0 && ptx::elect_sync())
+      produce<All, kTile>(a, b, p, grid, slices, memory, pipeline);
+  } else {
+    ptx::setmaxnreg_inc<kConsumerRegisters>();
+    auto* const staged =
+        reinterpret_cast<float*>(memory + kTile.pipeline_bytes()) + warp * staging_floats(kTile);
+    typename All::Pipeline::State state;
+    for (TileScheduler scheduler(grid); scheduler.has_tile(); scheduler.advance()) {
+      float sums[kTile.n / 2] = {}; // from +0 on
+      multiply<T, All, kTile>(slices, warpgroup * kWarpgroupRows, memory, pipeline, state, sums);
+      const TilePlace tile = scheduler.place();
+      finish_rows<kTile>(p, scheduler.product(), std::int64_t{tile.row} * kTile.m + warp * 16,
+                         std::int64_t{tile.column} * kTile.n, staged, sums);
+    }
+  }
+}
+
+namespace {
+
+template <class T, bool kWide, bool kTransposeA, bool kTransposeB>
+void launch_wgmma(const BasicProblem<T>& p, Stream& stream) {
+  constexpr Tile kTile = tile_of(kWide);
+  using All = Slices<T, kTile, kTransposeA, kTransposeB>;
+  const TensorType type = dtype_of<T> == Dtype::f16 ? TensorType::f16 : TensorType::bf16;
+  TensorMap a{}, b{};
+  if (p.k > 0) { // else A and B may be null
+    a = All::A::map(p.a, type, p.m, p.k, p.lda, p.batch, p.stride_a);
+    b = All::B::map(p.b, type, p.n, p.k, p.ldb, p.batch, p.stride_b);
+  }
+  const std::int64_t tiles_m = div_up(p.m, kTile.m), tiles_n = div_up(p.n, kTile.n);
+  const unsigned tiles = count_blocks(tiles_m, tiles_n, p.batch);
+  const TileGrid grid{static_cast<unsigned>(tiles_m), static_cast<unsigned>(tiles_n),
+                      static_cast<unsigned>(p.batch)};
+  const auto places = static_cast<unsigned>(device_properties().sm_count);
+  launch(wgmma<T, kWide, kTransposeA, kTransposeB>,
+         {.grid = dim3(std::min(tiles, places)),
+          .block = dim3(static_cast<unsigned>(kTile.threads())),
+          .shared_bytes = shared_bytes(kTile),
+          .stream = &stream},
+         a, b, p, grid, static_cast<int>(div_up(p.k, All::kDepth)));
+}
+
+template <class T, bool kWide>
+void launch_wgmma(const BasicProblem<T>& p, Stream& stream) {
+  const bool transpose_b = p.transpose_b == Transpose::yes;
+  if (p.transpose_a == Transpose::yes) {
+    transpose_b ? launch_wgmma<T, kWide, true, true>(p, stream)
+                : launch_wgmma<T, kWide, true, false>(p, stream);
+  } else {
+    transpose_b ? launch_wgmma<T, kWide, false, true>(p, stream)
+                : launch_wgmma<T, kWide, false, false>(p, stream);
+  }
+}
+
+// Clocks of a step of k, by L2 (see above); the ends of a tile are those of its sums.
+constexpr TileTime kSquareTime{kSquareTile.m, kSquareTile.n, 13.2, 2200};
+constexpr TileTime kWideTime{kWideTile.m, kWideTile.n, 19.8, 4000};
+
+template <class T>
+double clocks_with_epilogue(const BasicProblem<T>& p, TileTime time) {
+  time.ends += epilogue_clocks(p, time);
+  return clocks(p, time);
+}
+
+} // namespace
+
+template <class T>
+bool wgmma_fits(const BasicProblem<T>& p) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() - kWideTile.n;
+  constexpr std::int64_t kMostStride = std::int64_t{1} << 38; // elements, below a map's 2^40 bytes
+  return p.m <= kMost && p.n <= kMost && p.k <= kMost && p.batch <= kMost &&
+         std::max({p.lda, p.ldb, p.stride_a, p.stride_b}) < kMostStride &&
+         rows_are_aligned(p.a, p.lda, p.stride_a) && rows_are_aligned(p.b, p.ldb, p.stride_b) &&
+         packs_fit(p);
+}
+
+template <class T>
+TileShape tile_shape_of_wgmma(const BasicProblem<T>& p) {
+  if (p.tiles != TileShape::automatic) return p.tiles;
+  return clocks_with_epilogue(p, kWideTime) < clocks_with_epilogue(p, kSquareTime)
+             ? TileShape::wide
+             : TileShape::square;
+}
+
+template <class T>
+void run_wgmma(const BasicProblem<T>& p, Stream& stream) {
+  if (tile_shape_of_wgmma(p) == TileShape::wide) return launch_wgmma<T, true>(p, stream);
+  launch_wgmma<T, false>(p, stream);
+}
+
+template bool wgmma_fits(const BasicProblem<f16>&);
+template bool wgmma_fits(const BasicProblem<bf16>&);
+template TileShape tile_shape_of_wgmma(const BasicProblem<f16>&);
+template TileShape tile_shape_of_wgmma(const BasicProblem<bf16>&);
+template void run_wgmma(const BasicProblem<f16>&, Stream&);
+template void run_wgmma(const BasicProblem<bf16>&, Stream&);
+
+} // namespace kg::gemm

@@ -1,0 +1,81 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A pipeline through shared memory: one thread fills its stages by bulk copies, and warpgroups
+// empty them. Each stage has two mbarriers: `full`, whose phase ends when all bytes that were
+// expected have come, and `empty`, whose phase ends when all consumers have released the stage.
+//
+//   __shared__ BulkPipeline<kStages> pipeline;
+//   if (threadIdx.x == 0) pipeline.init(consumers);
+//   __syncthreads();
+//   PipelineState<kStages> state;        // each role has its own, and never resets it
+//   producer: pipeline.producer_acquire(state, bytes);
+//             copies that complete at pipeline.full(state); state.advance();
+//   consumer: pipeline.consumer_wait(state); ... pipeline.consumer_release(state);
+//             state.advance();
+//
+// Architecture 9.0 and above.
+#pragma once
+
+#include "instructions/mbarrier.h"
+
+#include <cstdint>
+
+namespace kg {
+
+// Which stage is next, and which phase of its barriers. Both run on over tiles.
+template <int kStages>
+class PipelineState {
+ public:
+  __device__ __forceinline__ int stage() const { return stage_; }
+  // Of the phase in which this round's bytes come.
+  __device__ __forceinline__ unsigned parity() const { return parity_; }
+  __device__ __forceinline__ void advance() {
+    if (++stage_ < kStages) return;
+    stage_ = 0;
+    parity_ ^= 1;
+  }
+
+ private:
+  int stage_ = 0;
+  unsigned parity_ = 0;
+};
+
+template <int kStages>
+struct BulkPipeline {
+  using State = PipelineState<kStages>;
+  std::uint64_t full_[kStages], empty_[kStages];
+
+  // By one thread, before all threads of the block sync. consumers: releases that empty a stage.
+  __device__ __forceinline__ void init(unsigned consumers) {
+    KG_UNROLL
+    for (int i = 0; i < kStages; ++i) {
+      ptx::mbarrier_init(full_ + i, 1);
+      ptx::mbarrier_init(empty_ + i, consumers);
+    }
+    ptx::fence_mbarrier_init();
+  }
+
+  // Where the copies into the stage complete.
+  __device__ __forceinline__ std::uint64_t* full(const State& state) {
+    return full_ + state.stage();
+  }
+
+  // Waits until the stage is empty, and says how many bytes will come. In the first round nobody
+  // has used it: the phase before the first one counts as ended.
+  __device__ __forceinline__ void producer_acquire(const State& state, unsigned bytes) {
+    ptx::mbarrier_wait_parity(empty_ + state.stage(), state.parity() ^ 1);
+    ptx::mbarrier_arrive_expect_tx(full(state), bytes);
+  }
+
+  // Waits until the bytes have come.
+  __device__ __forceinline__ void consumer_wait(const State& state) {
+    ptx::mbarrier_wait_parity(full(state), state.parity());
+  }
+  // By one thread of a consumer, when nothing that the consumer has begun reads the stage any more.
+  __device__ __forceinline__ void consumer_release(const State& state) {
+    ptx::mbarrier_arrive(empty_ + state.stage());
+  }
+};
+
+} // namespace kg
