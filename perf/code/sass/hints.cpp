@@ -148,6 +148,20 @@ void add_instructions(std::vector<Hint>& hints, const Part& part, const Standing
                    lines.empty() ? "no line" : lines)});
 }
 
+// ptxas may move the wait for products in front of what was to run beside them.
+void add_special(std::vector<Hint>& hints, const Part& part) {
+  constexpr int kFew = 8;
+  const Overlap& overlap = part.overlap;
+  if (part.products.empty() || overlap.special < kFew ||
+      2 * overlap.beside_products >= overlap.special)
+    return;
+  hints.push_back({"special functions", part.line,
+                   fmt::format("{}: {} of {} special functions run beside wgmma: issue the next "
+                               "product first, and put the wait for an mbarrier between them and "
+                               "wgmma.wait_group, which ptxas moves in front of them",
+                               part.line, overlap.beside_products, overlap.special)});
+}
+
 void add_conversions(std::vector<Hint>& hints, const Part& part) {
   if (part.conversions < kManyConversions * part.instructions) return;
   const auto sorted = most(part.conversion_lines);
@@ -174,6 +188,7 @@ std::vector<Hint> hints_of(const Kernel& kernel, const Standing& standing, const
   add_serial_loads(hints, part);
   add_few_loads(hints, kernel, standing, gpu);
   add_instructions(hints, part, standing);
+  add_special(hints, part);
   add_calls(hints, kernel.analysis);
   add_integer_divisions(hints, part);
   add_local(hints, part);

@@ -14,7 +14,7 @@ namespace kg::sass {
 
 struct Hint {
   // "serial loads", "few loads", "library call", "division", "integer division", "conversions",
-  // "instructions" or "local memory".
+  // "instructions", "special functions" or "local memory".
   std::string kind;
   std::string line; // "row.h:25"
   std::string

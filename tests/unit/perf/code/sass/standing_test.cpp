@@ -179,6 +179,25 @@ TEST(Hints, OneDivisionPerThreadIsNone) {
   EXPECT_THAT(hints(one), IsEmpty());
 }
 
+TEST(Hints, ExponentialsThatWaitForProductsAreNamed) {
+  const auto kinds = [](bool waits_first) {
+    std::vector<std::string> lines = {".L_1:",
+                                      "HGMMA.64x64x16.F32.BF16 R24, gdesc[UR16], R24, gsb0"};
+    const std::string wait = "WARPGROUP.DEPBAR.LE gsb0, 0x0";
+    if (waits_first) lines.push_back(wait);
+    lines.insert(lines.end(), 8, "MUFU.EX2 R1, R1");
+    if (!waits_first) lines.push_back(wait);
+    lines.insert(lines.end(), {"@P0 BRA `(.L_1)", "EXIT"});
+    const Kernel kernel{"made", "made", analyse(test::functions(lines)).at(0), 168, 384, 0, 12};
+    std::vector<std::string> found;
+    for (const Hint& hint : hints_of(kernel, standing_of(kernel, &hopper()), &hopper()))
+      found.push_back(hint.kind);
+    return found;
+  };
+  EXPECT_THAT(kinds(true), testing::Contains("special functions"));
+  EXPECT_THAT(kinds(false), testing::Not(testing::Contains("special functions")));
+}
+
 TEST(Table, HasTheWorstFirstAndAHintOnceForAllItsKernels) {
   Kernel serial = kernel("one_by_one", 4), again = serial;
   again.key = "again";
