@@ -18,7 +18,6 @@
 #include "runtime/device_code.h"
 
 #include <cstdint>
-#include <cstring>
 
 namespace kg::attention {
 
