@@ -45,6 +45,27 @@ __device__ __forceinline__ unsigned char* swizzled_tiles() {
   return first + (kPatternBytes - over) % kPatternBytes;
 }
 
+// The map of matrices, `extents`[2] of them, of `extents`[1] lines of `extents`[0] elements that
+// lie `leading` elements apart, each `stride` elements behind the one before, with boxes of box[1]
+// lines of box[0] elements, swizzled.
+template <class T>
+TensorMap matrices_map(const T* data, TensorType type, const std::int64_t (&extents)[3],
+                       std::int64_t leading, std::int64_t stride, const unsigned (&box)[2]) {
+  const auto bytes = [](std::int64_t elements) {
+    return static_cast<std::uint64_t>(elements) * sizeof(T);
+  };
+  TiledTensor tensor;
+  tensor.type = type;
+  tensor.rank = 3;
+  tensor.base = const_cast<T*>(data);
+  for (unsigned i = 0; i < tensor.rank; ++i)
+    tensor.extent[i] = static_cast<std::uint64_t>(extents[i]);
+  tensor.stride = {bytes(leading), bytes(stride == 0 ? extents[1] * leading : stride)};
+  tensor.box = {box[0], box[1], 1};
+  tensor.swizzle = Swizzle::bytes128;
+  return encode(tensor);
+}
+
 // A slice of one operand, of kOuter rows of A or columns of B. kAlongK: elements that are
 // neighbours in k are neighbours in memory; else those in m or n, of 16-bit types alone.
 template <class T, int kOuter, bool kAlongK>
@@ -65,21 +86,9 @@ struct OperandSlice {
   // `stride` elements apart (0: the same for all).
   static TensorMap map(const T* data, TensorType type, std::int64_t outer, std::int64_t depth,
                        std::int64_t leading, std::int64_t count, std::int64_t stride) {
-    const auto bytes = [](std::int64_t elements) {
-      return static_cast<std::uint64_t>(elements) * sizeof(T);
-    };
-    const std::int64_t lines = kAlongK ? outer : depth;
-    TiledTensor tensor;
-    tensor.type = type;
-    tensor.rank = 3;
-    tensor.base = const_cast<T*>(data);
-    tensor.extent = {static_cast<std::uint64_t>(kAlongK ? depth : outer),
-                     static_cast<std::uint64_t>(lines),
-                     static_cast<std::uint64_t>(stride == 0 ? 1 : count)};
-    tensor.stride = {bytes(leading), bytes(stride == 0 ? lines * leading : stride)};
-    tensor.box = {static_cast<std::uint32_t>(kLine), static_cast<std::uint32_t>(kBoxLines), 1};
-    tensor.swizzle = Swizzle::bytes128;
-    return encode(tensor);
+    return matrices_map(
+        data, type, {kAlongK ? depth : outer, kAlongK ? outer : depth, stride == 0 ? 1 : count},
+        leading, stride, {static_cast<unsigned>(kLine), static_cast<unsigned>(kBoxLines)});
   }
 
   // Starts to copy the slice from (outer, k) on of matrix number `matrix` to `to`; all its bytes,

@@ -14,23 +14,14 @@
 #include "ops/attention/token_tile.h"
 #include "ops/attention/visible.h"
 #include "primitives/pack.h"
+#include "primitives/pack_pair.h"
 #include "runtime/device_code.h"
 
 #include <cstdint>
-#include <cstring>
 
 namespace kg::attention {
 
 inline constexpr int kWarpRows = 16; // of a block
-
-// Two neighbours as one register of mma's operands, the first in the lower half.
-template <class T>
-__device__ __forceinline__ unsigned pack_pair(float first, float second) {
-  unsigned bits;
-  const Pack<T, 2> pair{{from_float<T>(first), from_float<T>(second)}};
-  memcpy(&bits, &pair, sizeof bits);
-  return bits;
-}
 
 // Adds the products of operands a, 16 rows of the warp each, with rows of `tile` as columns of b:
 // 16 of the depth, from chunk 2 step on. What is read of the tile serves all of the warp's rows.

@@ -10,26 +10,29 @@
 //
 // A row-major A and a transposed B are contiguous in k, the others in m and n: wgmma takes 16-bit
 // elements either way, so nothing is turned. What lies outside of A and B the copies fill with
-// zeros. One group of products stays pending while the next slice is waited for; the stage of
-// the slice before is released then. Finished sums go through shared memory, a warp's 8 rows at a
-// time, in f32, so that C is read and written in whole rows, 16 bytes at a time, and rounded once.
+// zeros. One group of products stays pending while the next slice is waited for; the stage of the
+// slice before is released then. Finished sums are scaled, rounded and stored by bulk copies that
+// go on under the next tile (warp_store.h). Those that C, a bias or z is added to go through shared
+// memory in f32, a warp's 8 rows at a time, to be finished as the other variants' (finish.h), in
+// whole rows, 16 bytes at a time. Either way a warp waits for no other.
 //
-// Rows of all matrices begin at multiples of 16 bytes, which tensor maps demand of A and B, and
-// the accesses to C. Other problems are left to mma.
+// Rows of all matrices begin at multiples of 16 bytes, which tensor maps demand. Other problems are
+// left to mma.
 //
 // Bytes: a block reads (128 + 256) k elements, 85 flops per byte, from L2 or memory, 144 KiB of
 // which are under way at once. Flops: 2 m n k. In flops per clock of an H200's multiprocessor: the
 // matrix units 4,096; shared memory, of which an instruction of 128 clocks reads 80 bytes a clock
 // of 128, 6,554; L2, which gives each 38.8 bytes a clock, 3,310 (128x128: 2,483). Beside k a tile
-// costs about 4,000 clocks: 128 KiB of sums twice through shared memory, and 64 KiB to L2.
-// Expected share of the dense peak for m, n, k >= 4096: L2's 81 %, less 6 % for the ends of tiles
-// and 3 % for a last round of tiles that fills 88 % of the device: 74 %, or what the GPU's power
+// costs about 1,500 clocks: its 64 KiB through shared memory, 512, and a first slice's products
+// alone; with an epilogue 4,000, for 128 KiB of sums are written there and read.
+// Expected share of the dense peak for m, n, k >= 4096: L2's 81 %, less 2 % for the ends of tiles
+// and 3 % for a last round of tiles that fills 88 % of the device: 77 %, or what the GPU's power
 // limit leaves of it, as cuBLAS.
 // Why not mma's loop: mma.sync reaches 63 % of the matrix units, and takes its operands through
 // registers. Why a warpgroup has 64 rows of 256 columns and not 128 of 128: two instructions of 128
-// columns would read 96 bytes a clock. Why sums go through shared memory: from where wgmma leaves
-// them C would be written 16 bytes at a time. Not done: clusters of two that share B, for which L2
-// moves two thirds, and C by bulk copies, under the next tile's products.
+// columns would read 96 bytes a clock. Why C is not stored from registers: from where wgmma leaves
+// sums rows would be written 16 bytes at a time. Not done: clusters of two that share B, for which
+// L2 moves two thirds.
 #include "ops/gemm/finish.h"
 #include "ops/gemm/tile_rows.h"
 #include "ops/gemm/tile_time.h"
@@ -40,6 +43,7 @@
 #include "instructions/store_shared.h"
 #include "primitives/bulk_pipeline.h"
 #include "primitives/tile_scheduler.h"
+#include "primitives/warp_store.h"
 #include "primitives/warpgroup_tile.h"
 #include "runtime/device.h"
 #include "runtime/launch.h"
@@ -63,11 +67,15 @@ constexpr int kProducerRegisters = 40, kConsumerRegisters = 232;
 // half-warp stores over the banks.
 constexpr int kStagedRows = 8;
 constexpr int staging_pitch(const Tile& tile) { return tile.n + 8; } // floats
-constexpr int staging_floats(const Tile& tile) { return kStagedRows * staging_pitch(tile); }
+// A warp's bytes: as many as its 16 rows of results take (WarpStore), or 8 of sums.
+constexpr int staging_bytes(const Tile& tile) {
+  const int sums = kStagedRows * staging_pitch(tile) * static_cast<int>(sizeof(float));
+  return (sums + kPatternBytes - 1) / kPatternBytes * kPatternBytes;
+}
 constexpr std::size_t shared_bytes(const Tile& tile) {
   const int warps = tile.consumers() * kWarpgroup / 32;
-  return static_cast<std::size_t>(kTileAlignmentBytes + tile.pipeline_bytes()) +
-         static_cast<std::size_t>(warps * staging_floats(tile)) * sizeof(float);
+  return static_cast<std::size_t>(kTileAlignmentBytes + tile.pipeline_bytes() +
+                                  warps * staging_bytes(tile));
 }
 constexpr std::size_t kMostSharedBytes = 227 * 1024;
 static_assert(shared_bytes(kSquareTile) + 128 <= kMostSharedBytes);
@@ -175,7 +183,7 @@ __device__ __forceinline__ void finish_rows(const BasicProblem<T>& p, std::int64
 template <class T, bool kWide, bool kTransposeA, bool kTransposeB>
 __global__ void __launch_bounds__(tile_of(kWide).threads(), 1)
     wgmma(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
-          BasicProblem<T> p, TileGrid grid, int slices) {
+          const __grid_constant__ TensorMap c, BasicProblem<T> p, TileGrid grid, int slices) {
   constexpr Tile kTile = tile_of(kWide);
   using All = Slices<T, kTile, kTransposeA, kTransposeB>;
   __shared__ typename All::Pipeline pipeline;
@@ -190,16 +198,25 @@ __global__ void __launch_bounds__(tile_of(kWide).threads(), 1)
       produce<All, kTile>(a, b, p, grid, slices, memory, pipeline);
   } else {
     ptx::setmaxnreg_inc<kConsumerRegisters>();
-    auto* const staged =
-        reinterpret_cast<float*>(memory + kTile.pipeline_bytes()) + warp * staging_floats(kTile);
+    using Store = WarpStore<T, kTile.n>;
+    static_assert(Store::kBytes <= staging_bytes(kTile));
+    unsigned char* const staged = memory + kTile.pipeline_bytes() + warp * staging_bytes(kTile);
+    const bool plain = p.epilogue == Epilogue::none && !reads_c(p);
     typename All::Pipeline::State state;
     for (TileScheduler scheduler(grid); scheduler.has_tile(); scheduler.advance()) {
       float sums[kTile.n / 2] = {}; // from +0 on
       multiply<T, All, kTile>(slices, warpgroup * kWarpgroupRows, memory, pipeline, state, sums);
       const TilePlace tile = scheduler.place();
-      finish_rows<kTile>(p, scheduler.product(), std::int64_t{tile.row} * kTile.m + warp * 16,
-                         std::int64_t{tile.column} * kTile.n, staged, sums);
+      const std::int64_t row = std::int64_t{tile.row} * kTile.m + warp * 16;
+      const std::int64_t column = std::int64_t{tile.column} * kTile.n;
+      if (plain)
+        Store::begin(c, static_cast<int>(row), static_cast<int>(column),
+                     static_cast<int>(scheduler.product()), p.alpha, sums, staged);
+      else
+        finish_rows<kTile>(p, scheduler.product(), row, column, reinterpret_cast<float*>(staged),
+                           sums);
     }
+    Store::end();
   }
 }
 
@@ -215,6 +232,7 @@ void launch_wgmma(const BasicProblem<T>& p, Stream& stream) {
     a = All::A::map(p.a, type, p.m, p.k, p.lda, p.batch, p.stride_a);
     b = All::B::map(p.b, type, p.n, p.k, p.ldb, p.batch, p.stride_b);
   }
+  const TensorMap c = WarpStore<T, kTile.n>::map(p.c, type, p.m, p.n, p.ldc, p.batch, p.stride_c);
   const std::int64_t tiles_m = div_up(p.m, kTile.m), tiles_n = div_up(p.n, kTile.n);
   const unsigned tiles = count_blocks(tiles_m, tiles_n, p.batch);
   const TileGrid grid{static_cast<unsigned>(tiles_m), static_cast<unsigned>(tiles_n),
@@ -225,7 +243,7 @@ void launch_wgmma(const BasicProblem<T>& p, Stream& stream) {
           .block = dim3(static_cast<unsigned>(kTile.threads())),
           .shared_bytes = shared_bytes(kTile),
           .stream = &stream},
-         a, b, p, grid, static_cast<int>(div_up(p.k, All::kDepth)));
+         a, b, c, p, grid, static_cast<int>(div_up(p.k, All::kDepth)));
 }
 
 template <class T, bool kWide>
@@ -241,8 +259,8 @@ void launch_wgmma(const BasicProblem<T>& p, Stream& stream) {
 }
 
 // Clocks of a step of k, by L2 (see above); the ends of a tile are those of its sums.
-constexpr TileTime kSquareTime{kSquareTile.m, kSquareTile.n, 13.2, 2200};
-constexpr TileTime kWideTime{kWideTile.m, kWideTile.n, 19.8, 4000};
+constexpr TileTime kSquareTime{kSquareTile.m, kSquareTile.n, 13.2, 1000};
+constexpr TileTime kWideTime{kWideTile.m, kWideTile.n, 19.8, 1500};
 
 template <class T>
 double clocks_with_epilogue(const BasicProblem<T>& p, TileTime time) {
@@ -257,7 +275,7 @@ bool wgmma_fits(const BasicProblem<T>& p) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() - kWideTile.n;
   constexpr std::int64_t kMostStride = std::int64_t{1} << 38; // elements, below a map's 2^40 bytes
   return p.m <= kMost && p.n <= kMost && p.k <= kMost && p.batch <= kMost &&
-         std::max({p.lda, p.ldb, p.stride_a, p.stride_b}) < kMostStride &&
+         std::max({p.lda, p.ldb, p.ldc, p.stride_a, p.stride_b, p.stride_c}) < kMostStride &&
          rows_are_aligned(p.a, p.lda, p.stride_a) && rows_are_aligned(p.b, p.ldb, p.stride_b) &&
          packs_fit(p);
 }

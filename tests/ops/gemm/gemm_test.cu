@@ -337,8 +337,9 @@ KG_OWN_TEST(AutomaticAvoidsTilesThatAreMostlyPadding) {
       Stream stream;
       return gemm::run(problem, Variant::automatic, stream);
     };
-    const Variant fastest =
-        gemm::supports<T>(Variant::mma, gemm::Math::tf32) ? Variant::mma : Variant::naive;
+    const Variant fastest = gemm::supports<T>(Variant::wgmma)                   ? Variant::wgmma
+                            : gemm::supports<T>(Variant::mma, gemm::Math::tf32) ? Variant::mma
+                                                                                : Variant::naive;
     for (const gemm::Math math : {gemm::Math::f32, gemm::Math::tf32}) {
       EXPECT_EQ(chosen(3, 5, 3, math), Variant::naive);
       EXPECT_EQ(chosen(8, 65, 128, math), Variant::skinny);
