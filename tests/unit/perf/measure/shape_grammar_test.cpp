@@ -39,7 +39,7 @@ ShapeGrammar<Layer> grammar() {
       .number("window", &Layer::window, 7)
       .flag("causal", &Layer::causal)
       .demand([](const Layer& l) -> std::string {
-        return l.heads % l.kv_heads != 0 ? "kv must divide h" : "";
+        return l.kv_heads > 0 && l.heads % l.kv_heads != 0 ? "kv must divide h" : "";
       });
   return g;
 }

@@ -23,8 +23,31 @@ const Table& table() {
 }
 
 const std::map<std::string, std::string>& exempt() {
+  constexpr const char* kBulkCopies = "unit.bulk_copy runs it from PTX";
+  constexpr const char* kWarpgroups = "unit.warpgroup and unit.wgmma run it from PTX";
   static const std::map<std::string, std::string> forms = {
       {"trap", "it ends the kernel"},
+      // A warpgroup, a tensor map and an asynchronous copy are more than a snippet has.
+      {"cp.async.bulk.commit_group", kBulkCopies},
+      {"cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group", kBulkCopies},
+      {"cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
+       kBulkCopies},
+      {"cp.async.bulk.wait_group", kBulkCopies},
+      {"cp.async.bulk.wait_group.read", kBulkCopies},
+      {"cvta.param.u64", kBulkCopies}, // of a tensor map
+      {"elect.sync", kBulkCopies},
+      {"fence.mbarrier_init.release.cluster", kBulkCopies},
+      {"fence.proxy.async.shared::cta", kBulkCopies},
+      {"setmaxnreg.dec.sync.aligned.u32", kWarpgroups},
+      {"setmaxnreg.inc.sync.aligned.u32", kWarpgroups},
+      {"stmatrix.sync.aligned.m8n8.x4.shared.b16", kBulkCopies},
+      {"wgmma.commit_group.sync.aligned", kWarpgroups},
+      {"wgmma.fence.sync.aligned", kWarpgroups},
+      {"wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16", kWarpgroups},
+      {"wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16", kWarpgroups},
+      {"wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16", kWarpgroups},
+      {"wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16", kWarpgroups},
+      {"wgmma.wait_group.sync.aligned", kWarpgroups},
   };
   return forms;
 }
