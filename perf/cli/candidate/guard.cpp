@@ -14,8 +14,11 @@
 // Beyond another limit than that of time, and where a process stops itself, the exit code is 125
 // and standard error says why. Else the program's exit code, or the signal that ended it.
 //
-// Orphans become the guard's children (PR_SET_CHILD_SUBREAPER), so that what leaves its process
-// group or session is still found below it. The program may kill the guard.
+// Where the user may have one (root, or by a user namespace), the program gets a PID namespace: it
+// can signal nothing outside, and all of its processes end with the namespace's first one, however
+// fast they fork. Elsewhere orphans become the guard's children (PR_SET_CHILD_SUBREAPER), so that
+// what leaves its process group or session is still found below it, and the program may kill the
+// guard.
 #include "perf/cli/candidate/confine.h"
 
 #include <algorithm>
@@ -26,12 +29,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <dirent.h>
+#include <fcntl.h>
 #include <map>
 #include <optional>
+#include <sched.h>
 #include <string>
 #include <string_view>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -42,6 +49,7 @@ constexpr int kTimedOut = 124, kBeyond = 125, kUsage = 2;
 
 struct Limits {
   long with_parent = 0, seconds = 0, processes = 0, megabytes = 0, file_megabytes = 0; // 0: none
+  rlim_t tasks = 0; // threads of all processes, which the kernel counts (RLIMIT_NPROC)
   std::vector<std::string> writable; // none: where its user may
 };
 
@@ -95,8 +103,15 @@ std::vector<Process> below() {
   return found;
 }
 
-// Stopped first, so that none starts another while it is ended.
-void end_all() {
+// `first` is the first process of a namespace, with which the kernel ends all others, or 0. Else
+// they are stopped first, so that none starts another while it is ended.
+void end_all(pid_t first) {
+  if (first > 0) {
+    kill(first, SIGKILL);
+    while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
+    }
+    return;
+  }
   constexpr int kTries = 1000; // one that the kernel does not let go of must not keep us for ever
   for (int round = 0; round < kTries; ++round) {
     std::size_t running = 1;
@@ -117,8 +132,9 @@ void end_all() {
   }
 }
 
-// What is wrong; empty where nothing is. `stopped` counts the looks that found a stopped process.
-std::string beyond(const Limits& limits, int& stopped) {
+// What is wrong; empty where nothing is. `space`: the first process of the namespace, which is none
+// of the program's, or 0. `stopped` counts the looks that found a stopped process.
+std::string beyond(const Limits& limits, pid_t space, int& stopped) {
   const std::vector<Process> all = below();
   long pages = 0;
   bool any_stopped = false;
@@ -127,7 +143,8 @@ std::string beyond(const Limits& limits, int& stopped) {
     any_stopped = any_stopped || process.state == 'T';
   }
   stopped = any_stopped ? stopped + 1 : 0;
-  if (limits.processes > 0 && static_cast<long>(all.size()) > limits.processes)
+  if (limits.processes > 0 &&
+      static_cast<long>(all.size()) - (space > 0 ? 1 : 0) > limits.processes)
     return "it had more than " + std::to_string(limits.processes) + " processes at once";
   if (limits.megabytes > 0 && pages > limits.megabytes * ((1 << 20) / sysconf(_SC_PAGESIZE)))
     return "it held more than " + std::to_string(limits.megabytes) + " MiB of memory";
@@ -139,6 +156,7 @@ std::string beyond(const Limits& limits, int& stopped) {
 
 [[noreturn]] void become(char** command, const Limits& limits, const sigset_t& before) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (isatty(STDIN_FILENO) == 0) setpgid(0, 0); // kill(0, ...) is for its own group
   sigprocmask(SIG_SETMASK, &before, nullptr);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
@@ -146,6 +164,10 @@ std::string beyond(const Limits& limits, int& stopped) {
     const auto bytes = static_cast<rlim_t>(limits.file_megabytes) << 20;
     const rlimit files{bytes, bytes};
     setrlimit(RLIMIT_FSIZE, &files);
+  }
+  if (limits.tasks > 0) {
+    const rlimit tasks{limits.tasks, limits.tasks};
+    setrlimit(RLIMIT_NPROC, &tasks);
   }
   if (!limits.writable.empty())
     if (const std::string why = kg::candidate::confine(limits.writable); !why.empty()) {
@@ -155,6 +177,60 @@ std::string beyond(const Limits& limits, int& stopped) {
   execvp(command[0], command);
   std::fprintf(stderr, "kernelgrade-guard: %s: %s\n", command[0], std::strerror(errno));
   _exit(127);
+}
+
+bool write_line(const char* path, const std::string& line) {
+  std::FILE* const file = std::fopen(path, "we");
+  if (file == nullptr) return false;
+  const bool written = std::fputs(line.c_str(), file) >= 0;
+  return std::fclose(file) == 0 && written;
+}
+
+// From now on children begin a PID namespace. Without privileges that takes a user namespace, where
+// the user and the group are the same as outside.
+bool unshare_processes() {
+  if (unshare(CLONE_NEWPID) == 0) return true;
+  const std::string user = std::to_string(geteuid()), group = std::to_string(getegid());
+  return unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0 && write_line("/proc/self/setgroups", "deny") &&
+         write_line("/proc/self/uid_map", user + " " + user + " 1") &&
+         write_line("/proc/self/gid_map", group + " " + group + " 1");
+}
+
+// Tried by a child: where it fails halfway, the process is nobody's.
+bool may_unshare_processes() {
+  const pid_t child = fork();
+  if (child == 0) _exit(unshare_processes() ? 0 : 1);
+  int status = 0;
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+// What bounds a fork bomb before the guard sees it, or 0 where nothing does. The kernel counts by
+// user, and by user namespace since Linux 5.14; root it does not bound. A process has a thread for
+// each core, and some more.
+rlim_t most_tasks(long processes) {
+  utsname kernel{};
+  int major = 0, minor = 0;
+  if (processes == 0 || geteuid() == 0 || uname(&kernel) != 0 ||
+      std::sscanf(kernel.release, "%d.%d", &major, &minor) != 2 || major * 100 + minor < 514)
+    return 0;
+  constexpr long kMore = 8;
+  return static_cast<rlim_t>(processes * (sysconf(_SC_NPROCESSORS_ONLN) + kMore));
+}
+
+// The first process of a namespace. The kernel spares it the signals that it does not ask for, so
+// that a program in its place would not end by abort(). Writes how the program ended.
+[[noreturn]] void begin_namespace(char** command, const Limits& limits, const sigset_t& before,
+                                  int result) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const pid_t first = fork();
+  if (first == 0) {
+    close(result);
+    become(command, limits, before);
+  }
+  int status = 0;
+  for (pid_t ended = 0; first > 0 && (ended = wait(&status)) != first;)
+    if (ended < 0 && errno != EINTR) _exit(kUsage);
+  _exit(first > 0 && write(result, &status, sizeof status) == sizeof status ? 0 : kUsage);
 }
 
 // As the program ended.
@@ -172,7 +248,27 @@ int end_as(int status) {
   return 128 + signal;
 }
 
-int guard(char** command, const Limits& limits) {
+// Every tenth tick; at once where tasks of the system become many, as a fork bomb's do within
+// ticks.
+class Looks {
+ public:
+  bool is_time_to_look(long processes) {
+    constexpr int kTicks = 10;
+    struct sysinfo now {};
+    sysinfo(&now);
+    const bool many = processes > 0 && now.procs > tasks_ + processes;
+    if (!many && ++tick_ < kTicks) return false;
+    tick_ = 0;
+    tasks_ = now.procs;
+    return true;
+  }
+
+ private:
+  int tick_ = 0;
+  long tasks_ = 0; // at the last look
+};
+
+int guard(char** command, Limits limits) {
   using std::chrono::steady_clock;
   if (limits.with_parent > 0) prctl(PR_SET_PDEATHSIG, SIGTERM);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -180,32 +276,46 @@ int guard(char** command, const Limits& limits) {
   sigemptyset(&watched);
   for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT}) sigaddset(&watched, signal);
   sigprocmask(SIG_BLOCK, &watched, &before);
+  int result[2]; // how the program ended, from the first process of its namespace
+  if (pipe2(result, O_CLOEXEC) != 0) return std::perror("kernelgrade-guard: pipe"), kUsage;
+  const bool apart = may_unshare_processes() && unshare_processes();
+  if (apart) limits.tasks = most_tasks(limits.processes);
+  // A guard that shares its core with thousands comes too late. Root alone may ask for this.
+  const sched_param before_others{.sched_priority = 1};
+  sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &before_others);
   const pid_t first = fork();
   if (first < 0) return std::perror("kernelgrade-guard: fork"), kUsage;
+  if (first == 0 && apart) begin_namespace(command, limits, before, result[1]);
   if (first == 0) become(command, limits, before);
+  close(result[1]);
+  const pid_t space = apart ? first : 0;
 
   const auto end = steady_clock::now() + std::chrono::seconds(limits.seconds);
   int stopped = 0;
+  Looks looks;
   for (;;) {
-    constexpr timespec kLook{0, 50'000'000};
-    const int signal = sigtimedwait(&watched, nullptr, &kLook);
+    constexpr timespec kTick{0, 5'000'000};
+    const int signal = sigtimedwait(&watched, nullptr, &kTick);
     if (signal > 0 && signal != SIGCHLD) {
-      end_all();
+      end_all(space);
       return end_as(signal); // WTERMSIG of the number is the signal itself
     }
     int status = 0;
     for (pid_t ended = 0; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
       if (ended == first) {
-        end_all();
+        end_all(0); // with a namespace's first process the kernel has ended the others
+        if (apart && read(result[0], &status, sizeof status) != sizeof status)
+          return std::fputs("FAILED: the program could not be started\n", stderr), kBeyond;
         return end_as(status);
       }
-    if (const std::string why = beyond(limits, stopped); !why.empty()) {
-      end_all();
+    if (!looks.is_time_to_look(limits.processes)) continue;
+    if (const std::string why = beyond(limits, space, stopped); !why.empty()) {
+      end_all(space);
       std::fprintf(stderr, "FAILED: %s\n", why.c_str());
       return kBeyond;
     }
     if (limits.seconds > 0 && steady_clock::now() >= end) {
-      end_all();
+      end_all(space);
       std::fprintf(stderr, "FAILED: it was not done after %ld s\n", limits.seconds);
       return kTimedOut;
     }

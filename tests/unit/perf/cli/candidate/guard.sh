@@ -102,6 +102,19 @@ expect 'many processes' 125 'FAILED: it had more than 20 processes at once' --pr
   sh -c "for i in \$(seq 60); do setsid sleep $time & done; wait"
 none_left 'many processes' "$time"
 
+expect 'a signal to its process group' 137 '' -- sh -c 'kill -KILL 0' </dev/null
+if unshare --pid --fork true 2>/dev/null || unshare --user --pid --fork true 2>/dev/null; then
+  # shellcheck disable=SC2016
+  expect 'its number in a namespace' 0 '' -- sh -c '[ $$ -lt 10 ]'
+  time=$(waits)
+  expect 'a fork bomb' 125 'FAILED: it had more than 20 processes at once' --seconds 60 --processes 20 -- \
+    bash -c "exec 2>/dev/null; bomb() { bomb & bomb & sleep $time; }; bomb"
+  none_left 'a fork bomb' "$time"
+  expect 'an aborted one' 134 '' -- sh -c 'kill -ABRT $$'
+else
+  echo 'not shown: a fork bomb; this user may have no PID namespace'
+fi
+
 expect 'much memory' 125 'FAILED: it held more than 50 MiB of memory' --megabytes 50 -- sh -c 'x=$(head -c 120000000 /dev/zero | tr "\0" x); sleep 5'
 expect 'a large file' 153 '' --file-megabytes 1 -- sh -c 'exec head -c 3000000 /dev/zero >"$1"' sh "$work/large"
 (($(stat -c %s "$work/large") == 1 << 20)) || fail 'a large file: it has another size'
