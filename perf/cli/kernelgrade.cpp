@@ -13,6 +13,7 @@
 #include "perf/judge/gate.h"
 #include "perf/lab/study/record.h"
 #include "perf/measure/child_process.h"
+#include "perf/measure/environment.h"
 #include "runtime/atomic_file.h"
 #include "runtime/temporary_folder.h"
 #include "runtime/without_places.h"
