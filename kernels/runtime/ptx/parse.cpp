@@ -144,9 +144,11 @@ class Parser : private Lexer {
       variable.values.push_back(operand_text());
       return;
     }
-    while (!accept('}')) {
+    if (accept('}')) return;
+    for (;;) {
       variable.values.push_back(operand_text());
-      accept(',');
+      if (accept('}')) return;
+      expect(',');
     }
   }
 

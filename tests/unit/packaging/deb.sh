@@ -2,7 +2,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# deb.sh SOURCE BUILD EMULATOR: makes the Debian package twice from BUILD, which gives the same bytes, and uses what it unpacks (stranger.sh).
+# deb.sh SOURCE BUILD EMULATOR: makes the Debian package twice from BUILD, with files of other times the
+# second time, which gives the same bytes, and uses what it unpacks (stranger.sh).
 set -euo pipefail
 source=$(realpath "$1") build=$(realpath "$2")
 if ! command -v dpkg-shlibdeps >/dev/null; then
@@ -11,8 +12,10 @@ if ! command -v dpkg-shlibdeps >/dev/null; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export SOURCE_DATE_EPOCH=1700000000
+SOURCE_DATE_EPOCH=$(date +%s) # later than the build: dpkg-deb would keep the times of its files
+export SOURCE_DATE_EPOCH
 package=$("$source/packaging/deb" "$build" "$work/one")
+touch "$build/installed/compile-cuda"
 "$source/packaging/deb" "$build" "$work/two" >/dev/null
 cmp "$package" "$work/two/$(basename "$package")"
 dpkg-deb --field "$package" Depends | tee "$work/depends"
