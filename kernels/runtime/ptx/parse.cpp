@@ -140,16 +140,10 @@ class Parser : private Lexer {
   }
 
   void initialiser(Variable& variable) {
-    if (!accept('{')) {
-      variable.values.push_back(operand_text());
-      return;
-    }
-    if (accept('}')) return;
-    for (;;) {
-      variable.values.push_back(operand_text());
-      if (accept('}')) return;
-      expect(',');
-    }
+    const bool list = accept('{');
+    do variable.values.push_back(operand_text());
+    while (list && accept(','));
+    if (list) expect('}');
   }
 
   std::string operand_text() {
