@@ -129,7 +129,7 @@ struct RunningRow {
 
   // Of the sum of exponentials, in the scores' own scale.
   __device__ __forceinline__ float log_sum(float unit) const {
-    return sum == 0 ? -INFINITY : largest * unit + logf(sum);
+    return sum == 0 ? -INFINITY : fmaf(largest, unit, logf(sum));
   }
 };
 
