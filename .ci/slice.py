@@ -17,6 +17,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -59,12 +60,20 @@ def record_durations(build):
     print(f'{DURATIONS}: {len(measured)} families of {len(durations)} as measured in {build}')
 
 
+def listed_tests(build):
+    """The tests of the build tree, in order. CTest truncates LastTest.log of the folder in which it lists tests, even while a run writes
+    it there, so it lists them from a temporary folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f'{folder}/CTestTestfile.cmake', 'w', encoding='utf-8') as file:
+            file.write(f'subdirs("{os.path.abspath(build)}")\n')
+        return json.loads(output('ctest', '--test-dir', folder, '--show-only=json-v1'))['tests']
+
+
 def all_units(build, families=()):
     """The units of the build tree, by key; of these families alone, where some are named."""
     durations = recorded_durations()
     units = {}
-    listed = json.loads(output('ctest', '--test-dir', build, '--show-only=json-v1'))
-    for number, test in enumerate(listed['tests'], 1):
+    for number, test in enumerate(listed_tests(build), 1):
         values = {each['name']: each['value'] for each in test.get('properties', [])}
         labels = set(values.get('LABELS', []))
         if not labels & TIERS or values.get('FIXTURES_SETUP'):

@@ -14,7 +14,8 @@ for ((number = 0; number < count; ++number)); do
   # Nothing has changed since HEAD itself: the slice alone is listed.
   python3 .ci/slice.py --build "$build" --number $number --base HEAD --list | sed -nE 's/^ *[0-9.]+ s  //p' | tr ' ' '\n'
 done | sort >"$work/dealt"
-ctest --test-dir "$build" -N -L '^(mutants|nightly)$' | sed -nE 's/^ *Test +#[0-9]+: //p' | grep -vE '[.]build$' | sort >"$work/listed"
+printf 'subdirs("%s")\n' "$(realpath "$build")" >"$work/CTestTestfile.cmake" # in $build, CTest would truncate LastTest.log
+ctest --test-dir "$work" -N -L '^(mutants|nightly)$' | sed -nE 's/^ *Test +#[0-9]+: //p' | grep -vE '[.]build$' | sort >"$work/listed"
 [[ -s $work/listed ]] || { echo 'CTest lists none'; exit 1; }
 diff "$work/listed" "$work/dealt"
 echo "$(wc -l <"$work/dealt") tests, each in one of $count slices"
