@@ -8,6 +8,7 @@
 #include "perf/format/sinks.h"
 #include "perf/format/table.h"
 #include "perf/format/units.h"
+#include "perf/judge/command.h"
 #include "perf/measure/ab/compare_builds.h"
 #include "perf/measure/ab/git.h"
 #include "perf/measure/ab/listed_rows.h"

@@ -6,6 +6,7 @@
 #include "perf/cli/commands.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/shard.h"
+#include "perf/judge/command.h"
 #include "perf/report/rows.h"
 
 #include <algorithm>

@@ -1,8 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The five grades and the ratio that they band. Every grade anywhere (timing, cost, standing) comes
-// from here.
+// The five grades of a ratio. Timings, costs and comparisons with libraries all use these.
 #pragma once
 
 #include <limits>
@@ -12,7 +11,7 @@ namespace kg::judge {
 
 enum class Grade { excellent, good, fair, poor, critical };
 
-// The lowest ratio (baseline / measured, higher is better) of each grade; below poor lies critical.
+// The lowest ratio (baseline / measured, higher is better) of each grade. Below kPoor is critical.
 inline constexpr double kExcellent = 0.90;
 inline constexpr double kGood = 0.70;
 inline constexpr double kFair = 0.50;
@@ -21,7 +20,7 @@ inline constexpr double kPoor = 0.20;
 inline constexpr Grade kGrades[] = {Grade::excellent, Grade::good, Grade::fair, Grade::poor,
                                     Grade::critical};
 
-// Written so that a NaN, which compares false with everything, ends at the worst grade.
+// A NaN compares false with everything and gets the worst grade.
 constexpr Grade grade(double ratio) {
   if (ratio >= kExcellent) return Grade::excellent;
   if (ratio >= kGood) return Grade::good;
@@ -41,9 +40,8 @@ constexpr std::string_view name(Grade grade) {
   return "";
 }
 
-// baseline / measured of two costs >= 0. Nothing that stays nothing is as good as before (1);
-// nothing that becomes something is as bad as can be (0); something that becomes nothing is better
-// than any ratio can say (infinity).
+// baseline / measured of two costs >= 0. 0 -> 0 is 1 (unchanged), 0 -> positive is 0 (worst), and
+// positive -> 0 is infinity (best).
 constexpr double cost_ratio(double baseline, double measured) {
   if (measured == 0) return baseline == 0 ? 1.0 : std::numeric_limits<double>::infinity();
   return baseline / measured;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The committed timings of one op on one device: baselines/<gpu>/<op>.csv and
+// The committed timings of one operation on one device: baselines/<gpu>/<op>.csv and
 // baselines/host/<op>.csv.
 #pragma once
 
@@ -20,10 +20,10 @@ namespace kg::judge {
 
 inline constexpr int kTimingSchema = 1;
 
-// The time of the canary kernel that ran beside a row. On host it is required, since rows are
-// compared in canary units (a row's time over its canary's), so that another CPU does not matter
-// much. On a GPU rows are compared in time, among machines of one model; there a canary says
-// whether the machine is as fast as it was, and a row may do without.
+// The time of the canary kernel measured with a row. Required on the host, where rows are compared
+// in canary units (row time / canary time), which makes them nearly independent of the CPU. On a
+// GPU rows are compared in time, between GPUs of one model. There the canary is optional, and shows
+// whether the machine has kept its speed.
 struct Canary {
   CanaryKind kind = CanaryKind::memory;
   double median_ns = 0;
@@ -38,43 +38,42 @@ struct TimingRow {
   Interval ci_ns; // 99 %, of the median; low <= median <= high
   std::vector<double> process_medians_ns;
   std::optional<Canary> canary; // written "<kind>:<median_ns>"
-  double tol_pct = 0;           // the slow-down that is still no regression, in percent of the time
+  double tol_pct = 0;           // the tolerated slow-down, in percent of the time
   Status status = Status::gate;
-  double bytes = 0;     // that the row must move
-  double flops = 0;     // that it must compute
+  double bytes = 0;     // minimum traffic of the problem
+  double flops = 0;     // arithmetic of the problem
   std::string identity; // as Measured::identity (result.h)
-  std::string why;      // the reason given when the row was blessed
-  std::size_t line = 0; // where it was read; 0 for one that was not
+  std::string why;      // the reason given to `bless --why`
+  std::size_t line = 0; // in the file; 0 if the row was not read from one
 
   friend bool operator==(const TimingRow&, const TimingRow&) = default;
 };
 
-// What a baseline file holds. One that is not there is no problem where the device has not been
-// blessed, or not for this op.
+// The contents of a baseline file. A missing file is a problem only if `missing` is set.
 struct TimingFile {
   std::string path;
   bool exists = false;
-  std::vector<TimingRow> rows;   // sorted by key; without those that have a problem
-  std::vector<Problem> problems; // any of them makes the file useless as a judge
-  // It is not there, though the device is blessed and device.json does not name the op among those
-  // that are not: a deleted file must not switch its gate off.
+  std::vector<TimingRow> rows;   // valid rows, sorted by key
+  std::vector<Problem> problems; // any problem makes the file unusable for judging
+  // The file does not exist, the device has baselines, and device.json does not list the operation
+  // under not_blessed. Deleting a file must not disable its gate.
   bool missing = false;
 };
 
-// Reads <op>.csv: the file's name says which op its cases must belong to.
+// Reads <op>.csv. All cases in it must belong to that operation.
 TimingFile load_timings(const std::filesystem::path& path, Device device);
 
-// The same for contents that are at hand.
+// The same for contents in memory.
 TimingFile parse_timings(std::string_view contents, const std::string& path, Device device);
 
-// Writes the rows sorted and whole (atomic_file.h). Throws kg::Error, and writes nothing, if
+// Writes the rows sorted, atomically (atomic_file.h). Throws kg::Error without writing if
 // load_timings would refuse the result.
 void save_timings(const std::filesystem::path& path, const std::vector<TimingRow>& rows,
                   Device device);
 std::string format_timings(const std::vector<TimingRow>& rows);
 
-// Whether a baseline's row belongs to nothing that is `registered`. Rows for information only,
-// which vendors' are, belong to their case: what a library offers depends on its version.
+// Whether the row belongs to nothing in `registered`. Informational rows, such as those of
+// libraries, only need a registered case: their variants depend on the library's version.
 bool is_orphan(const TimingRow& row, const std::set<RowKey>& registered);
 
 } // namespace kg::judge

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turning measured rows into baseline rows. A bless says what the gate will hold everyone to, so it
-// refuses what it cannot vouch for, and changes nothing but the rows that it was given.
+// Turns measured rows into baseline rows. The gate holds every later run to them, so unsound
+// measurements are refused, and only the given rows change.
 #pragma once
 
 #include "perf/judge/baseline.h"
@@ -20,15 +20,15 @@ namespace kg::judge {
 
 struct BlessOptions {
   Device device = Device::host;
-  std::string why; // required where a row that exists changes, above all where it becomes slower
-  bool accept_bimodal = false; // bless the median of a row that has two modes
-  // device.json's: the canaries that the other rows were blessed beside, by kind, and the ceilings.
+  std::string why;             // required if an existing row changes
+  bool accept_bimodal = false; // accept rows whose process medians form two clusters
+  // From device.json: the canary times of the other rows, by kind, and the ceilings.
   std::map<std::string, double> canaries_ns;
   std::map<std::string, double> ceilings;
-  std::optional<Status> status;  // for the rows given; otherwise a row keeps its own
+  std::optional<Status> status;  // of the given rows; otherwise a row keeps its status
   std::optional<double> tol_pct; // likewise
-  // With these, rows of the file that are not among them are removed. Must be all rows registered
-  // for the op.
+  // If set: removes every row of the file outside this set, which must hold all rows registered for
+  // the operation.
   std::optional<std::set<RowKey>> remove_orphans_beside;
 };
 
@@ -38,14 +38,14 @@ std::string_view name(BlessAction action);
 struct BlessEntry {
   RowKey key;
   BlessAction action = BlessAction::refused;
-  double old_ns = 0;           // 0: there was no such row
-  double new_ns = 0;           // 0: there is none any more
-  std::optional<double> ratio; // old / new, on host in canary units
-  std::string reason;          // of a refusal
+  double old_ns = 0;           // 0: new row
+  double new_ns = 0;           // 0: removed row
+  std::optional<double> ratio; // old / new, on the host in canary units
+  std::string reason;          // of the refusal
 };
 
-// Whether the entries of a plan, of times or of exact quantities, ask for anything to be written,
-// and whether any was refused.
+// Whether any entry of a plan (for timings or exact quantities) needs writing, and whether any was
+// refused.
 template <class Entry>
 bool any_write(const std::vector<Entry>& entries) {
   return std::any_of(entries.begin(), entries.end(), [](const Entry& entry) {
@@ -59,22 +59,22 @@ bool any_refused(const std::vector<Entry>& entries) {
 }
 
 struct BlessPlan {
-  std::vector<TimingRow> rows;     // what the file is to hold
-  std::vector<BlessEntry> entries; // what becomes of each row given or removed, sorted by key
-  std::vector<std::string> faults; // why nothing may be written at all
-  bool changes() const;            // there is something to write, and it may be written
+  std::vector<TimingRow> rows;     // the new contents of the file
+  std::vector<BlessEntry> entries; // one per given or removed row, sorted by key
+  std::vector<std::string> faults; // reasons to write nothing at all
+  bool changes() const;            // there is something to write, and nothing forbids it
   int exit_code() const;           // 1 if anything was refused, 0 otherwise
 };
 
-// Decides, and touches no file. All `measured` rows belong to `file`'s op. Refused rows stay as
-// they were; the others are blessed.
+// Plans without touching any file. All `measured` rows must belong to the operation of `file`.
+// Refused rows keep their old values; the others are blessed.
 BlessPlan plan_bless(const TimingFile& file, const std::vector<Measured>& measured,
                      const BlessOptions& options);
 
-// Writes the plan's rows to `path`, unless nothing changes or nothing may be written.
+// Writes the plan to `path` if plan.changes().
 void carry_out(const BlessPlan& plan, const std::filesystem::path& path, Device device);
 
-// The entries as a table of old and new times for a terminal, then the faults.
+// A table of old and new times for the terminal, followed by the faults.
 std::string text(const BlessPlan& plan);
 
 } // namespace kg::judge

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/command.h"
 
+#include <fmt/format.h>
 #include <sstream>
 #include <utility>
 
@@ -43,6 +44,12 @@ std::string quoted(const std::string& path) {
 std::string command(const std::string& arguments) { return set().kernelgrade + " " + arguments; }
 
 std::string ctest_command(const std::string& arguments) { return set().ctest + " " + arguments; }
+
+std::string row_command(std::string_view command, std::string_view op, std::string_view dtype,
+                        const RowKey& key) {
+  return judge::command(fmt::format("{} --op {} --dtype {} --case {} --variant {} --mode {}",
+                                    command, op, dtype, key.case_id, key.variant, name(key.mode)));
+}
 
 void set_commands(Commands commands) { set() = std::move(commands); }
 

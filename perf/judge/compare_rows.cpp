@@ -4,7 +4,6 @@
 
 #include "perf/judge/limits.h"
 #include "perf/judge/peers.h"
-#include "perf/judge/roof.h"
 
 #include <algorithm>
 #include <cmath>
@@ -93,8 +92,8 @@ Examined examine(const Measured& row, const TimingRow* baseline, const std::vect
   // Another host may well be faster than the ceilings of the blessed one.
   const bool other_host = options.device == Device::host && !options.other_machine.empty();
   seen.defect = find_defect(row, options.device);
-  if (!seen.defect && !other_host && roof_excess(row, options.ceilings))
-    seen.defect = Cause::beyond_roof;
+  if (!seen.defect && !other_host) seen.excess = roof_excess(row, options.ceilings);
+  if (seen.excess) seen.defect = Cause::beyond_roof;
   if (seen.defect || !baseline) return seen;
   seen.roof = roof_share(row, options.ceilings);
   seen.disturbed = row.tags.contains(kThrottledTag) || row.tags.contains(kForeignTag);

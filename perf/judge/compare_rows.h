@@ -1,53 +1,54 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One measured row against its baseline row: whether they can be compared, how many times as fast
-// it is, and how healthy the canaries are. screen.h judges that, wording.h says it.
+// Compares one measured row with its baseline row: whether they are comparable, the ratio of their
+// times, and the health of the canaries. screen.h judges the comparison.
 #pragma once
 
 #include "perf/judge/gate.h"
+#include "perf/judge/roof.h"
 
 #include <optional>
 #include <vector>
 
 namespace kg::judge {
 
-// Whether the row has the machine code and the launches of its baseline, as far as they are known.
+// Whether machine code and launches are those of the baseline.
 enum class Same { unknown, yes, no };
 
 struct Comparison {
-  double ratio = 0; // baseline / measured, canary-normalised where the device's rule says so
+  double ratio = 0; // baseline / measured time, divided by the drift where `scale` says so
   Interval interval;
-  double scale = 1;     // the drift, where that rule says so; otherwise 1
-  double drift = 1;     // today's canary time over the blessed one; 1 where there is none
-  bool canary = false;  // both rows have one
-  bool healthy = false; // both have one, and it can be believed
+  double scale = 1;     // the drift if times are compared in canary units, otherwise 1
+  double drift = 1;     // canary time now / when blessed; 1 without a canary
+  bool canary = false;  // both rows have a canary
+  bool healthy = false; // and it is within its limits
   Same code = Same::unknown;
 };
 
-// All that the judge looks at of a row.
+// Everything that judge() looks at for one row.
 struct Examined {
   std::optional<Cause> defect;
-  std::optional<double> roof; // the share of it that the row reaches
-  bool disturbed = false;     // no time of the machine alone: it was throttled, or others ran on it
-  bool other_canary = false;  // the baseline's is of another kind
-  Comparison found;           // where there is a baseline, and none of the above
-  // Beside the vendor's row of the same case and mode that was the fastest when it was blessed;
-  // only where there is none of the same library beside one of another version. Nothing where no
-  // vendor's row is in both, where either has no time, or where an identity (of a vendor's row its
-  // library and version) is not known. On a host a library's time says little: it depends on what
-  // the processor offers.
+  std::optional<RoofExcess> excess; // set if the defect is Cause::beyond_roof
+  std::optional<double> roof;       // the share of the nearest ceiling that the row reaches
+  bool disturbed = false;           // the device was throttled, or other processes used it
+  bool other_canary = false;        // the baseline has a canary of a different kind
+  Comparison found;                 // if there is a baseline and none of the above applies
+  // Against the library row of the same case and mode that was fastest when blessed. A row of the
+  // same library version is preferred to one of another version. Empty if no library row with a
+  // time and a known version is in both files. GPU only: on a host, a library's time depends on
+  // the instruction sets of the processor.
   std::optional<Standing> standing;
 };
 
-// `baseline` is a row of `file` or null.
+// `baseline` points into `file`, or is null.
 Examined examine(const Measured& row, const TimingRow* baseline, const std::vector<Measured>& run,
                  const TimingFile& file, const GateOptions& options);
 
-// All but Cause::beyond_roof.
+// Finds every defect except Cause::beyond_roof.
 std::optional<Cause> find_defect(const Measured& row, Device device);
 
-// Both rows must be free of defects, and their canaries, where both have one, of one kind.
+// Requires rows without defects, and canaries of the same kind if both have one.
 Comparison compare(const Measured& measured, const TimingRow& baseline, Device device);
 
 } // namespace kg::judge

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the lines of a file to an exact table's rows and back. Where the table has metrics, one line
+// Converts lines of a file to rows of an exact table and back. If the table has metrics, one line
 // holds the rows of all of them (MetricColumns).
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace kg::judge {
 
-// The rows of a line whose fields have passed the schema's checks. What no single field can see is
+// The rows of a line whose fields passed the schema's checks. Contradictions between fields are
 // added to `complaints`.
 std::vector<ExactRow> rows_of(const ExactTable& table, const TableRow& line,
                               std::vector<Complaint>& complaints);
 
-// The fields of each line, as write_table takes them. Throws kg::Error where a row does not fit the
-// table, or rows of one line contradict each other.
+// The fields of each line for write_table. Throws kg::Error if a row does not fit the table, or
+// rows of one line contradict each other.
 std::vector<std::vector<std::string>> lines_of(const ExactTable& table,
                                                const std::vector<ExactRow>& rows);
 

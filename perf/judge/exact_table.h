@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Baselines of what has no noise: costs counted on the executor (baselines/simt/<op>.csv) and the
-// resources that kernels take (baselines/resources/<arch>-cuda<major.minor>.csv). Both are tables
-// of quantities by key, so that one gate and one bless serve both.
+// Baselines of quantities without noise: costs counted on the emulator (baselines/simt/<op>.csv)
+// and resources of compiled kernels (baselines/resources/<arch>-cuda<major.minor>.csv). Both are
+// tables of quantities by key, so one gate and one bless serve both.
 #pragma once
 
 #include "perf/format/csv.h"
@@ -19,51 +19,49 @@
 
 namespace kg::judge {
 
-// What a change of a quantity means. neither: it informs and fails nobody.
+// Which direction of change is an improvement. neither: informational, never fails.
 enum class Better { lower, higher, neither };
 
 struct Quantity {
   std::string_view name; // the column's
   Better better = Better::lower;
-  std::string_view hint = {}; // what usually makes it worse, for the message of a regression
-  // Read by a tool that not every machine has: NaN where it was not there, and not compared.
+  std::string_view hint = {}; // the usual cause of a regression, for the message
+  // Comes from a tool that may be missing; then the value is NaN and is not compared.
   bool optional = false;
 };
 
-// A metric's columns in a file that has several rows in a line: the metric is the row's last key,
-// and the row's quantities are a value and its minimum.
+// The columns of a metric in a file with several rows per line. The metric is the last key of its
+// row; the row's quantities are a value and its minimum.
 struct MetricColumns {
-  std::string_view name;                // of the metric, and of the column of its value
+  std::string_view name;                // of the metric and of its value's column
   std::string_view minimum_column = {}; // empty: every minimum is `minimum`
   double minimum = 0;
-  bool of_compiler = false; // its row has the line's counter_id, the others have none
-  bool optional = false;    // files whose rows lack it have no column of it
+  bool of_compiler = false; // depends on the compiler: its row has the line's counter_id
+  bool optional = false;    // the column may be missing
 };
 
-// A kind of table. The columns of its file: the key, the quantities, `counter_id` if `counted`, and
-// `why`.
+// A kind of table. Columns of its file: the keys, the quantities, `counter_id` if `counted`, `why`.
 struct ExactTable {
   Schema schema; // of the file
   std::vector<std::string_view> keys;
   std::vector<Quantity> quantities;
-  // Where there are any, a line of the file holds all rows that differ in their last key alone: the
-  // metrics' columns stand for that key and the quantities, and an empty field for no row.
+  // If not empty, one line holds all rows that differ only in their last key: these columns replace
+  // that key and the quantities, and an empty field means no row.
   std::vector<MetricColumns> metrics = {};
-  bool counted = false; // rows name the compiler and flags whose counts they are
-  // The place of the quantity that is the least the first quantity can be; 0 in it: nothing is
-  // known.
+  bool counted = false; // rows name the compiler and flags that produced the counts
+  // The index of the quantity that is a lower bound of the first one; its value 0 means unknown.
   std::optional<std::size_t> minimum;
-  std::string_view site = "most of it at"; // what stands before a row's site in a message
-  bool file_is_op = false; // the file's name is the op that the first key column must belong to
-  // The options that choose a row on the command line, from its key.
+  std::string_view site = "most of it at"; // precedes a row's site in a message
+  bool file_is_op = false;                 // the file is named after the operation of its first key
+  // The command line options that select the row with this key.
   std::string (*filter)(const std::vector<std::string>& key) = nullptr;
 
-  // What the rows of one line of the file have in common.
+  // The part of the key that all rows of one line share.
   std::vector<std::string> line_key(std::vector<std::string> key) const;
 };
 
-// Key: case, variant, metric (perf/code/cost/metrics.h). Quantities: value, and minimum, the least
-// that the problem itself needs (0 where nothing is known).
+// Key: case, variant, metric (perf/code/cost/metrics.h). Quantities: value, and minimum, a lower
+// bound that follows from the problem (0: unknown).
 const ExactTable& cost_table();
 
 // Key: kernel, "<op>.<name>". Quantities, in this order: registers, spill_bytes, local_bytes,
@@ -75,15 +73,15 @@ const ExactTable& resource_table();
 struct ExactRow {
   std::vector<std::string> key;
   std::vector<double> values; // in the order of ExactTable::quantities, >= 0
-  std::string counter_id;     // empty where the table is not counted
-  std::string why;            // the reason given when the row's line last changed
-  std::size_t line = 0;       // where it was read; 0 for one that was not
+  std::string counter_id;     // empty if the table is not `counted`
+  std::string why;            // the reason given when the line last changed
+  std::size_t line = 0;       // in the file; 0 if the row was not read from one
 
   friend bool operator==(const ExactRow&, const ExactRow&) = default;
 };
 
-// When a row's quantities gate. same_counter: they depend on the compiler, and gate only where the
-// baseline was counted under the same counter_id.
+// When a row's quantities gate. same_counter: they depend on the compiler, and gate only if the
+// baseline has the same counter_id.
 enum class Gating { always, same_counter, never };
 
 constexpr std::string_view name(Gating gating) {
@@ -97,14 +95,14 @@ constexpr std::string_view name(Gating gating) {
 
 // One row as counted or compiled now.
 struct ExactMeasured {
-  ExactRow row; // `why` and `line` are not looked at
+  ExactRow row; // `why` and `line` are ignored
   Gating gating = Gating::always;
-  std::string site; // "<file>:<line>" of what costs most, of a resource the kernel's; where known
-  std::string hint; // what usually helps, for the message of a regression
-  std::string fault = {};                        // why the row must not pass; empty where it may
-  std::map<std::string, std::string> hints = {}; // by quantity, better ones than the table's
-  // Why values are taken from the baseline, since nothing that decides them has changed; empty
-  // where all were measured.
+  std::string site;       // "<file>:<line>" of the largest cost, or of the kernel; may be empty
+  std::string hint;       // the usual fix, for the message of a regression
+  std::string fault = {}; // why the row must not pass; may be empty
+  std::map<std::string, std::string> hints = {}; // replace the table's, by quantity
+  // Why values were copied from the baseline (nothing that determines them changed); empty if all
+  // were measured.
   std::string as_blessed = {};
 
   friend bool operator==(const ExactMeasured&, const ExactMeasured&) = default;
@@ -113,32 +111,32 @@ struct ExactMeasured {
 // "gemm.f32.m64_n64_k64_nn tiled barriers"
 std::string key_text(const ExactRow& row);
 
-// A whole number in full, since one event more is a regression; other numbers as csv_number.
+// Integers in full, since one more event is a regression; other numbers as csv_number.
 std::string exact_number(double value);
 
-// Whether every value is a number from 0, or one that was not read.
+// Whether every value is >= 0, or NaN for an optional quantity.
 bool are_numbers(const ExactTable& table, const ExactRow& row);
 
-// Why a row counted less than its minimum, which no kernel can do that does its work; empty where
-// it did not.
+// The complaint about a count below its minimum, which means that accesses were missed; empty if
+// there is none.
 std::string below_minimum(const ExactTable& table, const ExactRow& row);
 
-// As every value is once it has been written and read: the form in which values are compared.
+// The value after writing it to a file and reading it back. Values are compared in this form.
 double as_written(double value);
 
-// What a file holds. One that is not there is no problem: nothing has been blessed.
+// The contents of a file. A missing file is not a problem: nothing has been blessed.
 struct ExactFile {
   std::string path;
   bool exists = false;
-  std::vector<ExactRow> rows;    // sorted by key; without those that have a problem
-  std::vector<Problem> problems; // any of them makes the file useless as a judge
+  std::vector<ExactRow> rows;    // valid rows, sorted by key
+  std::vector<Problem> problems; // any problem makes the file unusable for judging
 };
 
 ExactFile load_exact(const ExactTable& table, const std::filesystem::path& path);
 ExactFile parse_exact(const ExactTable& table, std::string_view contents, const std::string& path);
 
-// Writes the rows sorted and whole. Throws kg::Error, and writes nothing, if load_exact would
-// refuse the result.
+// Writes the rows sorted, atomically. Throws kg::Error without writing if load_exact would refuse
+// the result.
 void save_exact(const ExactTable& table, const std::filesystem::path& path,
                 const std::vector<ExactRow>& rows);
 std::string format_exact(const ExactTable& table, const std::vector<ExactRow>& rows);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/gate.h"
 
-#include "perf/judge/command.h"
 #include "perf/judge/compare_rows.h"
 #include "perf/judge/screen.h"
 #include "perf/judge/wording.h"
@@ -90,13 +89,19 @@ void compare_with_baseline(RowResult& result, const Examined& seen, const Opinio
   conclude(result, opinion.verdict, opinion.cause);
 }
 
+struct Judged {
+  RowResult result;
+  Evidence evidence;
+};
+
 // `row` is what was measured for `wanted`, or null; `file` is its op's baseline file.
-RowResult judge_row(const Registered& wanted, const Measured* row, const TimingFile& file,
-                    const std::vector<Measured>& run, const GateOptions& options) {
-  RowResult result = result_for(wanted);
+Judged judge_row(const Registered& wanted, const Measured* row, const TimingFile& file,
+                 const std::vector<Measured>& run, const GateOptions& options) {
   const TimingRow* baseline = find(file, wanted.key);
-  const Examined seen = row ? examine(*row, baseline, run, file, options) : Examined{};
-  Opinion opinion;
+  Judged judged = {result_for(wanted), {.file = &file, .row = row, .baseline = baseline}};
+  auto& [result, evidence] = judged;
+  Examined& seen = evidence.seen;
+  if (row) seen = examine(*row, baseline, run, file, options);
   if (baseline) result.baseline_ns = baseline->median_ns;
   if (!file.problems.empty()) {
     conclude(result, Verdict::invalid, Cause::malformed);
@@ -112,8 +117,8 @@ RowResult judge_row(const Registered& wanted, const Measured* row, const TimingF
     if (seen.other_canary) {
       conclude(result, Verdict::invalid, Cause::other_canary);
     } else {
-      opinion = opinion_of(seen, *row, *baseline, options);
-      compare_with_baseline(result, seen, opinion, *baseline);
+      evidence.screened = opinion_of(seen, *row, *baseline, options);
+      compare_with_baseline(result, seen, evidence.screened, *baseline);
     }
   } else {
     result.measured_ns = row->median_ns;
@@ -125,11 +130,15 @@ RowResult judge_row(const Registered& wanted, const Measured* row, const TimingF
   // Of a library's row that was not measured nothing is known, and that fails as any other.
   const bool wrong_vendor =
       row && result.kind == Kind::vendor && result.verdict == Verdict::invalid;
-  const bool informs = wrong_vendor || (baseline && baseline->status == Status::info);
-  if (informs) inform(result);
+  evidence.informs = wrong_vendor || (baseline && baseline->status == Status::info);
+  if (evidence.informs) inform(result);
   if (baseline && baseline->status == Status::xfail) expect_failure(result);
-  word(result, {&file, row, baseline, &seen, opinion.detectable_pct, informs}, options);
-  return result;
+  return judged;
+}
+
+Judged concluded(RowResult result, Verdict verdict, Cause cause) {
+  conclude(result, verdict, cause);
+  return {std::move(result), {}};
 }
 
 // Strictness works on one test at a time, and a test is an op with a dtype: a run of many must not
@@ -170,91 +179,6 @@ std::map<RowKey, const Measured*> by_key(const std::vector<Measured>& measured,
 
 } // namespace
 
-std::string_view name(Verdict verdict) {
-  switch (verdict) {
-  case Verdict::pass: return "pass";
-  case Verdict::improved: return "improved";
-  case Verdict::regressed: return "regressed";
-  case Verdict::inconclusive: return "inconclusive";
-  case Verdict::invalid: return "invalid";
-  case Verdict::unblessed: return "unblessed";
-  case Verdict::env: return "env";
-  case Verdict::skipped: return "skipped";
-  }
-  return "";
-}
-
-int usual_exit(Verdict verdict) {
-  switch (verdict) {
-  case Verdict::pass:
-  case Verdict::improved: return kExitPass;
-  case Verdict::regressed:
-  case Verdict::invalid: return kExitFail;
-  case Verdict::inconclusive:
-  case Verdict::unblessed:
-  case Verdict::env:
-  case Verdict::skipped: return kExitSkip;
-  }
-  return kExitFail;
-}
-
-RowResult result_for(const Registered& row) {
-  RowResult result;
-  result.op = row.op;
-  result.dtype = row.dtype;
-  result.key = row.key;
-  result.category = row.category;
-  result.kind = row.kind;
-  result.informs = row.kind == Kind::vendor;
-  return result;
-}
-
-RowResult result_for(const Measured& row) {
-  return result_for(Registered{row.op, row.dtype, row.key, row.category, row.kind, true});
-}
-
-void conclude(RowResult& row, Verdict verdict, Cause cause) {
-  row.verdict = verdict;
-  row.cause = cause;
-  row.exit_code = usual_exit(verdict);
-  row.grade.reset();
-  if (row.ratio && row.exit_code != kExitSkip) row.grade = grade(*row.ratio);
-}
-
-std::string row_command(std::string_view command, std::string_view op, std::string_view dtype,
-                        const RowKey& key) {
-  return judge::command(fmt::format("{} --op {} --dtype {} --case {} --variant {} --mode {}",
-                                    command, op, dtype, key.case_id, key.variant, name(key.mode)));
-}
-
-std::string grade_text(Grade shown, Interval ratio_interval) {
-  const Grade worst = grade(ratio_interval.low), best = grade(ratio_interval.high);
-  if (worst == best) return std::string(name(shown));
-  return fmt::format("{}..{}", name(worst), name(best));
-}
-
-int exit_of_rows(const std::vector<RowExit>& rows, bool strict) {
-  constexpr std::size_t kStrictShare = 20; // one undecided row in so many
-  std::size_t gated = 0, undecided = 0;
-  for (const RowExit& row : rows) {
-    if (row.code == kExitFail) return kExitFail;
-    if (row.informs) continue;
-    ++gated;
-    if (row.code == kExitSkip) ++undecided;
-  }
-  if (strict) return gated > undecided && kStrictShare * undecided <= gated ? kExitPass : kExitFail;
-  return gated == 0 || 2 * undecided > gated ? kExitSkip : kExitPass;
-}
-
-int combined_exit(const std::vector<int>& exits, bool strict) {
-  const auto any = [&](int code) {
-    return std::find(exits.begin(), exits.end(), code) != exits.end();
-  };
-  if (exits.empty() || any(kExitFail)) return kExitFail;
-  if (any(kExitSkip)) return strict ? kExitFail : kExitSkip;
-  return kExitPass;
-}
-
 void set_exit(GateResult& result, bool strict) {
   constexpr std::string_view kStrict =
       "strict (KERNELGRADE_STRICT): a test that would be skipped fails";
@@ -290,25 +214,24 @@ GateResult judge(const std::vector<Measured>& measured,
           "; a GPU was promised (KERNELGRADE_REQUIRE_GPU): give one to this job");
   }
   const TimingFile no_file;
+  std::vector<Judged> all;
   for (const Registered& row : registered) {
     if (!row.selected) continue;
     if (!options.no_device.empty()) {
-      RowResult& skipped = result.rows.emplace_back(result_for(row));
-      conclude(skipped, Verdict::skipped, Cause::no_device);
-      word(skipped, {}, options);
+      all.push_back(concluded(result_for(row), Verdict::skipped, Cause::no_device));
       continue;
     }
     const auto file = baselines.find(row.op);
     const auto found = rows.find(row.key);
-    result.rows.push_back(judge_row(row, found == rows.end() ? nullptr : found->second,
-                                    file == baselines.end() ? no_file : file->second, measured,
-                                    options));
+    all.push_back(judge_row(row, found == rows.end() ? nullptr : found->second,
+                            file == baselines.end() ? no_file : file->second, measured, options));
   }
-  for (const auto& [key, row] : rows) {
-    if (known.contains(key)) continue;
-    RowResult& stranger = result.rows.emplace_back(result_for(*row));
-    conclude(stranger, Verdict::invalid, Cause::not_registered);
-    word(stranger, {}, options);
+  for (const auto& [key, row] : rows)
+    if (!known.contains(key))
+      all.push_back(concluded(result_for(*row), Verdict::invalid, Cause::not_registered));
+  for (Judged& row : all) {
+    word(row.result, row.evidence, options);
+    result.rows.push_back(std::move(row.result));
   }
   set_exit(result, options.strict);
   return result;

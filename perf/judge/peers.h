@@ -1,13 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows that another framework measured (perf/peers): they are no variants of this build, and stand
-// beside ours all the same.
+// Rows measured by other frameworks (perf/peers). They are not variants of this build, but are
+// reported with it.
 #pragma once
 
 #include "perf/judge/command.h"
-#include "perf/judge/gate.h"
 #include "perf/judge/result.h"
+#include "perf/judge/row_result.h"
 
 #include <fmt/format.h>
 #include <string>
@@ -16,12 +16,12 @@
 namespace kg::judge {
 
 inline constexpr const char* kPeerTag = "peer"; // its value is the framework
-// Of a model that is trained: what it lost before each step and behind the last, and what we did.
+// For a trained model: its loss before each step and after the last, and ours.
 inline constexpr const char* kLossesTag = "losses";
 inline constexpr const char* kOurLossesTag = "our_losses";
 
-// A library that does what our kernels do, which is what they are held to. A framework's row is one
-// of a vendor, too, but holds what its Python takes.
+// Whether the row is a library's, to which our kernels are compared. A framework's row has Kind::
+// vendor as well, but includes its Python overhead.
 inline bool is_library(const Measured& row) {
   return row.kind == Kind::vendor && !row.tags.contains(kPeerTag);
 }
@@ -34,7 +34,7 @@ inline std::string again(const Measured& row) {
                              shape_of(row.key.case_id), peer->second));
 }
 
-// Adds the frameworks' rows among those that were measured.
+// Registers the measured rows of frameworks.
 inline void register_peers(const std::vector<Measured>& measured,
                            std::vector<Registered>& registered) {
   for (const Measured& row : measured)

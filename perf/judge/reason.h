@@ -7,8 +7,8 @@
 
 namespace kg::judge {
 
-// What is wrong with the reason of a bless, for the words behind "--why "; empty: nothing, and so
-// of no reason at all. A reason is a line of UTF-8 with a letter or a digit that can be seen.
+// What is wrong with the reason given to `bless --why`, to follow "--why "; empty if nothing, or if
+// `reason` is empty. A reason is one line of UTF-8 with at least one visible letter or digit.
 std::string fault_of_reason(std::string_view reason);
 
 } // namespace kg::judge

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words of a row: what was timed (mode), on what kind of device, what a baseline row is for
-// (status), which canary stands beside it, and the key that joins a measured row with its baseline.
+// Vocabulary of a row: device, mode, status, kind of canary, and the key that joins a measured row
+// with its baseline.
 #pragma once
 
 #include <algorithm>
@@ -17,17 +17,16 @@ namespace kg::judge {
 enum class Device { host, gpu };
 
 // cold: device time, L2 flushed. hot: device time, L2 resident. graph: device time per graph node.
-// real: what a caller waits.
+// real: wall time of a call, as the caller sees it.
 enum class Mode { cold, hot, graph, real };
 
-// gate: a regression fails. info: never fails. xfail: expected to regress; reported when it does
-// not.
+// gate: a regression fails. info: never fails. xfail: expected to regress; reported if it does not.
 enum class Status { gate, info, xfail };
 
 // Whose implementation a variant is.
 enum class Kind { ours, vendor };
 
-// What the canary kernel's time depends on.
+// What limits the canary kernel.
 enum class CanaryKind { memory, compute, sync, launch };
 
 constexpr std::string_view name(Device device) { return device == Device::host ? "host" : "gpu"; }
@@ -63,7 +62,7 @@ constexpr std::string_view name(CanaryKind kind) {
   return "";
 }
 
-// The enumerator called `word`, or nothing. `last` is the enumeration's last enumerator.
+// The enumerator named `word`, if any. `last` is the last enumerator of the enumeration.
 template <typename Enum>
 constexpr std::optional<Enum> named(std::string_view word, Enum last) {
   for (int i = 0; i <= static_cast<int>(last); ++i)
@@ -81,7 +80,7 @@ constexpr std::optional<CanaryKind> canary_named(std::string_view word) {
   return named(word, CanaryKind::launch);
 }
 
-// A row is case x variant x mode. Ordered as the files are: by the names, bytewise.
+// A row is case x variant x mode. Ordered as in the files: bytewise by name.
 struct RowKey {
   std::string case_id;
   std::string variant;
@@ -100,7 +99,7 @@ inline std::string text(const RowKey& key) {
   return key.case_id + " " + key.variant + " " + std::string(name(key.mode));
 }
 
-// A case id is <op>.<dtype>.<parameters>; these are its first two parts, empty where missing.
+// A case id is <op>.<dtype>.<parameters>. These return its first two parts; empty if missing.
 constexpr std::string_view op_of(std::string_view case_id) {
   return case_id.substr(0, case_id.find('.'));
 }
@@ -108,7 +107,7 @@ constexpr std::string_view dtype_of(std::string_view case_id) {
   const auto dot = case_id.find('.');
   return dot == case_id.npos ? std::string_view() : op_of(case_id.substr(dot + 1));
 }
-// And the third.
+// The third part.
 constexpr std::string_view shape_of(std::string_view case_id) {
   const std::size_t before = op_of(case_id).size() + dtype_of(case_id).size() + 2;
   return case_id.substr(std::min(before, case_id.size()));

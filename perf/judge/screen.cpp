@@ -107,13 +107,15 @@ class Screen {
 
 Opinion screen(const Comparison& comparison, const Measured& measured, const TimingRow& baseline,
                Device device, bool other_machine) {
-  if (measured.samples_ns.size() < kFewestSamples)
-    return {Verdict::inconclusive, Cause::few_samples};
-  const Screen screen(comparison, measured, baseline, device, other_machine);
-  const Slowness normalised = screen.slowness(comparison.scale);
-  Opinion opinion = screen.opinion(normalised);
-  opinion.border = screen.border();
-  opinion.detectable_pct = 100 * std::expm1(normalised.detectable);
+  Opinion opinion = {Verdict::inconclusive, Cause::few_samples};
+  if (measured.samples_ns.size() >= kFewestSamples) {
+    const Screen screen(comparison, measured, baseline, device, other_machine);
+    const Slowness normalised = screen.slowness(comparison.scale);
+    opinion = screen.opinion(normalised);
+    opinion.border = screen.border();
+    opinion.detectable_pct = 100 * std::expm1(normalised.detectable);
+  }
+  opinion.modes = modes(measured.process_medians_ns, limits(device).bimodal_gap);
   return opinion;
 }
 

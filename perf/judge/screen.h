@@ -1,31 +1,34 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The screen: what a row's fresh processes say against the committed process medians. It may
-// suspect; it fails only what no machine can hide.
+// The screen: tests a row's process medians against the committed ones. It mostly raises
+// suspicions; it fails only slow-downs too large for any machine effect.
 #pragma once
 
 #include "perf/judge/compare_rows.h"
 #include "perf/judge/gate.h"
+#include "perf/judge/statistics.h"
 
 namespace kg::judge {
 
 struct Opinion {
   Verdict verdict = Verdict::invalid;
   Cause cause = Cause::within;
-  bool suspicious = false; // see RowResult
+  bool suspicious = false; // as in RowResult
   double suspicion = 0;
-  double detectable_pct = 0; // the slow-down that the screen would find 9 in 10 times
+  double detectable_pct = 0; // the slow-down that the screen finds with probability kPower
   Border border = Border::line;
+  Modes modes = {}; // of the measured process medians
 };
 
-// With kScreenProcesses processes or more a row is suspicious where a one-sided t test (alpha
-// kScreenAlpha) of the logarithms of the process medians, trimmed by a fifth on either side, finds
-// it slower (Yuen, 1974), and by more than half of its tolerance; with fewer, or on another host,
-// below kSuspicious (of one run on a GPU: beyond its tolerance). Beside a canary that cannot be
-// believed it must be so with and without the canary; otherwise the machine is in doubt, not the
-// row: env, on a host suspicious nevertheless, since a confirmation there needs no canary.
-// `other_machine` is GateOptions'.
+// With at least kScreenProcesses processes, a row is suspicious if Yuen's one-sided t test (1974;
+// alpha kScreenAlpha, log process medians, a fifth trimmed at each end) finds it slower, and by
+// more than half of its tolerance. With fewer processes, or on a different host, it is suspicious
+// below kSuspicious; on a GPU, beyond its tolerance.
+//
+// If the canary is unhealthy, the row must look slow both with and without it. Otherwise the
+// verdict is env. On a host such a row is still suspicious, since a confirmation there needs no
+// canary. `other_machine`: GateOptions::other_machine is set.
 Opinion screen(const Comparison& comparison, const Measured& measured, const TimingRow& baseline,
                Device device, bool other_machine);
 

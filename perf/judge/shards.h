@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of a measurement that was divided among machines (result.h: Shard).
+// Shards of a measurement that was divided among machines (result.h: Shard).
 #pragma once
 
 #include "perf/judge/result.h"
@@ -22,8 +22,8 @@ std::string division_text(const std::optional<Shard>& division); // "shard 2/4" 
 nlohmann::json to_json(const Shard& shard);
 Shard shard_from_json(JsonObject object);
 
-// Of the files in which they are; none: the file is no part of anything. Throws Error, naming files
-// and shards, where one of a division is missing, there twice or of another division.
+// shards[i] is the shard in files[i], empty if the file is not part of a division. Throws Error
+// naming files and shards if one is missing, repeated or from another division.
 void require_every_shard(const std::vector<std::filesystem::path>& files,
                          const std::vector<std::optional<Shard>>& shards);
 

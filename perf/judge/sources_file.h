@@ -1,8 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an operation's blessed figures come from, a line each: the compiler that made them, and a
-// hash of whatever else decides. What is unchanged need not be made again to be judged.
+// Where an operation's blessed figures come from, one line per operation: the compiler, and a hash
+// of everything else that determines them. If both are unchanged, the figures need not be computed
+// again.
 #pragma once
 
 #include <filesystem>
@@ -14,9 +15,9 @@ namespace kg::judge {
 
 struct Sources {
   std::string compiler;           // its version
-  std::string commit;             // where they were first blessed as they are
-  std::string hash;               // of all that decides
-  std::vector<std::string> files; // in order; none where they can be found without a compiler
+  std::string commit;             // the first commit blessed with this hash
+  std::string hash;               // of everything that determines the figures
+  std::vector<std::string> files; // sorted; empty if they are known without a compiler
 
   friend bool operator==(const Sources&, const Sources&) = default;
 };
@@ -24,18 +25,18 @@ struct Sources {
 struct SourcesFile {
   std::filesystem::path path;
   std::map<std::string, Sources> ops;
-  std::string problem; // why nothing in it may be believed; empty where it may, or it is not there
+  std::string problem; // why the file is unusable; empty if it is usable or missing
 };
 
 SourcesFile load_sources(const std::filesystem::path& path);
 
-// Throws Error where load_sources would find a problem.
+// Throws Error if load_sources would find a problem.
 void save_sources(const SourcesFile& file);
 
-// Drops the operations that have no folder in `ops` any more. Names each in a line of its own.
+// Drops the operations that no longer have a folder in `ops`. Returns one line per dropped one.
 std::string drop_removed(SourcesFile& file, const std::filesystem::path& ops);
 
-// The op is blessed so now; its commit stays where nothing else differs.
+// Records `now` for the operation. Keeps the old commit if nothing else differs.
 void bless_sources(SourcesFile& file, const std::string& op, Sources now);
 
 } // namespace kg::judge

@@ -1,9 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Statistics of timings: skewed, tied, often bimodal, so nothing here assumes a distribution. Every
-// function leaves its input as it is, and throws kg::Error on no samples or on a sample that is not
-// a finite number.
+// Statistics of timings. Timings are skewed, tied and often bimodal, so most functions assume no
+// distribution. Every function throws kg::Error on no samples or on a sample that is not finite.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +17,10 @@ struct Interval {
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
-// Half the interval's width as a share of `centre`.
+// Half of the width of the interval, as a share of `centre`.
 double half_width(Interval interval, double centre);
 
-// The middle sample; of an even number, the mean of the middle two.
+// The middle sample, or the mean of the middle two.
 double median(std::span<const double> samples);
 
 // The p-quantile, 0 <= p <= 1, interpolated linearly between order statistics (definition 7 of
@@ -36,7 +35,7 @@ double geometric_mean(std::span<const double> values);
 
 // An interval between two order statistics that covers the true median with probability >=
 // `coverage`, whatever the distribution; ties only raise the coverage. With too few samples for the
-// confidence asked for it is [least, greatest], and `coverage` says how little that is.
+// requested confidence it is [smallest, largest], and `coverage` is below `confidence`.
 struct MedianInterval {
   Interval interval;
   double coverage = 0;
@@ -57,48 +56,47 @@ double binomial_at_least(std::size_t k, std::size_t n, double p);
 // The regularised incomplete beta function I_x(a, b), a, b > 0, 0 <= x <= 1.
 double incomplete_beta(double a, double b, double x);
 
-// Clopper and Pearson's (1934) exact two-sided interval of a rate, seen `hits` times in `trials`;
-// and the one-sided upper bound by which a rate is claimed to be small ("0 of 3000: below 0.1 %").
+// Clopper and Pearson's exact two-sided interval (1934) of a rate with `hits` hits in `trials`, and
+// the one-sided upper bound ("0 of 3000: below 0.1 %").
 Interval clopper_pearson(std::size_t hits, std::size_t trials, double confidence);
 double clopper_pearson_upper(std::size_t hits, std::size_t trials, double confidence);
 
 // The t with P(T <= t) = p, 0 < p < 1, for Student's T of `dof` > 0 degrees of freedom.
 double student_t_quantile(double p, double dof);
 
-// The mean without the least and the greatest `cut` samples, and its standard error from the
-// variance of the winsorised samples (Tukey and McLaughlin, 1963): (mean - mu) / error is close to
-// Student's t with `dof` degrees of freedom, also where a few samples are wild. With cut 0 it is
-// the ordinary t statistic. There must be at least 2 samples more than are cut.
+// The mean without the `cut` smallest and `cut` largest samples, and its standard error from the
+// variance of the winsorised samples (Tukey and McLaughlin, 1963). (mean - mu) / error is close to
+// Student's t with `dof` degrees of freedom, even with a few outliers. With cut 0 this is the
+// ordinary t statistic. Requires at least 2 samples more than are cut.
 struct TrimmedMean {
   double mean = 0;
   double error = 0;
-  double dof = 0;     // the samples kept, less one
-  double squares = 0; // of the winsorised samples about their mean, summed
+  double dof = 0;     // kept samples - 1
+  double squares = 0; // sum of squared deviations of the winsorised samples
 };
 TrimmedMean trimmed_mean(std::span<const double> samples, std::size_t cut);
 
-// Whether process medians fall into two clusters: the widest gap that leaves at least two on either
-// side exceeds four times the spread within the clusters (the median absolute deviation from one's
-// own cluster's median) and exceeds `matters`, as a share of the median. A kernel whose speed
-// depends on where its buffers landed looks like this, and has no one time to bless. Without the
-// second condition a quarter of all unimodal rows of five processes would be called bimodal: few
-// points lie close to their own cluster's median by construction.
+// Tests whether process medians form two clusters: the widest gap that leaves at least two on each
+// side exceeds four times the spread within the clusters (median absolute deviation from the
+// cluster's median), and exceeds `matters` as a share of the median. This happens when a kernel's
+// speed depends on buffer placement; such a row has no single time to bless. Without the second
+// condition a quarter of the unimodal rows with five processes would count as bimodal, since few
+// points always lie close to their cluster's median.
 struct Modes {
   int count = 1;
-  double low = 0;  // the median of the lower cluster, or of all
-  double high = 0; // the median of the upper cluster, or of all
+  double low = 0;  // median of the lower cluster, or of all samples
+  double high = 0; // median of the upper cluster, or of all samples
 };
 Modes modes(std::span<const double> process_medians, double matters);
 
-// When a process has taken enough samples of a row. The rule looks at the precision of the median,
-// not at the spread of the samples: more samples always bring it closer to an end.
+// Decides when a process has taken enough samples of a row. The criterion is the precision of the
+// median, not the spread of the samples, so that sampling always ends.
 struct StopRule {
   double confidence = 0.99;
   double half_width = 0.005; // of the median's interval, as a share of the median
   std::size_t least = 30;
   std::size_t most = 2000;
-  double budget_ns =
-      0.25e9; // heeded from kFewestSamples on: fewer samples have no 99 % interval at all
+  double budget_ns = 0.25e9; // applies after kFewestSamples samples
 };
 enum class Stop { no, precise, most, budget };
 Stop should_stop(const StopRule& rule, std::span<const double> samples, double spent_ns);

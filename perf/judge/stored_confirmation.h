@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The outcome of a confirmation, kept with the row as it was measured: who judges the stored row
-// again, as a report does, concludes what the gate concluded.
+// Stores the outcome of a confirmation with the measured row, so that judging the stored row again,
+// as a report does, reaches the same verdict as the gate.
 #pragma once
 
 #include "perf/judge/result.h"
@@ -12,14 +12,14 @@
 
 namespace kg::judge {
 
-// Puts it among the row's tags.
+// Stores it in a tag of the row.
 void store(const RowConfirmation& confirmation, Measured& row);
 
-// What store() put there. Nothing where the row has none, or where it was merged from runs that
-// found different things. Throws kg::Error, naming the row, where the tag holds something else.
+// What store() stored. Empty if the row has no confirmation, or was merged from runs with different
+// ones. Throws kg::Error naming the row if the tag is malformed.
 std::optional<RowConfirmation> stored_confirmation(const Measured& row);
 
-// Of all rows that have one.
+// The confirmations of all rows that have one.
 Confirmations stored_confirmations(const Results& run);
 
 } // namespace kg::judge

@@ -4,6 +4,7 @@
 
 #include "perf/format/sinks.h"
 #include "perf/format/table.h"
+#include "perf/judge/command.h"
 #include "perf/judge/statistics.h"
 
 #include <algorithm>

@@ -1,9 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a judged run amounts to, for the end of a console and for the report.
+// Summarizes a judged run for the console and the report.
 #pragma once
 
+#include "perf/judge/row_result.h"
 #include "perf/judge/verdict_counts.h"
 
 #include <map>
@@ -14,9 +15,9 @@
 
 namespace kg::judge {
 
-// The grade of a group of rows: the geometric mean of their ratios. None where a row of the group
-// has no grade, since what was not measured might be the worst; at best fair where a row is
-// critical, since a mean must not hide it.
+// The grade of a group of rows, from the geometric mean of their ratios. Empty if any row has no
+// grade, since that row might be the worst. At most fair if any row is critical, since a mean must
+// not hide it.
 struct GroupGrade {
   std::size_t rows = 0;
   std::size_t graded = 0;
@@ -25,8 +26,8 @@ struct GroupGrade {
 };
 GroupGrade grade_group(std::span<const RowResult* const> rows);
 
-// Verdicts count what is gated: a vendor's row informs, and is called neither slower nor passed.
-// Grades and categories count our own variants: a vendor's time says nothing of our kernels.
+// Verdicts count gated rows; library rows are counted apart. Grades and categories count our own
+// variants only.
 struct Summary {
   VerdictCounts verdicts;
   std::map<Grade, std::size_t> grades;
@@ -39,11 +40,11 @@ struct Summary {
 // Points into `result`, which must outlive the summary.
 Summary summarise(const GateResult& result, std::size_t worst_rows = 5);
 
-// The console's tables and messages, ended by exit_line.
+// Tables and messages for the console; the last line is exit_line().
 std::string plain_text(const Summary& summary, const GateResult& result);
 
-// As parts of a Markdown report: the counts with the tables; and of what is worth knowing, though
-// no failure, `most` lines.
+// Parts of a Markdown report: counts and tables, and at most `most` lines about rows that do not
+// fail but deserve attention.
 std::string counts_markdown(const Summary& summary);
 std::string worth_knowing_markdown(const Summary& summary, std::size_t most);
 

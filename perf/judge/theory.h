@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a GPU cannot exceed by its design: its units times its highest clock. The ceilings that were
-// measured (roof.h) lie below; how far says how much of the device a program can reach at all.
+// The theoretical peaks of a GPU: units times highest clock. Measured ceilings (roof.h) lie below
+// them.
 #pragma once
 
 #include <map>
@@ -10,11 +10,10 @@
 
 namespace kg::judge {
 
-// Per second and named as the ceilings are: "dram_bytes_per_s", "f32_flops_per_s",
-// "f64_flops_per_s" and "<dtype>_matrix_flops_per_s" (f32: that of TF32). Of sparse matrices
-// nothing. From what a run says of its device (measure/environment.h); what that does not say, or
-// an unknown compute capability, leaves out what depends on it. Empty on the host, whose rows are
-// times of an executor.
+// Rates per second under the names of ceilings: "dram_bytes_per_s", "f32_flops_per_s",
+// "f64_flops_per_s" and "<dtype>_matrix_flops_per_s" (f32: TF32; dense matrices). Computed from the
+// environment that a run records (measure/environment.h). Omits rates that depend on a missing
+// entry or an unknown compute capability. Empty on the host, whose times are the emulator's.
 std::map<std::string, double>
 theoretical_limits(const std::map<std::string, std::string>& environment);
 

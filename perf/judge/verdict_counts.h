@@ -1,11 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many rows have which verdict, for headlines. Rows that are only informational are counted
-// apart: a library's loss of speed is no regression of ours.
+// Counts of verdicts for headlines. Informational rows are counted apart, since a slower library is
+// not a regression of ours.
 #pragma once
 
-#include "perf/judge/gate.h"
+#include "perf/judge/verdict.h"
 
 #include <cstddef>
 #include <map>
@@ -16,10 +16,10 @@ namespace kg::judge {
 struct VerdictCounts {
   std::map<Verdict, std::size_t> gated;
   std::size_t informing = 0;
-  std::size_t worse = 0;    // of these
+  std::size_t worse = 0;    // of the informational rows
   std::size_t expected = 0; // rows of status xfail that regressed
 
-  // A row that informs but fails, for wrong output of ours, is counted as gated.
+  // An informational row that fails (wrong output of ours) counts as gated.
   void add(Verdict verdict, RowExit row);
 };
 

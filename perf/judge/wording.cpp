@@ -3,6 +3,7 @@
 #include "perf/judge/wording.h"
 
 #include "perf/format/units.h"
+#include "perf/judge/command.h"
 #include "perf/judge/limits.h"
 
 #include <fmt/format.h>
@@ -56,23 +57,29 @@ std::string text(const Standing& standing) {
   return line;
 }
 
+std::string text(const RoofExcess& excess) {
+  return fmt::format("{:.4g} {} per second are {:.0f} % of the device's measured roof of {:.4g}: "
+                     "the work was not done, or it is counted wrongly",
+                     excess.rate, excess.unit, 100 * (excess.rate / excess.ceiling),
+                     excess.ceiling);
+}
+
 // What every compared row shows behind its ratio, whatever its verdict.
 std::string figures(const RowResult& row, const Evidence& evidence, const GateOptions& options) {
   const Measured& measured = *evidence.row;
-  const Comparison& found = evidence.seen->found;
+  const Comparison& found = evidence.seen.found;
   const std::size_t processes = measured.process_medians_ns.size();
   std::vector<std::string> parts = {
       fmt::format("{} now, {} blessed", time_text(row.measured_ns), time_text(row.baseline_ns)),
       fmt::format("{} samples in {} process{} would find {:.1f} %", measured.samples_ns.size(),
-                  processes, processes == 1 ? "" : "es", evidence.detectable_pct)};
-  if (const Modes two = modes(measured.process_medians_ns, limits(options.device).bimodal_gap);
-      two.count == 2)
+                  processes, processes == 1 ? "" : "es", evidence.screened.detectable_pct)};
+  if (const Modes& two = evidence.screened.modes; two.count == 2)
     parts.push_back(fmt::format("Two modes: {} and {}", time_text(two.low), time_text(two.high)));
   parts.push_back(canary_text(found, measured));
   if (!options.other_machine.empty())
     parts.push_back("Not the blessed machine: " + options.other_machine);
   parts.push_back(identity_text(measured, *evidence.baseline, found.code));
-  if (const auto roof = evidence.seen->roof)
+  if (const auto roof = evidence.seen.roof)
     parts.push_back(fmt::format("{:.0f} % of the roof", 100 * *roof));
   if (std::string machine = machine_text(measured.tags); !machine.empty())
     parts.push_back(std::move(machine));
@@ -125,7 +132,7 @@ std::string sentence(const RowResult& row, const Evidence& evidence, const GateO
     return "no canary ran beside it, but host rows are compared in canary units";
   case Cause::no_canary_time:
     return fmt::format("its canary took {:g} ns", evidence.row->canary->median_ns);
-  case Cause::beyond_roof: return *beyond_roof(*evidence.row, options.ceilings);
+  case Cause::beyond_roof: return text(*evidence.seen.excess);
   case Cause::few_samples:
     return fmt::format("fewer than {} samples have no 99 % interval; measure longer",
                        kFewestSamples);
@@ -222,11 +229,7 @@ std::optional<std::string> disturbance(const Measured& row) {
 
 std::optional<std::string> beyond_roof(const Measured& row, const Ceilings& ceilings) {
   const std::optional<RoofExcess> found = roof_excess(row, ceilings);
-  if (!found) return std::nullopt;
-  return fmt::format("{:.4g} {} per second are {:.0f} % of the device's measured roof of {:.4g}: "
-                     "the work was not done, or it is counted wrongly",
-                     found->rate, found->unit, 100 * (found->rate / found->ceiling),
-                     found->ceiling);
+  return found ? std::optional(text(*found)) : std::nullopt;
 }
 
 } // namespace kg::judge

@@ -3,6 +3,7 @@
 #include "perf/report/failures.h"
 
 #include "perf/format/sinks.h"
+#include "perf/judge/command.h"
 #include "perf/judge/exact_table.h"
 
 #include <algorithm>

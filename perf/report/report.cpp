@@ -3,6 +3,7 @@
 #include "perf/report/report.h"
 
 #include "perf/format/sinks.h"
+#include "perf/judge/command.h"
 #include "perf/judge/roof.h"
 #include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"

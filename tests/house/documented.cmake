@@ -41,7 +41,7 @@ foreach(entry IN LISTS entries)
   endif()
 endforeach()
 
-names(verdicts perf/judge/gate.cpp "case Verdict::[a-z]+: return \"([a-z]+)\"")
+names(verdicts perf/judge/verdict.cpp "case Verdict::[a-z]+: return \"([a-z]+)\"")
 names(states perf/report/ctest_run.cpp "{TestState::[a-z_]+, \"([a-z ]+)\"}")
 foreach(name IN LISTS verdicts states)
   if(NOT page MATCHES "\n\\| [^|]*`${name}`")
