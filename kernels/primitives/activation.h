@@ -1,13 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activation functions and their slopes in f32, each in a form that keeps its relative accuracy in
-// both tails: nothing is subtracted from 1, and no exponential overflows. Infinities give the
-// limits (silu and gelu of -inf are -0, where the formulas would multiply inf by 0), NaN stays NaN,
-// subnormals are kept. What is rounded to 16 bits takes the short forms of gelu, right to 2^-16,
-// and of gelu_tanh, to 2^-20 and what its argument errs. The bounds are in
-// tests/oracle/tolerance_unary.h; they follow from the errors that the CUDA Programming Guide
-// states, in ulp: expf and exp2f 2, tanhf 2, and of a reciprocal 1.
+// Activation functions and their slopes in f32, in forms that keep their relative accuracy in both
+// tails: nothing is subtracted from 1, and no exponential overflows. Infinities give the limits
+// (silu and gelu of -inf are -0, where the formulas would compute inf * 0), NaN propagates, and
+// subnormals are kept. Results rounded to 16 bits use short forms: gelu is accurate to 2^-16, and
+// gelu_tanh to 2^-20 plus the error of its argument. The bounds in tests/oracle/tolerance_unary.h
+// follow from the errors in the CUDA Programming Guide, in ulp: expf, exp2f and tanhf 2, reciprocal
+// 1.
 #pragma once
 
 #include "instructions/exp2.h"
@@ -21,16 +21,16 @@
 
 namespace kg::activation {
 
-// For denominators from 1 to 4 and finite numerators: the IEEE quotient but for rare last bits,
-// without the branch for extreme exponents that `/` brings. fmaf gives the remainder of the guess
-// exactly.
+// The quotient for denominators from 1 to 4 and finite numerators. Differs from the IEEE quotient
+// in rare last bits only, and avoids the branch of `/` for extreme exponents. fmaf computes the
+// remainder of the guess exactly.
 __device__ inline float quotient(float numerator, float denominator) {
   const float reciprocal = ptx::reciprocal_flushed(denominator);
   const float guess = numerator * reciprocal;
   return fmaf(reciprocal, fmaf(-denominator, guess, numerator), guess);
 }
 
-// 1 / (1 + e^-z) and its slope, both from e^-|z|, which is at most 1.
+// 1 / (1 + e^-z) and its slope, both from e^-|z| <= 1.
 struct Logistic {
   float value;
   float slope;
@@ -41,12 +41,11 @@ __device__ inline Logistic logistic(float z) {
   return {quotient(z < 0.0f ? e : 1.0f, sum), quotient(e, sum * sum)};
 }
 
-// Whether a result that is stored in this type has gelu and gelu_tanh in their short forms.
+// Whether gelu and gelu_tanh use their short forms for results stored in this type.
 template <class Stored>
 inline constexpr bool kIsShort = sizeof(Stored) < sizeof(float);
 
-// |x|, at most 16, from where on f32 has no numbers left for a normal distribution's tail. NaN
-// itself.
+// min(|x|, 16); beyond 16 the tail of the normal distribution underflows in f32. NaN stays NaN.
 __device__ inline float tail_argument(float x) { return -ptx::max_nan(-fabsf(x), -16.0f); }
 
 inline constexpr float kHalfLog2E = 0.721347520f;
@@ -57,13 +56,13 @@ struct NormalTail {
   float density;
 };
 
-// Of 1 + erf(x / sqrt(2)) the left tail would have no correct digit. But Phi(-a) e^(a^2 / 2) is
-// smooth and falls as 1 / a, so a polynomial in t = 1 / (1 + k a) without a constant has it: of
-// least greatest relative error on [0, 14.5], degree 10 to 1.3e-8, and, where the result is rounded
-// to 16 bits, degree 6 to 4.7e-6. (The idea is that of Hastings, Approximations for Digital
-// Computers, 1955; his coefficients bound the absolute error.) The rest is rounding: of the
-// exponent, which is up to 105, and of the steps. In f32 these are 20 instructions where erfcf and
-// the product take 45, for which a copy leaves no time.
+// 1 + erf(x / sqrt(2)) would lose all digits in the left tail. But Phi(-a) e^(a^2 / 2) is smooth
+// and falls as 1 / a, so a polynomial in t = 1 / (1 + k a) without constant term approximates it.
+// The coefficients are minimax for the relative error on [0, 14.5]: degree 10 gives 1.3e-8; degree
+// 6, for results rounded to 16 bits, 4.7e-6. (Hastings, Approximations for Digital Computers, 1955,
+// uses the same form for the absolute error.) The remaining error is rounding: of the exponent,
+// which reaches 105, and of the steps. This takes 20 instructions in f32; erfcf and a product take
+// 45, more than fit in the time of a copy.
 template <class Stored>
 __device__ inline NormalTail normal_tail(float a) {
   constexpr float kShort[] = {0.123860493f,  0.120443471f, 0.13342163f,
@@ -72,8 +71,8 @@ __device__ inline NormalTail normal_tail(float a) {
                              -0.0557419398f, 0.214734457f, -0.422953459f, 0.344003942f,
                              -0.133631687f,  0.0208287218f};
   constexpr int kDegree = kIsShort<Stored> ? 6 : 10;
-  // exp2f takes three instructions more than the GPU's own, for results that are subnormal. The
-  // root of one that is not 0 never is, and its square takes one.
+  // exp2f takes three instructions more than ex2.approx.ftz, to handle subnormal results. The
+  // square root of a nonzero result is never subnormal, and squaring it takes one instruction.
   constexpr float kRate = kIsShort<Stored> ? kHalfLog2E / 2 : kHalfLog2E;
   constexpr float kHeight = 0.398942280f; // 1 / sqrt(2 pi)
   const float denominator = fmaf(kIsShort<Stored> ? 0.31f : 0.375f, a, 1.0f);
@@ -91,34 +90,34 @@ __device__ inline NormalTail normal_tail(float a) {
 
 inline constexpr unsigned kNegativeZero = 0x80000000u;
 
-// x, and -0 in the place of negative numbers, whose bits are the greater ones.
+// x, or -0 if x is negative. Compares bits as unsigned: negative numbers are the larger ones.
 __device__ inline float without_negatives(float x) {
   const auto bits = std::bit_cast<unsigned>(x);
   const unsigned kept = bits < kNegativeZero ? bits : kNegativeZero;
   return std::bit_cast<float>(kept);
 }
 
-// x Phi(x) by that. -inf gives -0: the factor of its tail, 0, is finite.
+// x Phi(x). -inf gives -0, since its tail is multiplied by a finite number.
 template <class Stored>
 __device__ inline float gelu(float x) {
   const float a = tail_argument(x);
   return fmaf(-a, normal_tail<Stored>(a).probability, without_negatives(x));
 }
 
-// gelu_tanh's argument of the logistic function, and its slope.
+// The argument of the logistic function in gelu_tanh, and its slope.
 inline constexpr float kLinear = 1.595769122f; // 2 sqrt(2 / pi)
 inline constexpr float kCubic = 0.0713548163f; // 0.044715 of that
 __device__ inline float gelu_argument(float x) { return x * fmaf(kCubic, x * x, kLinear); }
 __device__ inline float gelu_argument_slope(float x) { return fmaf(3.0f * kCubic, x * x, kLinear); }
 
-// factor * gate, where the gate goes to 0 faster than the factor can grow.
+// factor * gate, for a gate that goes to 0 faster than the factor grows.
 __device__ inline float gated(float factor, float gate) {
   return gate == 0.0f ? -0.0f : factor * gate;
 }
 
-// The gate of gelu_tanh in its short form, and its slope, for |x| <= 16, from where on f32 has no
-// numbers left for its tail: e^-|z| is the square of a root, as in normal_tail, and the reciprocal
-// of 1 + e^-|z| is the GPU's own. The function takes 12 instructions so, in its long form 24.
+// The gate of gelu_tanh in its short form, and its slope, for |x| <= 16, beyond which the tail
+// underflows in f32. e^-|z| is squared from its root, as in normal_tail, and 1 / (1 + e^-|z|) is
+// rcp.approx. The short form takes 12 instructions, the long one 24.
 __device__ inline Logistic short_gelu_gate(float x) {
   const float half_exponent = x * fmaf(kHalfLog2E * kCubic, x * x, kHalfLog2E * kLinear);
   const float root = ptx::exp2_flushed(-fabsf(half_exponent));
@@ -137,7 +136,7 @@ __device__ inline float gelu_tanh(float x) {
   }
 }
 
-// Of a result that is rounded to Stored.
+// function(x), for a result that is rounded to Stored.
 template <Function function, class Stored>
 __device__ inline float value(float x) {
   if constexpr (function == Function::relu) return x < 0.0f ? 0.0f : x;

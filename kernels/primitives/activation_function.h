@@ -8,7 +8,7 @@
 
 namespace kg::activation {
 
-// relu       max(x, 0), as a selection: -0 and NaN stay as they are
+// relu       max(x, 0) by selection: -0 and NaN are preserved
 // sigmoid    1 / (1 + e^-x)
 // tanh
 // gelu       x Phi(x), Phi the normal distribution (Hendrycks and Gimpel, arXiv 1606.08415)

@@ -1,16 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Derivatives of the activation functions in f32, from x alone and without a difference of numbers
-// near 1: 1 - tanh^2 and s (1 - s) would have no correct digit in the tails. Infinities give the
-// limits, NaN stays NaN.
+// Derivatives of the activation functions in f32, as functions of x. They avoid differences of
+// numbers near 1: 1 - tanh^2 and s (1 - s) lose all digits in the tails. Infinities give the
+// limits, NaN propagates.
 #pragma once
 
 #include "primitives/activation.h"
 
 namespace kg::activation {
 
-// A gate and its slope give the slope of factor * gate by the rule of products.
+// The slope of factor * gate by the product rule.
 __device__ inline float gated_slope(float gate, float x, float argument_slope, float gate_slope) {
   return gate + gated(x * argument_slope, gate_slope);
 }
@@ -27,7 +27,7 @@ __device__ inline float gelu_tanh_slope(float x) {
   }
 }
 
-// relu's is a selection: see gradient(). Of a result that is rounded to Stored.
+// The slope for a result that is rounded to Stored. relu: see gradient().
 template <Function function, class Stored>
 __device__ inline float slope(float x) {
   static_assert(function != Function::relu);
@@ -45,7 +45,7 @@ __device__ inline float slope(float x) {
   }
 }
 
-// dy f'(x). Left of 0 and there, relu lets nothing through, not even the NaN of inf times 0.
+// dy f'(x). For x <= 0 relu gives 0 whatever dy is, so that dy = inf does not produce NaN.
 template <Function function, class Stored>
 __device__ inline float gradient(float x, float dy) {
   if constexpr (function == Function::relu)

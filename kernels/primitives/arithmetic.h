@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The four operations on two numbers of one type.
+// The four arithmetic operations on two numbers of one type.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -10,9 +10,8 @@
 
 namespace kg {
 
-// `op`: add, sub, mul or div of an operation's own enumeration; in the arithmetic of Number.
-// Correctly rounded in f32 and f64, provided that the compiler does not trade the division for an
-// approximation (nvcc's defaults -prec-div=true and -ftz=false).
+// `op` is add, sub, mul or div of the operation's enumeration. Correctly rounded in f32 and f64
+// with nvcc's defaults -prec-div=true and -ftz=false.
 template <auto op, class Number>
 __device__ inline Number compute(Number x, Number y) {
   using Op = decltype(op);
@@ -22,9 +21,9 @@ __device__ inline Number compute(Number x, Number y) {
   if constexpr (op == Op::div) return x / y;
 }
 
-// f16 and bf16 compute in f32 and round once; elementwise.h says why that is correctly rounded,
-// too. i32 wraps around: unsigned sums, differences and products have the same bits and no
-// undefined overflow; quotients have not.
+// f16 and bf16 compute in f32 and round once; elementwise.h shows that this is correctly rounded.
+// i32 wraps around: it computes as unsigned, which gives the same bits for sums, differences and
+// products without undefined overflow. Division is not supported for i32.
 template <auto op, class T>
 __device__ __forceinline__ T apply(T a, T b) {
   if constexpr (std::is_same_v<T, double>) {

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions over a block of whole warps, the warps' results in order: the same bits for all
-// threads and each time. One barrier each, so `scratch` (kMaxWarps values of shared memory, or as
-// many as the block has warps) must not be in use by an earlier reduction. All threads must call.
+// Reductions over a block of whole warps. The warps' results are combined in order, so every thread
+// gets the same bits in every run. Each has one barrier, so `scratch` (shared memory, one value per
+// warp, at most kMaxWarps) must not be in use by an earlier reduction. All threads must call.
 #pragma once
 
 #include "primitives/warp.h"
@@ -31,7 +31,7 @@ __device__ inline float block_sum(float value, float* scratch) {
   return result;
 }
 
-// By F::combine, see group_reduce.
+// The same with F::combine; see group_reduce.
 template <class F, class Value>
 __device__ __forceinline__ Value block_reduce(Value value, Value* scratch) {
   value = group_reduce<F>(value, kLanes);

@@ -1,13 +1,12 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows that a block takes one after the other, piece by piece, through a ring in its shared memory
-// that holds a row and kPiecesAhead pieces more. Each piece is met twice: when it has come, and
-// again, to be taken, when all of its row has been met. In turns a piece of the next row is met and
-// one of this row taken, whose place cp.async fills with a piece that comes later. So memory always
-// has pieces to bring, beside what is written, and a row's reductions let nothing wait but the
-// block. A thread reads only what it has copied itself, so that a piece needs no barrier to arrive.
-// Which rows: chunk_config.h.
+// A persistent block streams rows through a circular buffer in shared memory, which holds one row
+// plus kPrefetchedChunks chunks. Each chunk is read twice: first for the row's maximum and sum,
+// then, once the row is complete, to write the result. Its slot is refilled at once (cp.async), so
+// loads stay in flight during the reductions. The kernel alternates between chunks of the next row
+// (first read) and of this row (second read). A thread reads only what it copied itself, so no
+// barrier is needed. chunk_config.h says which rows take this path.
 #pragma once
 
 #include "instructions/cp_async.h"
@@ -20,95 +19,97 @@
 namespace kg {
 
 template <class T, int kThreads>
-class PieceRing {
+class ChunkPipeline {
   static constexpr int kCount = kPackElements<T>;
   static constexpr int kStep = kThreads * kCount; // elements from one pack of a thread to the next
-  static constexpr int kPadding = kPiecePadding / static_cast<int>(sizeof(T));
+  static constexpr int kPadding = kChunkPadding / static_cast<int>(sizeof(T));
 
  public:
   using Stored = StoredPack<T, kCount>;
-  static constexpr int kPiece = kPiecePacks * kStep; // elements
+  static constexpr int kChunk = kChunkPacks * kStep; // elements
 
-  // Asks for all that there is room for. memory: kPiecePadding bytes, and pieces + kPiecesAhead
-  // pieces. from: the block's part of the first of its `rows`, of which `present` elements exist,
-  // if any; that of the next one lies `stride` elements on.
-  __device__ __forceinline__ PieceRing(T* memory, const T* from, std::int64_t stride,
-                                       std::int64_t rows, int present, int pieces, T padding)
-      : first_(static_cast<int>(threadIdx.x) * kCount), part_(pieces * kPiece), present_(present),
-        memory_(memory + kPadding + first_), asked_(first_), asked_present_(present),
+  // Prefetches as much as the buffer holds. memory: kChunkPadding bytes, then chunks +
+  // kPrefetchedChunks chunks. from: the block's part of the first of its `rows` rows, which are
+  // `stride` elements apart; `present` elements of the part exist, possibly none.
+  __device__ __forceinline__ ChunkPipeline(T* memory, const T* from, std::int64_t stride,
+                                           std::int64_t rows, int present, int chunks, T padding)
+      : first_(static_cast<int>(threadIdx.x) * kCount), part_(chunks * kChunk), present_(present),
+        memory_(memory + kPadding + first_), prefetched_(first_), prefetched_present_(present),
         from_(from + first_), next_row_(stride - part_), rows_(rows) {
     if (threadIdx.x < kCount) memory[threadIdx.x] = padding;
-    __syncthreads(); // padding is for all
-    const int end = places();
+    __syncthreads(); // all threads read the padding
+    const int end = ring_elements();
     KG_ROLLED
-    for (int place = 0; place < end; place += kPiece) ask(place);
+    for (int slot = 0; slot < end; slot += kChunk) prefetch(slot);
   }
 
-  // A thread's elements of a row's pieces begin at first(), first() + kPiece, ..., before end().
+  // A thread's elements of a row's chunks begin at first(), first() + kChunk, ..., before end().
   __device__ __forceinline__ int first() const { return first_; }
   __device__ __forceinline__ int end() const { return part_; }
 
-  // The piece at `at` of the row that comes: the thread's packs of it, padding behind the row. Met
-  // before the piece at `at` of the row before is taken.
-  __device__ __forceinline__ void meet(Stored (&packs)[kPiecePacks], int at) {
-    ptx::cp_async_wait_group<kPiecesAhead - 1>();
-    load(packs, at, met_);
-    met_ = behind(met_);
+  // First read: the thread's packs of the chunk at `at` of the next row, padded beyond its end.
+  // Must precede reread() of the chunk at `at` of the current row.
+  __device__ __forceinline__ void read(Stored (&packs)[kChunkPacks], int at) {
+    ptx::cp_async_wait_group<kPrefetchedChunks - 1>();
+    load(packs, at, read_);
+    read_ = next_slot(read_);
   }
 
-  // The piece of that row.
-  __device__ __forceinline__ void take(Stored (&packs)[kPiecePacks], int at) {
-    load(packs, at, taken_);
-    ask(taken_);
-    taken_ = behind(taken_);
+  // Second read: the chunk at `at` of the current row. Refills its slot.
+  __device__ __forceinline__ void reread(Stored (&packs)[kChunkPacks], int at) {
+    load(packs, at, reread_);
+    prefetch(reread_);
+    reread_ = next_slot(reread_);
   }
 
-  // Stores packs of the piece at `at`, as what nobody reads soon; row: where the block's part of it
-  // begins.
-  __device__ __forceinline__ void give(const Stored (&packs)[kPiecePacks], T* row, int at) const {
+  // Stores packs of the chunk at `at` with a streaming hint. row: the start of the block's part.
+  __device__ __forceinline__ void store(const Stored (&packs)[kChunkPacks], T* row, int at) const {
     T* const to = row + at;
     KG_UNROLL
-    for (int p = 0; p < kPiecePacks; ++p)
+    for (int p = 0; p < kChunkPacks; ++p)
       if (at + p * kStep < present_)
         store_streaming(reinterpret_cast<Pack<T, kCount>*>(to + p * kStep), packs[p].pack());
   }
 
  private:
-  __device__ __forceinline__ int places() const { return part_ + kPiecesAhead * kPiece; }
-  __device__ __forceinline__ int behind(int place) const {
-    return place + kPiece == places() ? 0 : place + kPiece;
+  __device__ __forceinline__ int ring_elements() const {
+    return part_ + kPrefetchedChunks * kChunk;
+  }
+  __device__ __forceinline__ int next_slot(int slot) const {
+    return slot + kChunk == ring_elements() ? 0 : slot + kChunk;
   }
 
-  __device__ __forceinline__ void load(Stored (&packs)[kPiecePacks], int at, int place) const {
+  __device__ __forceinline__ void load(Stored (&packs)[kChunkPacks], int at, int slot) const {
     KG_UNROLL
-    for (int p = 0; p < kPiecePacks; ++p)
-      packs[p].load(&memory_[at + p * kStep < present_ ? place + p * kStep : -kPadding - first_]);
+    for (int p = 0; p < kChunkPacks; ++p)
+      packs[p].load(&memory_[at + p * kStep < present_ ? slot + p * kStep : -kPadding - first_]);
     loaded(packs);
   }
 
-  // For the next piece, or where no row follows for none.
-  __device__ __forceinline__ void ask(int place) {
+  // Copies the next chunk to `slot`; after the last row an empty group.
+  __device__ __forceinline__ void prefetch(int slot) {
     KG_UNROLL
-    for (int p = 0; p < kPiecePacks; ++p)
-      if (asked_ + p * kStep < asked_present_)
-        ptx::cp_async_cg(memory_ + (place + p * kStep), from_ + p * kStep, kPackBytes);
+    for (int p = 0; p < kChunkPacks; ++p)
+      if (prefetched_ + p * kStep < prefetched_present_)
+        ptx::cp_async_cg(memory_ + (slot + p * kStep), from_ + p * kStep, kPackBytes);
     ptx::cp_async_commit();
-    asked_ += kPiece;
-    from_ += kPiece;
-    if (asked_ < part_) return;
-    asked_ -= part_;
+    prefetched_ += kChunk;
+    from_ += kChunk;
+    if (prefetched_ < part_) return;
+    prefetched_ -= part_;
     from_ += next_row_;
-    if (--rows_ <= 0) asked_present_ = 0;
+    if (--rows_ <= 0) prefetched_present_ = 0;
   }
 
-  int first_, part_, present_;   // elements: before the thread's first one, and of the part
+  int first_, part_, present_;   // elements: before the thread's first, of the part, existing
   ptx::SharedPointer<T> memory_; // the thread's first pack
-  // What is asked for next: the piece at asked_ of a row with so many elements, at from_.
-  int asked_, asked_present_;
+  // The next chunk to copy: element prefetched_ of the part, at from_, in a row with so many
+  // elements.
+  int prefetched_, prefetched_present_;
   const T* from_;
-  std::int64_t next_row_;   // from a row's end to the next one
-  std::int64_t rows_;       // not yet asked for wholly
-  int met_ = 0, taken_ = 0; // elements to the places of what is met and taken next
+  std::int64_t next_row_;     // elements from the end of a part to the next one
+  std::int64_t rows_;         // not yet prefetched completely
+  int read_ = 0, reread_ = 0; // offsets of the slots to read next
 };
 
 } // namespace kg

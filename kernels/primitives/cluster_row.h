@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Long rows, one to a cluster of blocks: each block keeps its slice in shared memory as it is
-// stored, so that memory is read once, and the blocks tell each other what they made of theirs.
+// Long rows, one per cluster of blocks. Each block keeps its slice in shared memory in the stored
+// type, so global memory is read once, and the blocks exchange their partial results.
 #pragma once
 
 #include "instructions/cluster.h"
@@ -15,13 +15,12 @@
 
 namespace kg {
 
-// Packs that a thread loads before it uses the first one. Single elements, of rows that have no
-// packs, are few bytes each.
+// Packs that a thread loads before it uses the first one; more if a pack is a single element.
 template <int Count>
 inline constexpr int kClusterInFlight = Count == 1 ? 8 : 4;
 
-// A block's slice of the row: packs [begin, end) of it, the first `held` of them in shared memory.
-// A thread reads only what it wrote, so no barrier is needed.
+// A block's slice of the row: packs [begin, end), the first `held` of them in shared memory. A
+// thread reads only what it wrote, so no barrier is needed.
 template <class T, int Count>
 class ClusterSlice {
  public:
@@ -36,9 +35,9 @@ class ClusterSlice {
     last_ = end_ * Count < cols ? end_ * Count : cols;
   }
 
-  // Loads what is held, several packs together: load(pack, end of the slice in elements) gives a
-  // stored pack, padded behind that end, keep(stored) what of it stays, use(pack number, values)
-  // sees each.
+  // Loads the held packs, several at a time. load(pack, end of the slice in elements) returns a
+  // stored pack, padded beyond that end; keep(stored) returns what stays in shared memory;
+  // use(pack number, values) receives each.
   template <class Load, class Keep, class Use>
   __device__ __forceinline__ void read(Load load, Keep keep, Use use) {
     visit(begin_, held_, load, [&](std::int64_t pack, const decltype(load(0, 0))& stored) {
@@ -48,7 +47,7 @@ class ClusterSlice {
     });
   }
 
-  // The same of what is not held, each time from global memory.
+  // The same for the packs that are not held, from global memory each time.
   template <class Load, class Use>
   __device__ __forceinline__ void rest(Load load, Use use) const {
     visit(held_, end_, load, [&](std::int64_t pack, const StoredPack<T, Count>& stored) {
@@ -61,14 +60,14 @@ class ClusterSlice {
     return widened(StoredPack<T, Count>(memory_[pack - begin_]));
   }
 
-  // use(pack number, values) of each of this thread's packs that are held.
+  // Calls use(pack number, values) for each held pack of this thread.
   template <class Use>
   __device__ __forceinline__ void each(Use use) const {
     for (std::int64_t pack = begin_ + threadIdx.x; pack < held_; pack += blockDim.x)
       use(pack, at(pack));
   }
 
-  // The same beside what load(pack number) gives, Packs of which are asked for together.
+  // Calls use(pack number, values, load(pack number)), with Packs loads in flight.
   template <int Packs, class Load, class Use>
   __device__ __forceinline__ void each_beside(Load load, Use use) const {
     const auto threads = static_cast<std::int64_t>(blockDim.x);
@@ -87,7 +86,7 @@ class ClusterSlice {
   }
 
  private:
-  // use(pack number, stored pack) of this thread's packs of [begin, end).
+  // Calls use(pack number, stored pack) for this thread's packs in [begin, end).
   template <class Load, class Use>
   __device__ __forceinline__ void visit(std::int64_t begin, std::int64_t end, Load load,
                                         Use use) const {
@@ -110,15 +109,16 @@ class ClusterSlice {
   std::int64_t begin_, held_, end_, last_;
 };
 
-// Each block has left its number at `mine` in its dynamic shared memory, and cluster_sync() has
-// been passed since: lane r of each warp gets block r's, lanes behind the last one `rest`.
+// Each block has stored its number at `mine` in dynamic shared memory before a cluster_sync(). Lane
+// r of each warp receives the number of block r; lanes beyond the last block receive `rest`.
 __device__ __forceinline__ float of_blocks(const float* mine, unsigned blocks, float rest) {
   const unsigned lane = threadIdx.x % kLanes;
   return lane < blocks ? ptx::load_from_block(mine, lane) : rest;
 }
 
-// Sums over the cluster, two at most, in this scratch (kClusterScratch). Behind the last one, and
-// before a block ends, must be a cluster_sync(): the others may not have read its part yet.
+// At most two sums over the cluster, in `scratch` (kClusterScratch bytes). After the last one a
+// block must pass a cluster_sync() before it exits, since other blocks may still read its shared
+// memory.
 class ClusterSum {
  public:
   __device__ ClusterSum(float* scratch, unsigned blocks)

@@ -1,11 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a long row is cut among the blocks of a cluster, and which rows are (cluster_row.h).
+// How a long row is divided among the blocks of a cluster (cluster_row.h), and which rows are.
 //
-// A slice of 32 KiB or less is loaded at once, four packs a thread, and as many blocks as the
-// registers permit share a multiprocessor, so that one row's loads overlap another's arithmetic.
-// Rows beyond 8 such slices have longer ones; 8 blocks are what a cluster has on every device.
+// A slice of up to 32 KiB is loaded at once, four packs per thread. As many blocks as the registers
+// permit share a multiprocessor, so that loads of one row overlap arithmetic of another. Rows
+// beyond 8 such slices have longer ones, since 8 blocks is the largest portable cluster.
 #pragma once
 
 #include "primitives/block.h"
@@ -20,23 +20,23 @@
 
 namespace kg {
 
-// Below it no row is worth a cluster; `automatic` takes one where a block of 1024 threads, which
-// has a multiprocessor to itself, would hold the row at best.
+// Rows below kClusterMinCols are not worth a cluster. `automatic` uses one from
+// kAutomaticClusterCols on, where a single block would occupy a whole multiprocessor.
 inline constexpr std::int64_t kClusterMinCols = 4096;
 inline constexpr std::int64_t kAutomaticClusterCols = 16384;
 inline constexpr int kClusterBlocks = 8; // at most
 inline constexpr int kClusterThreads = 1024;
 
-// Floats in front of a slice, for two reductions: one of each per warp, then the block's two.
+// Floats before a slice, for two reductions: one of each per warp, then the block's two.
 inline constexpr int kClusterScratchFloats = 2 * kMaxWarps + kPackElements<float>;
 inline constexpr std::size_t kClusterScratch = kClusterScratchFloats * sizeof(float);
 
-// How a row is cut whose elements are so many bytes: those of all vectors that a block holds.
+// The division of a row. `element`: bytes per column of all vectors that a block holds.
 struct ClusterRow {
   int blocks;
-  std::int64_t slice; // packs of a block
+  std::int64_t slice; // packs per block
   int threads;
-  std::size_t bytes; // of shared memory that hold a slice
+  std::size_t bytes; // shared memory of a slice
 };
 
 constexpr ClusterRow cluster_row(std::int64_t cols, int count, std::size_t element) {
@@ -51,7 +51,7 @@ constexpr ClusterRow cluster_row(std::int64_t cols, int count, std::size_t eleme
   return {blocks, slice, threads, static_cast<std::size_t>(slice * pack)};
 }
 
-// Whether clusters can do rows of this length: hold one vector of f32, or two of 16 bits.
+// Whether a cluster can hold rows of this length: one vector of f32, or two of 16 bits.
 inline bool cluster_holds(std::int64_t cols) {
   return cols >= kClusterMinCols && device_has_clusters() &&
          kClusterScratch + cluster_row(cols, 1, sizeof(float)).bytes + 2 * kPackBytes <=
@@ -62,8 +62,8 @@ inline bool automatic_takes_cluster(std::int64_t cols) {
   return cols >= kAutomaticClusterCols && cluster_holds(cols);
 }
 
-// Longest sequential chain of additions in a row's sum: a thread's elements, those of a warp, of a
-// block, of the cluster.
+// The longest sequential chain of additions in a row's sum: a thread's elements, then the lanes of
+// a warp, the warps of a block and the blocks of the cluster.
 constexpr std::int64_t cluster_chain(std::int64_t cols) {
   std::int64_t own = 0;
   for (const int count : {1, 4, 8}) {

@@ -1,11 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Division by a number that the host knows before the launch, as threads need it to find their
-// coordinates: a multiplication, an addition and a shift where a GPU takes about a hundred
-// instructions to divide 64-bit integers. After Granlund and Montgomery, "Division by Invariant
-// Integers using Multiplication", PLDI 1994, for dividends below 2^63, whose addition cannot
-// overflow; NarrowDivisor is the same for 32 bits, in three instructions.
+// Division by a divisor that is known before the launch, for index arithmetic: a multiplication, an
+// addition and a shift, instead of about a hundred instructions for a 64-bit integer division.
+// Granlund and Montgomery, "Division by Invariant Integers using Multiplication", PLDI 1994, for
+// dividends below 2^63, where the addition cannot overflow. NarrowDivisor is the 32-bit form, in
+// three instructions.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -47,7 +47,7 @@ struct Divisor {
   }
 };
 
-// Of 32 bits; take_last is for dividends below 2^31, as the number of a block is.
+// The 32-bit form. take_last requires dividends below 2^31, such as block indices.
 struct NarrowDivisor {
   std::uint32_t value = 1;
   std::uint32_t multiplier = 1; // floor(2^32 (2^shift - value) / value) + 1
@@ -62,14 +62,14 @@ struct NarrowDivisor {
     multiplier = static_cast<std::uint32_t>((excess << 32) / value + 1);
   }
 
-  // dividend / value, of any dividend: the sum has 33 bits.
+  // dividend / value for any dividend: the sum has 33 bits.
   __device__ std::uint32_t quotient(std::uint32_t dividend) const {
     const std::uint64_t sum = std::uint64_t{__umulhi(dividend, multiplier)} + dividend;
     return static_cast<std::uint32_t>(sum >> shift);
   }
 
-  // Counts `place` along a last axis of this extent: returns the index there and leaves in `place`
-  // what the axes before it share.
+  // Splits the linear index `place`: returns the index along a last axis of this extent, and leaves
+  // the linear index of the remaining axes in `place`.
   __device__ std::uint32_t take_last(std::uint32_t& place) const {
     const std::uint32_t before = (__umulhi(place, multiplier) + place) >> shift;
     const std::uint32_t index = place - before * value;

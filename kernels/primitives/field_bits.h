@@ -1,10 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A bit for each element of a stored pack, of the first one the lowest. Elements narrower than a
-// word stay fields of the words in which they were loaded, and all of a word's are looked at at
-// once: nvcc (13.0) takes them apart, and puts the words together again, where elements are asked
-// for in between.
+// Bit masks over the elements of a stored pack, lowest bit first. Elements narrower than a word are
+// tested as fields of the loaded words, all fields of a word at once. Accessing elements instead
+// makes nvcc (13.0) unpack and repack the words.
 #pragma once
 
 #include "primitives/stored_pack.h"
@@ -19,7 +18,7 @@ inline constexpr bool kIsField = sizeof(T) < sizeof(unsigned);
 template <class T>
 inline constexpr int kFieldBits = 8 * static_cast<int>(sizeof(T));
 
-// A pack's words of fields.
+// The words of a pack.
 template <class T, int Count>
 struct Fields {
   static constexpr int kOfWord = 32 / kFieldBits<T>;
@@ -27,7 +26,7 @@ struct Fields {
   unsigned word[kWords];
 
   __device__ __forceinline__ explicit Fields(const StoredPack<T, Count>& pack) {
-    word[kWords - 1] = 0; // of which a pack may have half
+    word[kWords - 1] = 0; // may be only half filled
     memcpy(word, &pack, sizeof pack);
   }
 };
@@ -42,7 +41,7 @@ __device__ __forceinline__ T element_of(const StoredPack<T, Count>& pack, int e)
   }
 }
 
-// The bits of the word's fields that are not 0, and above them `above`.
+// One bit per nonzero field of the word, with `above` shifted in above them.
 template <int Bits>
 __device__ __forceinline__ unsigned bits_of_fields(unsigned word, unsigned above) {
   static_assert(Bits == 8 || Bits == 16);
@@ -52,7 +51,7 @@ __device__ __forceinline__ unsigned bits_of_fields(unsigned word, unsigned above
   return __funnelshift_l(highest * kToTheTop, above, 32 / Bits);
 }
 
-// Elements that are not 0.
+// One bit per nonzero element.
 template <class T, int Count>
 __device__ __forceinline__ unsigned bits_of(const StoredPack<T, Count>& pack) {
   const Fields<T, Count> fields(pack);
@@ -63,7 +62,7 @@ __device__ __forceinline__ unsigned bits_of(const StoredPack<T, Count>& pack) {
   return bits;
 }
 
-// The end of a pack: its last element, or the word whose highest field that is.
+// The end of a pack: its last element, or the word that holds it in its highest field.
 template <class T>
 using PackEnd = std::conditional_t<kIsField<T>, unsigned, T>;
 
@@ -83,7 +82,7 @@ __device__ __forceinline__ PackEnd<T> end_of(const StoredPack<T, Count>& pack) {
     return element_of(pack, Count - 1);
 }
 
-// Elements that differ from the one before them, which for the first ends `before`.
+// One bit per element that differs from its predecessor; `before` precedes the first.
 template <class T, int Count>
 __device__ __forceinline__ unsigned changes_of(const StoredPack<T, Count>& pack,
                                                PackEnd<T> before) {

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What device code makes of numbers of 8 bits: they are memory's alone. Every number of theirs is
-// one of f16 and of f32, and is computed with there.
+// Conversions of 8-bit floating-point numbers. They are storage formats: every value is exact in
+// f16 and f32, where arithmetic happens.
 #pragma once
 
 #include "instructions/fp8.h"
@@ -14,12 +14,12 @@
 
 namespace kg {
 
-// Exact.
+// Exact conversion.
 __device__ __forceinline__ float to_float(e5m2 value) {
   return to_float(__ushort_as_half(static_cast<unsigned short>(value.bits << 8)));
 }
-// The bits, moved to where f32 has its own, are the number with an exponent that is 120 too small;
-// a product by 2^120 corrects that, of subnormal numbers, too.
+// Shifting the bits into the fields of f32 gives the number with an exponent that is 120 too small.
+// Multiplying by 2^120 corrects that, also for subnormals.
 __device__ __forceinline__ float to_float(e4m3 value) {
   const unsigned magnitude = value.bits & 0x7Fu, sign = (value.bits & 0x80u) << 24;
   const float number = __uint_as_float(sign | magnitude << 20) * 0x1p120F;
@@ -35,14 +35,13 @@ inline constexpr int kBias = std::is_same_v<T, e4m3> ? 7 : 15;
 template <class T>
 inline constexpr unsigned kLargest = std::is_same_v<T, e4m3> ? 0x7E : 0x7B;
 
-// The bits of a magnitude, not of NaN, to nearest even; above kLargest where there is no such
-// number.
+// The bits of a magnitude (not NaN), rounded to nearest even; above kLargest if out of range.
 template <class T>
 __device__ __forceinline__ unsigned rounded(float magnitude) {
   constexpr int kDropped = 23 - kFraction<T>;
   const unsigned bits = __float_as_uint(magnitude);
   const unsigned least_normal = static_cast<unsigned>(127 + 1 - kBias<T>) << 23;
-  // A sum whose last place is worth the least subnormal number: the addition rounds.
+  // Adding a number whose ulp is the smallest subnormal makes the addition round.
   if (bits < least_normal) {
     const unsigned unit = least_normal + (static_cast<unsigned>(kDropped) << 23);
     return __float_as_uint(magnitude + __uint_as_float(unit)) - unit;
@@ -54,9 +53,9 @@ __device__ __forceinline__ unsigned rounded(float magnitude) {
 
 } // namespace fp8_detail
 
-// To nearest even. What has no number is the largest one where `saturate`, infinities, too; else
-// e4m3's NaN or e5m2's infinity. Every NaN becomes 0x7F. As cvt.rn.satfinite does where a GPU has
-// that (PTX ISA, "cvt"), and cuda_fp8.h's conversions by __NV_NOSAT.
+// Rounds to nearest even. Out-of-range values and infinities become the largest number if
+// `saturate`, otherwise NaN (e4m3) or infinity (e5m2). Every NaN becomes 0x7F. Matches
+// cvt.rn.satfinite (PTX ISA, "cvt") and, without saturation, cuda_fp8.h with __NV_NOSAT.
 template <class T>
 __device__ __forceinline__ T narrowed(float value, bool saturate) {
   using namespace fp8_detail;
@@ -67,7 +66,7 @@ __device__ __forceinline__ T narrowed(float value, bool saturate) {
   return {static_cast<std::uint8_t>(value != value ? 0x7Fu : number)};
 }
 
-// Two neighbours, saturating; by one instruction where there is one.
+// Converts two neighbours with saturation, by one instruction if the architecture has it.
 template <class T>
 __device__ __forceinline__ void narrowed_pair(float first, float second, T (&to)[2]) {
 #if KG_BACKEND_CUDA && __CUDA_ARCH__ >= 890

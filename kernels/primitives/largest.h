@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The largest of a pack and of what came before it. NaN is passed over, as by fmaxf.
+// Maximum over a pack and a start value. Ignores NaN, as fmaxf does.
 #pragma once
 
 #include "primitives/stored_pack.h"
@@ -18,7 +18,7 @@ __device__ inline float largest(const Floats<Count>& values, float start) {
   return start;
 }
 
-// The same of a pack as it is stored, of 16 bits by pairs.
+// The same for a stored pack; 16-bit types are compared in pairs.
 template <class T, int Count>
 __device__ __forceinline__ float greatest(const StoredPack<T, Count>& stored, float start) {
   if constexpr (sizeof(T) == 2 && Count % 2 == 0) {

@@ -1,23 +1,22 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Running results over the tiles of a grid in one pass: each tile publishes what its elements
-// combine to, looks back at what the tiles before it have published, and goes on.
+// Prefix results over the tiles of a grid in one pass, by decoupled look-back: each tile publishes
+// the aggregate of its elements, reads what earlier tiles have published, and continues.
 //
-// The idea is that of Merrill and Garland ("Single-pass Parallel Prefix Scan with Decoupled
-// Look-back", NVIDIA NVR-2016-002). There a tile walks back until it meets one that knows all
-// before itself, and so adds up whichever stretch happened to be ready: sums of floats differ from
-// run to run. Here a tree is fixed: 32 tiles are a group, whose last tile publishes their
-// combination, 32 groups are a region, whose last tile publishes all up to its end. What lies
-// before a tile is then always the regions before, as one, the groups of its region before its own,
-// and the tiles of its group before it: three reads by each lane of one warp, issued together, and
-// never more. Which tile was late changes when they are answered, not what is combined. Only
-// regions wait for regions: 32 x 32 tiles of some 16 KiB for every round trip, 16 GB in a
-// millisecond; groups and tiles wait for elements alone.
+// The method is Merrill and Garland's ("Single-pass Parallel Prefix Scan with Decoupled Look-back",
+// NVIDIA NVR-2016-002), with one change. There a tile walks back to the first tile with an
+// inclusive prefix, so the order of additions depends on timing and float sums vary between runs.
+// Here the tree is fixed: 32 tiles form a group, whose last tile publishes the group's aggregate;
+// 32 groups form a region, whose last tile publishes the inclusive prefix at its end. The exclusive
+// prefix of a tile is always the previous region's prefix, the earlier groups of its region, and
+// the earlier tiles of its group: three reads per lane of one warp, issued together. Timing changes
+// when they are answered, not what is combined. Only regions depend on regions: one round trip per
+// 32 x 32 tiles of about 16 KiB, or 16 GB per millisecond.
 //
-// Tiles take their numbers from a counter, so that all that a tile waits for belongs to blocks that
-// have begun: no order of blocks can make it wait forever. A value and the mark that it is there
-// lie in one word of 64 bits, so that no fence is needed between them.
+// Tiles take their indices from a counter, so a tile waits only for blocks that have started, and
+// no scheduling order can deadlock. A value and its ready flag share one 64-bit word, so no fence
+// is needed between them.
 #pragma once
 
 #include "primitives/block.h"
@@ -33,7 +32,7 @@ namespace kg {
 
 using LookBackWord = unsigned long long;
 
-// Words of a look-back: the counter, then those of tiles, groups and regions.
+// The words of a look-back: the counter, then one per tile, group and region.
 struct LookBack {
   LookBackWord* words = nullptr;
   std::int64_t tiles = 0;
@@ -44,7 +43,7 @@ struct LookBack {
   __device__ LookBackWord* of_regions() const { return of_groups() + tiles / kLanes; }
 };
 
-// A single tile has nobody to look back at.
+// 0 for a single tile, which has no predecessor.
 constexpr std::int64_t look_back_words(std::int64_t tiles) {
   return tiles <= 1 ? 0 : 1 + tiles + tiles / kLanes + tiles / (kLanes * kLanes);
 }
@@ -52,8 +51,8 @@ constexpr std::size_t look_back_bytes(std::int64_t tiles) {
   return static_cast<std::size_t>(look_back_words(tiles)) * sizeof(LookBackWord);
 }
 
-// Values that are combined one after the other on the way from a tile to what another adds to its
-// elements: two trees over 32, the regions, and what joins them.
+// The longest sequential chain of combinations in an exclusive prefix: two trees over 32, the
+// regions, and the steps that join them.
 constexpr std::int64_t look_back_chain(std::int64_t tiles) {
   return tiles <= 1 ? 1 : 2 * kButterflySteps + 3 + tiles / (kLanes * kLanes);
 }
@@ -75,7 +74,7 @@ inline void clear(LookBackWord* words, std::int64_t count, Stream& stream) {
            words, count);
 }
 
-// What the kernel behind it needs, in look_back_bytes(tiles) bytes of device memory.
+// Clears the state for the next kernel, in look_back_bytes(tiles) bytes of device memory.
 inline LookBack begin_look_back(void* memory, std::int64_t tiles, Stream& stream) {
   auto* const words = static_cast<LookBackWord*>(memory);
   clear(words, look_back_words(tiles), stream);
@@ -86,7 +85,7 @@ namespace look_back_detail {
 
 inline constexpr LookBackWord kThere = 1ull << 63;
 
-// A Value of one word, or of two of which the second is below 2^31.
+// Value: 4 bytes, or 8 bytes whose second word is below 2^31 (its top bit is the flag).
 template <class Value>
 __device__ __forceinline__ void publish(LookBackWord* to, const Value& value) {
   static_assert(sizeof(Value) <= sizeof(LookBackWord));
@@ -95,7 +94,7 @@ __device__ __forceinline__ void publish(LookBackWord* to, const Value& value) {
   *static_cast<volatile LookBackWord*>(to) = word | kThere;
 }
 
-// The first look at a word, which is not waited for before the others are under way.
+// The first read of a word. Does not wait, so that all reads are in flight together.
 __device__ __forceinline__ LookBackWord look(const LookBackWord* at, bool wanted) {
   return wanted ? *static_cast<const volatile LookBackWord*>(at) : kThere;
 }
@@ -115,8 +114,8 @@ __device__ __forceinline__ typename F::Value wait(LookBackWord word, const LookB
 
 } // namespace look_back_detail
 
-// What lies before `tile`, whose elements combine to `own`. By one whole warp; every lane has the
-// result.
+// The exclusive prefix of `tile`, whose aggregate is `own`; publishes `own`. Called by one whole
+// warp; every lane has the result.
 template <class F>
 __device__ __forceinline__ typename F::Value look_back(const LookBack& state, std::int64_t tile,
                                                        const typename F::Value& own) {
@@ -153,7 +152,7 @@ __device__ __forceinline__ typename F::Value look_back(const LookBack& state, st
   return F::combine(before, tiles);
 }
 
-// Shared memory of a block that looks back.
+// Shared memory of a block for look_back().
 template <class F>
 struct LookBackScratch {
   typename F::Value of_warps[kMaxWarps];
@@ -161,7 +160,7 @@ struct LookBackScratch {
   unsigned tile;
 };
 
-// The tile that the block takes. All threads must call.
+// Takes the next tile. All threads must call.
 template <class F>
 __device__ inline std::int64_t take_tile(const LookBack& state, LookBackScratch<F>& scratch) {
   if (state.tiles == 1) return 0;
@@ -170,15 +169,15 @@ __device__ inline std::int64_t take_tile(const LookBack& state, LookBackScratch<
   return scratch.tile;
 }
 
-// Where a warp's elements stand among all.
+// The prefixes of a warp's elements.
 template <class Value>
 struct TilePlace {
-  Value before_tile; // of the tiles before
-  Value before_warp; // of the tile's warps before
-  Value of_tile;     // of the tile
+  Value before_tile; // over all earlier tiles
+  Value before_warp; // over the earlier warps of the tile
+  Value of_tile;     // over the tile
 };
 
-// Of a block of Warps warps whose warp has the same `of_warp` in all lanes. All threads must call.
+// of_warp: the warp's aggregate, the same in all lanes. All threads of the Warps warps must call.
 template <class F, int Warps>
 __device__ __forceinline__ TilePlace<typename F::Value>
 place_of_warp(const LookBack& state, std::int64_t tile, const typename F::Value& of_warp,

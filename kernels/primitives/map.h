@@ -1,13 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Contiguous arrays of one type, element by element: a function of the i-th elements of all inputs
-// gives the i-th elements of all outputs. The kernels stay with their operations; here is the walk.
+// Element-wise functions over contiguous arrays of one type: the i-th outputs are a function of the
+// i-th inputs. This is the loop; the kernels are with their operations.
 //
-// Bytes under way: a thread issues Loads packs of each input before it uses the first one, so 1024
-// threads of a multiprocessor have Loads x Inputs x 16 KiB under way; see elementwise.cu for what a
-// GPU wants. No __restrict__: an output may be an input. All loads of a tile therefore stand before
-// its first store, else the compiler could not move them there.
+// Bytes in flight: a thread issues Loads packs of each input before it uses the first one, so 1024
+// threads per multiprocessor have Loads x Inputs x 16 KiB in flight; elementwise.cu says how much a
+// GPU needs. No __restrict__, since an output may be an input. All loads of a tile therefore
+// precede its first store, because the compiler could not move them there.
 #pragma once
 
 #include "primitives/pack.h"
@@ -50,7 +50,7 @@ __device__ inline void map_element(const Arrays<T, Inputs, Outputs>& arrays, std
   for (int k = 0; k < Outputs; ++k) arrays.out[k][i] = out[k];
 }
 
-// One pack of each input, loaded before.
+// The function over one pack of each input, which is already loaded.
 template <int Count, class T, int Inputs, int Outputs, class Function>
 __device__ inline void map_pack(const Arrays<T, Inputs, Outputs>& arrays, std::int64_t pack,
                                 const Pack<T, Count> (&x)[Inputs], Function function) {
@@ -77,8 +77,8 @@ __device__ inline void load_packs(const Arrays<T, Inputs, Outputs>& arrays, std:
     x[k] = reinterpret_cast<const Pack<T, Count>*>(arrays.in[k])[pack];
 }
 
-// `packs` packs of Count elements that begin at the arrays, each aligned to its size. A block of
-// kMapThreads takes tiles of kMapThreads x Loads packs, one grid of blocks after the other.
+// Maps `packs` aligned packs of Count elements. A grid-stride loop: a block of kMapThreads threads
+// processes tiles of kMapThreads x Loads packs.
 template <int Count, int Loads, class T, int Inputs, int Outputs, class Function>
 __device__ inline void map_packs(const Arrays<T, Inputs, Outputs>& arrays, std::int64_t packs,
                                  Function function) {
@@ -95,7 +95,7 @@ __device__ inline void map_packs(const Arrays<T, Inputs, Outputs>& arrays, std::
     for (int l = 0; l < Loads; ++l)
       map_pack<Count>(arrays, first + l * kMapThreads, x[l], function);
   }
-  // The last tile, not full: the block whose turn it is finds `first` in range.
+  // The last, partial tile: only one block finds `first` in range.
   for (; first < packs && first < tile_end; first += kMapThreads) {
     Pack<T, Count> x[Inputs];
     load_packs<Count>(arrays, first, x);
@@ -103,7 +103,7 @@ __device__ inline void map_packs(const Arrays<T, Inputs, Outputs>& arrays, std::
   }
 }
 
-// n elements of arrays that are all `head` elements, at most n, from the next pack boundary.
+// Maps n elements of arrays that are all `head` <= n elements before a pack boundary.
 template <int Loads, class T, int Inputs, int Outputs, class Function>
 __device__ inline void map_aligned(const Arrays<T, Inputs, Outputs>& arrays, std::int64_t n,
                                    int head, Function function) {
@@ -111,7 +111,7 @@ __device__ inline void map_aligned(const Arrays<T, Inputs, Outputs>& arrays, std
   const std::int64_t packs = (n - head) / kCount;
   const std::int64_t body = packs * kCount;
   map_packs<kCount, Loads>(advanced(arrays, head), packs, function);
-  // The last block has the shortest way through the loop above.
+  // By the last block, which has the least work in the loop above.
   if (blockIdx.x + 1 == gridDim.x) {
     const int edge = static_cast<int>(n - body); // head and tail together
     const int i = static_cast<int>(threadIdx.x);
@@ -119,14 +119,14 @@ __device__ inline void map_aligned(const Arrays<T, Inputs, Outputs>& arrays, std
   }
 }
 
-// n elements of arrays that no shift aligns together: single elements, as many bytes under way.
+// Maps n elements of differently aligned arrays, element by element, with as many bytes in flight.
 template <int Loads, class T, int Inputs, int Outputs, class Function>
 __device__ inline void map_misaligned(const Arrays<T, Inputs, Outputs>& arrays, std::int64_t n,
                                       Function function) {
   map_packs<1, Loads * kPackElements<T>>(arrays, n, function);
 }
 
-// Elements before the next pack boundary, which must be as many for all arrays; else -1.
+// Elements before the next pack boundary, if the same for all arrays; otherwise -1.
 template <class T, int Inputs, int Outputs>
 int common_head(const Arrays<T, Inputs, Outputs>& arrays) {
   const int head = elements_to_boundary(arrays.in[0]);
@@ -136,7 +136,7 @@ int common_head(const Arrays<T, Inputs, Outputs>& arrays) {
   return head;
 }
 
-// Blocks for n elements of T: all that are resident at once, or as many as there are tiles.
+// The grid for n elements of T: the number of resident blocks, or of tiles if there are fewer.
 template <class T, int Loads>
 unsigned map_grid(std::int64_t n) {
   constexpr std::int64_t kTile = std::int64_t{kMapThreads} * Loads * kPackElements<T>;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// 16-byte accesses: what a thread should load and store wherever alignment permits.
+// 16-byte accesses, the width that a thread should use if alignment permits.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -16,14 +16,14 @@ inline constexpr int kPackBytes = 16; // the widest access of one thread
 template <class T>
 inline constexpr int kPackElements = kPackBytes / static_cast<int>(sizeof(T));
 
-// Count elements that move in one access.
+// Count elements moved by one access.
 template <class T, int Count>
 struct alignas(Count * sizeof(T)) Pack {
   T element[Count];
 };
 
-// Stores to global memory by 16-byte accesses, or 8 bytes by one. An assignment is not enough:
-// beside another one through the same pointer nvcc (13.0) stores each element by itself, even of a
+// Stores to global memory in 16-byte accesses, or 8 bytes in one. A plain assignment is not enough:
+// next to another store through the same pointer, nvcc (13.0) splits it into elements, even for
 // uint4.
 template <class T, int Count>
 __device__ __forceinline__ void store_wide(Pack<T, Count>* to, const Pack<T, Count>& value) {
@@ -46,8 +46,8 @@ __device__ __forceinline__ void store_wide(Pack<T, Count>* to, const Pack<T, Cou
 #endif
 }
 
-// Stores what nobody reads soon: 16 bytes leave the caches first, for what is read again to stay.
-// Narrower packs are stored as always.
+// Stores data that is not read again soon: 16-byte packs use st.global.cs (evict first), so that
+// reused data stays cached. Narrower packs use an ordinary store.
 template <class T, int Count>
 __device__ inline void store_streaming(Pack<T, Count>* to, const Pack<T, Count>& value) {
   if constexpr (sizeof(value) == sizeof(uint4)) {
@@ -59,14 +59,14 @@ __device__ inline void store_streaming(Pack<T, Count>* to, const Pack<T, Count>&
   }
 }
 
-// Elements from `pointer`, aligned to T, to the next address that is a multiple of kPackBytes.
+// The number of elements from `pointer` to the next multiple of kPackBytes.
 template <class T>
 __host__ __device__ inline int elements_to_boundary(const T* pointer) {
   const auto past = reinterpret_cast<std::uintptr_t>(pointer) % kPackBytes;
   return static_cast<int>((kPackBytes - past) % kPackBytes / sizeof(T));
 }
 
-// Whether `pointer` is a multiple of kPackBytes, as a null one is.
+// Whether `pointer` is a multiple of kPackBytes; true for null.
 template <class T>
 bool is_aligned(const T* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer) % kPackBytes == 0;

@@ -8,7 +8,7 @@
 
 namespace kg {
 
-// Two neighbours as one register of matrix instructions, the first in the lower half. T: f16, bf16.
+// Packs two neighbours into one 32-bit register for mma, the first in the lower half. T: f16, bf16.
 template <class T>
 __device__ __forceinline__ unsigned pack_pair(float first, float second) {
   unsigned bits;

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A warp's rows of packs: in each row the packs of its 32 lanes lie side by side, so that accesses
-// are coalesced as they are, and rows follow each other. Pointers are to the lane's first element,
-// of which and behind which there are `left` in the array; packs says whether it lies as packs ask.
+// A warp's rows of packs. Each row holds one pack of each of the 32 lanes side by side, so accesses
+// are coalesced; rows are contiguous. Pointers point to the lane's first element; `left` elements
+// of the array remain from there. `packs`: whether the pointer is aligned for packs.
 #pragma once
 
 #include "primitives/stored_pack.h"
@@ -15,9 +15,9 @@
 namespace kg {
 
 template <int Count>
-inline constexpr int kRowStep = kLanes* Count; // from a lane's pack to its next one
+inline constexpr int kRowStep = kLanes* Count; // elements between packs of a lane
 
-// All are asked for before the first is used. Behind the end there is `rest`. Packed: Pack, or
+// Issues all loads before the first is used. Elements beyond the end are `rest`. Packed: Pack or
 // StoredPack.
 template <int Rows, template <class, int> class Packed, class T, int Count>
 __device__ __forceinline__ void load_rows(const T* from, std::int64_t left, bool packs, T rest,
@@ -45,7 +45,7 @@ __device__ __forceinline__ void load_rows(const T* from, std::int64_t left, bool
       Pack<T, Count> part;
       fill(part);
       to[r].set(part);
-      to[r].keep_raw(); // or nvcc makes elements of the words in the other branch, too
+      to[r].keep_raw(); // otherwise nvcc unpacks the words in the other branch as well
     } else {
       fill(to[r]);
     }
@@ -72,7 +72,7 @@ __device__ __forceinline__ void store_rows(T* to, std::int64_t left, bool packs,
   }
 }
 
-// A bit for each element of a pack that is not 0.
+// One bit per nonzero element of a pack.
 template <class T, int Count>
 __device__ __forceinline__ unsigned bits_of(const Pack<T, Count>& pack) {
   unsigned bits = 0;
@@ -81,7 +81,7 @@ __device__ __forceinline__ unsigned bits_of(const Pack<T, Count>& pack) {
   return bits;
 }
 
-// Whether packs of Count elements may begin there.
+// Whether the pointer is aligned for packs of Count elements.
 template <int Count, class T>
 bool lies_in_packs(const T* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer) % (Count * sizeof(T)) == 0;

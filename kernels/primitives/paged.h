@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of keys or values that grow by a token at a time, in pages of equally many tokens (Kwon et
-// al., "PagedAttention", SOSP 2023): a table says in which page each run of a sequence's tokens
-// lies. Without a table sequence b has one page, number b, for all its tokens.
+// Paged key and value caches (Kwon et al., "PagedAttention", SOSP 2023). A table maps each run of a
+// sequence's tokens to a page; all pages have the same number of tokens. Without a table, sequence
+// b has a single page, page b.
 #pragma once
 
 #include "primitives/divisor.h"
@@ -13,18 +13,18 @@
 
 namespace kg {
 
-// Elements from one page, head or token to the next.
+// Elements between consecutive pages, heads and tokens.
 struct PageStrides {
   std::int64_t page = 0, head = 0, token = 0;
 };
 
 struct PageTable {
-  std::int64_t tokens = 1;             // of a page
-  const std::int32_t* pages = nullptr; // batch rows of page numbers; null: no table
-  std::int64_t stride = 0;             // from one such row to the next
+  std::int64_t tokens = 1;             // per page
+  const std::int32_t* pages = nullptr; // [batch][stride] page indices; null: no table
+  std::int64_t stride = 0;             // between rows of `pages`
 };
 
-// The same for a kernel.
+// The table as kernels use it.
 struct Pages {
   Divisor tokens;
   const std::int32_t* pages;

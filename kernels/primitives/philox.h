@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11):
-// four random words as a function of a counter and a key, so that any thread can make any part of
-// a stream, and a backward pass make again what a forward pass drew.
+// four random words as a function of a counter and a key. Any thread can generate any part of a
+// stream, and a backward pass can regenerate what the forward pass drew.
 //
-// Streams are cuRAND's: after curand_init(seed, subsequence, offset, &state) of a
-// curandStatePhilox4_32_10_t, call number i of curand(&state), from 0 on, gives word i.
+// Streams equal cuRAND's: after curand_init(seed, subsequence, offset, &state) of a
+// curandStatePhilox4_32_10_t, the i-th call of curand(&state), counted from 0, returns word i.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -18,10 +18,10 @@ namespace kg {
 struct RandomStream {
   std::uint64_t seed = 0;
   std::uint64_t subsequence = 0;
-  std::uint64_t offset = 0; // words that are passed over
+  std::uint64_t offset = 0; // words skipped
 };
 
-inline constexpr int kPhiloxWords = 4; // of a block
+inline constexpr int kPhiloxWords = 4; // per block
 
 inline constexpr int kPhiloxRounds = 10;
 
@@ -45,7 +45,7 @@ __host__ __device__ __forceinline__ uint4 philox(uint4 counter, uint2 key) {
   return counter;
 }
 
-// The keys of all rounds, for kernels that have no time to add them up.
+// The precomputed keys of all rounds.
 struct PhiloxKeys {
   uint2 of_round[kPhiloxRounds];
 
@@ -68,9 +68,8 @@ __host__ __device__ __forceinline__ uint2 philox_key(const RandomStream& stream)
   return {static_cast<unsigned>(stream.seed), static_cast<unsigned>(stream.seed >> 32)};
 }
 
-// Words 4 block to 4 block + 3 behind the last multiple of 4 that is not beyond the offset. A
-// subsequence has 2^64 blocks, and no offset reaches its end. Key: the stream's, or those of its
-// rounds.
+// Words 4 block to 4 block + 3, counted from the offset rounded down to a multiple of 4. A
+// subsequence has 2^64 blocks, so no offset reaches its end. Key: uint2 or PhiloxKeys.
 template <class Key>
 __host__ __device__ __forceinline__ uint4 random_block(const RandomStream& stream, const Key& key,
                                                        std::uint64_t block) {
@@ -85,7 +84,7 @@ __host__ __device__ __forceinline__ uint4 random_block(const RandomStream& strea
   return random_block(stream, philox_key(stream), block);
 }
 
-// Word `index` of the stream: a whole block for one word.
+// Word `index` of the stream. Computes a whole block for it.
 __host__ __device__ __forceinline__ unsigned random_word(const RandomStream& stream,
                                                          std::int64_t index) {
   const std::uint64_t place = stream.offset % kPhiloxWords + static_cast<std::uint64_t>(index);

@@ -1,13 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which rows come through a ring of two places, or of one, in a block's shared memory
-// (row_pipeline.h), and by what blocks.
+// Configuration of row_pipeline.h: which rows it takes, in two stages or one, and with how many
+// threads.
 //
-// Of two places a thread has at most 8 packs of a row in registers, of rows of more than 16 KiB 4:
-// few warps with much to do each lose least to a row's reductions, and few registers let 1024
-// threads have a row of 64 KiB. Of one place a thread has 8 packs of 64 registers, so that 1024
-// threads have a row of 128 KiB, while shared memory has room for the next one alone.
+// With two stages a thread holds at most 8 packs of a row in registers, 4 if the row exceeds 16
+// KiB. Few warps with much work each lose least to the reductions, and with 4 packs 1024 threads
+// hold a row of 64 KiB. With one stage a thread holds 8 packs in 64 registers, so 1024 threads hold
+// a row of 128 KiB, and shared memory has room for the next row only.
 #pragma once
 
 #include "primitives/block.h"
@@ -21,69 +21,70 @@
 
 namespace kg {
 
-inline constexpr int kRingPlaces = 2;
-inline constexpr int kShortRingPacks = 8, kLongRingPacks = 4; // of a thread, at most
-inline constexpr int kShortRingThreads = 128;
-inline constexpr int kSingleRingPacks = 8; // of a ring of one place
-inline constexpr std::int64_t kShortRingBytes = 16 * 1024, kLongRingBytes = 64 * 1024; // of a row
-inline constexpr std::int64_t kSingleRingBytes = 128 * 1024;
-static_assert(kSingleRingBytes == kSingleRingPacks * kMaxBlockThreads * kPackBytes);
-static_assert(kShortRingBytes == kShortRingPacks * kShortRingThreads * kPackBytes);
-static_assert(kLongRingBytes == kLongRingPacks * kMaxBlockThreads * kPackBytes);
+inline constexpr int kRowStages = 2;
+inline constexpr int kShortRowPacks = 8, kLongRowPacks = 4; // per thread, at most
+inline constexpr int kShortRowThreads = 128;
+inline constexpr int kSingleStagePacks = 8; // per thread, with one stage
+inline constexpr std::int64_t kShortRowBytes = 16 * 1024, kLongRowBytes = 64 * 1024; // per row
+inline constexpr std::int64_t kSingleStageRowBytes = 128 * 1024;
+static_assert(kSingleStageRowBytes == kSingleStagePacks * kMaxBlockThreads * kPackBytes);
+static_assert(kShortRowBytes == kShortRowPacks * kShortRowThreads * kPackBytes);
+static_assert(kLongRowBytes == kLongRowPacks * kMaxBlockThreads * kPackBytes);
 
-// For __launch_bounds__ of a kernel whose threads have so many packs: the most threads of a block,
-// and how many such blocks a multiprocessor has registers for, 128 or 64 a thread.
-constexpr int ring_threads(int packs) {
-  return packs == kShortRingPacks ? kShortRingThreads : kMaxBlockThreads;
+// For __launch_bounds__ of a kernel with `packs` packs per thread: the largest block, and how many
+// such blocks fit a multiprocessor with 128 or 64 registers per thread.
+constexpr int row_pipeline_threads(int packs) {
+  return packs == kShortRowPacks ? kShortRowThreads : kMaxBlockThreads;
 }
-constexpr int ring_blocks(int packs) { return packs == kShortRingPacks ? 4 : 1; }
+constexpr int row_pipeline_blocks(int packs) { return packs == kShortRowPacks ? 4 : 1; }
 
-// In front of the ring: two numbers of each warp, for each of two reductions under way.
-inline constexpr std::size_t kRingScratch = 4 * kMaxWarps * sizeof(float);
+// Precedes the stages: two numbers per warp for each of two reductions in flight.
+inline constexpr std::size_t kRowPipelineScratch = 4 * kMaxWarps * sizeof(float);
 
-struct RowRingShape {
-  int places;
-  bool is_short; // of two places: kShortRingPacks of a thread
+struct RowPipelineShape {
+  int stages;
+  bool is_short; // two stages with kShortRowPacks packs per thread
   int threads;
-  std::size_t shared_bytes; // scratch, ring and what is kept beside it
-  std::int64_t blocks;      // of the grid: as many as are resident at once
+  std::size_t shared_bytes; // scratch, stages and the kernel's own bytes
+  std::int64_t blocks;      // grid size: as many blocks as are resident at once
 };
 
-// Bytes of a row in whole packs.
-constexpr std::int64_t ring_row_bytes(std::int64_t cols, std::size_t element) {
+// Bytes of a row, rounded up to whole packs.
+constexpr std::int64_t padded_row_bytes(std::int64_t cols, std::size_t element) {
   return div_up(cols * static_cast<std::int64_t>(element), kPackBytes) * kPackBytes;
 }
 
-// How many packs a thread has of such a row, and how many threads it takes, in whole warps.
-constexpr int ring_packs(std::int64_t cols, std::size_t element) {
-  return ring_row_bytes(cols, element) <= kShortRingBytes ? kShortRingPacks : kLongRingPacks;
+// Packs per thread for such a row, and the number of threads, rounded up to whole warps.
+constexpr int packs_per_thread(std::int64_t cols, std::size_t element) {
+  return padded_row_bytes(cols, element) <= kShortRowBytes ? kShortRowPacks : kLongRowPacks;
 }
-constexpr std::int64_t threads_of_ring(std::int64_t cols, std::size_t element) {
-  const std::int64_t packs = ring_row_bytes(cols, element) / kPackBytes;
-  return div_up(div_up(packs, ring_packs(cols, element)), kLanes) * kLanes;
-}
-
-// Bytes of one place: all packs of all threads.
-constexpr std::int64_t ring_place_bytes(std::int64_t cols, std::size_t element) {
-  return threads_of_ring(cols, element) * ring_packs(cols, element) * kPackBytes;
+constexpr std::int64_t threads_per_row(std::int64_t cols, std::size_t element) {
+  const std::int64_t packs = padded_row_bytes(cols, element) / kPackBytes;
+  return div_up(div_up(packs, packs_per_thread(cols, element)), kLanes) * kLanes;
 }
 
-// How rows of `cols` elements of so many bytes come, which are aligned to 16 bytes, beside `more`
-// bytes that a block keeps. shared_bytes is 0 where they cannot.
-inline RowRingShape row_ring_shape(std::int64_t rows, std::int64_t cols, std::size_t element,
-                                   std::int64_t more = 0) {
+// Bytes of one stage: all packs of all threads.
+constexpr std::int64_t stage_bytes(std::int64_t cols, std::size_t element) {
+  return threads_per_row(cols, element) * packs_per_thread(cols, element) * kPackBytes;
+}
+
+// Two stages for rows of `cols` elements of `element` bytes, aligned to 16 bytes, if the block
+// needs `more` bytes of shared memory of its own. shared_bytes is 0 if such rows are not supported.
+inline RowPipelineShape row_pipeline_shape(std::int64_t rows, std::int64_t cols,
+                                           std::size_t element, std::int64_t more = 0) {
   const DeviceProperties& device = device_properties();
-  if (ring_row_bytes(cols, element) > kLongRingBytes) return {};
-  RowRingShape result{};
-  result.places = kRingPlaces;
-  const int packs = ring_packs(cols, element);
-  result.is_short = packs == kShortRingPacks;
-  result.threads = static_cast<int>(threads_of_ring(cols, element));
-  result.shared_bytes =
-      kRingScratch + static_cast<std::size_t>(kRingPlaces * ring_place_bytes(cols, element) + more);
+  if (padded_row_bytes(cols, element) > kLongRowBytes) return {};
+  RowPipelineShape result{};
+  result.stages = kRowStages;
+  const int packs = packs_per_thread(cols, element);
+  result.is_short = packs == kShortRowPacks;
+  result.threads = static_cast<int>(threads_per_row(cols, element));
+  result.shared_bytes = kRowPipelineScratch +
+                        static_cast<std::size_t>(kRowStages * stage_bytes(cols, element) + more);
   if (result.shared_bytes > device.shared_bytes_per_block_optin) return {};
-  constexpr std::size_t kReserved = 1024; // of each block, by the system (CUDA programming guide)
-  const int of_registers = ring_threads(packs) * ring_blocks(packs) / result.threads;
+  constexpr std::size_t kReserved = 1024; // per block, by the system (CUDA programming guide)
+  const int of_registers =
+      row_pipeline_threads(packs) * row_pipeline_blocks(packs) / result.threads;
   const auto of_memory =
       static_cast<int>(device.shared_bytes_per_sm / (result.shared_bytes + kReserved));
   result.blocks = std::min<std::int64_t>(rows, std::int64_t{device.sm_count} *
@@ -91,31 +92,31 @@ inline RowRingShape row_ring_shape(std::int64_t rows, std::int64_t cols, std::si
   return result;
 }
 
-constexpr std::int64_t threads_of_single_ring(std::int64_t cols, std::size_t element) {
-  const std::int64_t packs = ring_row_bytes(cols, element) / kPackBytes;
-  return div_up(div_up(packs, kSingleRingPacks), kLanes) * kLanes;
+constexpr std::int64_t single_stage_threads(std::int64_t cols, std::size_t element) {
+  const std::int64_t packs = padded_row_bytes(cols, element) / kPackBytes;
+  return div_up(div_up(packs, kSingleStagePacks), kLanes) * kLanes;
 }
-constexpr std::int64_t single_ring_place_bytes(std::int64_t cols, std::size_t element) {
-  return threads_of_single_ring(cols, element) * kSingleRingPacks * kPackBytes;
+constexpr std::int64_t single_stage_bytes(std::int64_t cols, std::size_t element) {
+  return single_stage_threads(cols, element) * kSingleStagePacks * kPackBytes;
 }
 
-// The same of a ring of one place, with one block to a multiprocessor.
-inline RowRingShape single_ring_shape(std::int64_t rows, std::int64_t cols, std::size_t element,
-                                      std::int64_t more = 0) {
+// The same with one stage and one block per multiprocessor.
+inline RowPipelineShape single_stage_shape(std::int64_t rows, std::int64_t cols,
+                                           std::size_t element, std::int64_t more = 0) {
   const DeviceProperties& device = device_properties();
-  if (ring_row_bytes(cols, element) > kSingleRingBytes) return {};
-  RowRingShape result{};
-  result.places = 1;
-  result.threads = static_cast<int>(threads_of_single_ring(cols, element));
+  if (padded_row_bytes(cols, element) > kSingleStageRowBytes) return {};
+  RowPipelineShape result{};
+  result.stages = 1;
+  result.threads = static_cast<int>(single_stage_threads(cols, element));
   result.shared_bytes =
-      kRingScratch + static_cast<std::size_t>(single_ring_place_bytes(cols, element) + more);
+      kRowPipelineScratch + static_cast<std::size_t>(single_stage_bytes(cols, element) + more);
   if (result.shared_bytes > device.shared_bytes_per_block_optin) return {};
   result.blocks = std::min<std::int64_t>(rows, device.sm_count);
   return result;
 }
 
-// Longest sequential chain of additions in a row's sum: a thread's elements, counted for the widest
-// packs, those of a warp, and of a block.
-constexpr std::int64_t kRingChain = kShortRingPacks * 8 + 2 * kButterflySteps;
+// The longest sequential chain of additions in a row's sum: a thread's elements (of the widest
+// packs), then the lanes of a warp, then the warps of a block.
+constexpr std::int64_t kRowPipelineChain = kShortRowPacks * 8 + 2 * kButterflySteps;
 
 } // namespace kg

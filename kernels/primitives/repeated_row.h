@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One row that every row of a matrix meets, a bias, where threads take packs of the matrix wherever
-// its rows end.
+// Broadcasts one row, such as a bias, over the rows of a matrix that threads process in packs
+// across row boundaries.
 #pragma once
 
 #include "primitives/divisor.h"
@@ -17,8 +17,8 @@ __host__ __device__ inline bool at_boundary(const T* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer) % kPackBytes == 0;
 }
 
-// Of `row`, which has `cols` elements, what the pack of the matrix that begins at element `index`
-// meets; one by one where the pack crosses the end of a row, or meets what is not aligned.
+// The elements of `row` (`cols` elements) for the pack of the matrix that starts at element
+// `index`. Loads single elements if the pack crosses the end of a row or the source is unaligned.
 template <class T>
 __device__ __forceinline__ Pack<T, kPackElements<T>>
 repeated_pack(const T* row, const Divisor& cols, std::int64_t index) {

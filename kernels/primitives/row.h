@@ -1,25 +1,25 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a kernel reaches a row of `cols` elements: packs of Count, 16 bytes where the row's alignment
-// permits and single elements where not, seen as f32. A pack that lies partly or wholly behind the
-// row's end is padded when it is loaded and cut when it is stored.
+// Access to a row of `cols` elements in packs of Count, converted to f32. Count is 16 bytes if the
+// row's alignment permits, otherwise one element. A pack beyond the end of the row is padded when
+// loaded and truncated when stored.
 #pragma once
 
 #include "primitives/stored_pack.h"
 
 namespace kg {
 
-// Pack number `pack` of the row. A thread that wants several loads them as they are stored
-// (stored_pack.h): through this function one load would wait for the other.
+// Pack number `pack` of the row. To load several, use stored_pack.h: with this function one load
+// would wait for the other.
 template <class T, int Count>
 __device__ __forceinline__ Floats<Count> load_pack(const T* row, std::int64_t pack,
                                                    std::int64_t cols, float padding) {
   return widened(load_stored<T, Count>(row, pack, cols, from_float<T>(padding)));
 }
 
-// How a result is stored: `wide` where nvcc would split the store (store_wide), `streamed` what
-// nobody reads soon.
+// wide: prevents nvcc from splitting the store (store_wide). streamed: the data is not read again
+// soon.
 enum class Store { plain, wide, streamed };
 
 // Rounds once to T.

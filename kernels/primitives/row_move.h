@@ -1,11 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows that move as they are, whatever their alignment. Packs are those of the destination: every
-// store but a row's first and last is 16 bytes wide and aligned. Where the source is aligned alike,
-// so is every load. Where it is not, the 16 bytes come from the two aligned packs around them: the
-// second load of a thread is the first one of its neighbour, and costs the first-level cache a
-// second request but memory nothing.
+// Copies rows of any alignment. Packs are aligned to the destination: every store except a row's
+// first and last is 16 bytes wide and aligned. If the source has the same alignment, so are the
+// loads. Otherwise the 16 bytes come from the two aligned packs around them. The second load of a
+// thread is the first load of its neighbour: an extra L1 request, but no extra memory traffic.
 #pragma once
 
 #include "primitives/pack.h"
@@ -17,22 +16,22 @@
 
 namespace kg {
 
-// 256 threads with kRowPacks packs under way each; with 4 blocks on a multiprocessor 64 KiB, and an
-// H200 needs about 28 KiB (its rate, divided by 132 multiprocessors, times a latency of 800 ns).
+// 256 threads with kRowPacks packs in flight each: 64 KiB per multiprocessor with 4 blocks. An H200
+// needs about 28 KiB (bandwidth / 132 multiprocessors x 800 ns latency).
 inline constexpr int kRowThreads = 256;
 inline constexpr int kRowBlocksPerSm = 4;
 inline constexpr int kRowPacks = 4;
-inline constexpr int kMostRows = kRowThreads / 2; // of a block: two packs, a sector, side by side
+inline constexpr int kMostRows = kRowThreads / 2; // per block: two packs, one sector, side by side
 
 using Quad = Pack<std::uint32_t, 4>;
 
-// Elements from the last multiple of kPackBytes to `pointer`.
+// The number of elements from the previous multiple of kPackBytes to `pointer`.
 template <class Word>
 __host__ __device__ inline int words_past_boundary(const Word* pointer) {
   return static_cast<int>(reinterpret_cast<std::uintptr_t>(pointer) % kPackBytes / sizeof(Word));
 }
 
-// The 16 bytes that begin `bytes` bytes into low, 0 to 15, and end in high.
+// The 16 bytes that start `bytes` (0 to 15) bytes into low and continue in high.
 __device__ __forceinline__ Quad cut(Quad low, Quad high, int bytes) {
   std::uint32_t word[8];
   KG_UNROLL
@@ -51,7 +50,7 @@ __device__ __forceinline__ Quad cut(Quad low, Quad high, int bytes) {
   return result;
 }
 
-// The 16 bytes that begin `skew` elements behind `from`, a multiple of kPackBytes.
+// The 16 bytes that start `skew` elements after `from`, which is a multiple of kPackBytes.
 template <bool Shifted, class Word>
 __device__ __forceinline__ Quad load_quad(const Word* from, int skew) {
   const auto* source = reinterpret_cast<const Quad*>(from);
@@ -61,9 +60,9 @@ __device__ __forceinline__ Quad load_quad(const Word* from, int skew) {
   return cut(low, high, skew * static_cast<int>(sizeof(Word)));
 }
 
-// Moves kRowPacks packs of a row of `cols` elements: the first begins at element `first`, the
-// others `step` elements further on each. `first` is negative in a pack that begins before the row;
-// to + first is a multiple of kPackBytes. Shifted: the source may be aligned otherwise.
+// Copies kRowPacks packs of a row of `cols` elements, `step` elements apart, starting at element
+// `first`, which is negative for a pack that starts before the row. to + first must be a multiple
+// of kPackBytes. Shifted: the source may have a different alignment.
 template <bool Shifted, class Word>
 __device__ inline void move_packs(const Word* from, Word* to, std::int64_t cols, std::int64_t first,
                                   std::int64_t step) {
@@ -102,8 +101,8 @@ struct RowEnds {
   Word* to;
 };
 
-// Moves `rows` rows of `cols` elements; at(row) says where. Blocks take tiles of blockDim.y rows by
-// kRowPacks x blockDim.x packs, one grid after the other.
+// Copies `rows` rows of `cols` elements; at(row) returns source and destination. A grid-stride loop
+// over tiles of blockDim.y rows by kRowPacks x blockDim.x packs.
 template <bool Shifted, class Word, class At>
 __device__ inline void move_rows(std::int64_t rows, std::int64_t cols, std::int64_t tiles_across,
                                  At at) {
@@ -120,16 +119,16 @@ __device__ inline void move_rows(std::int64_t rows, std::int64_t cols, std::int6
   }
 }
 
-// How blocks share rows out: a tile is block.y rows by kRowPacks x block.x packs.
+// The division into tiles of block.y rows by kRowPacks x block.x packs.
 struct RowTiles {
   dim3 block;
   std::int64_t across = 0; // tiles along a row
   std::int64_t down = 0;
 };
 
-// Of `rows` rows of `cols` elements whose first pack has up to `head` elements before the row.
-// Tiles are no wider than rows, so that the loads of a thread are under way together; what is left
-// of a row moves pack by pack.
+// Tiles for `rows` rows of `cols` elements whose first pack starts up to `head` elements before the
+// row. Tiles are not wider than rows, so that all loads of a thread are in flight together; the
+// rest of a row is copied pack by pack.
 template <class Word>
 RowTiles row_tiles(std::int64_t rows, std::int64_t cols, int head) {
   const std::int64_t packs = div_up(cols + head, kPackElements<Word>);
@@ -139,7 +138,7 @@ RowTiles row_tiles(std::int64_t rows, std::int64_t cols, int head) {
   return {{width, height}, div_up(packs, width * kRowPacks), div_up(rows, height)};
 }
 
-// All blocks that are resident at once, or as many as there are tiles.
+// The number of resident blocks, or of tiles if there are fewer.
 inline dim3 row_grid(const RowTiles& tiles) {
   const DeviceProperties& device = device_properties();
   const std::int64_t resident = std::int64_t{device.sm_count} * kRowBlocksPerSm;

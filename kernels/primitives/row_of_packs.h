@@ -1,16 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What windows that slide along a row hold of it: packs side by side, and where they reach beyond
-// these the element before and the one behind. Those come by themselves, from L1: the lanes beside
-// ask for the packs that they lie in.
+// A row segment for sliding windows: adjacent packs, plus one element before and after them if the
+// windows reach that far. These two are loaded separately and hit L1, since neighbouring lanes load
+// the packs that contain them.
 #pragma once
 
 #include "primitives/unpack_pairs.h"
 
 namespace kg {
 
-// kBefore, kBehind: elements before and behind the packs, 0 or 1.
+// kBefore, kBehind: elements before and after the packs, 0 or 1.
 template <class T, int kPacks, int kBefore, int kBehind>
 class RowOfPacks {
   static constexpr int kCount = kPackElements<T>;
@@ -18,7 +18,7 @@ class RowOfPacks {
  public:
   static constexpr int kElements = kBefore + kPacks * kCount + kBehind;
 
-  // `from`: the packs' first element. What is not there is `outside`.
+  // from: the first element of the packs. Missing elements are set to `outside`.
   __device__ __forceinline__ void load(const T* from, bool is_there, bool has_before,
                                        bool has_behind, T outside) {
     Pack<T, kCount> pack;
@@ -34,12 +34,12 @@ class RowOfPacks {
     if (kBefore > 0 && has_before) beside_[0].load(from - 1);
     if (kBehind > 0 && has_behind) beside_[1].load(from + kPacks * kCount);
   }
-  // As for packs: all have been asked for.
+  // As for packs: all loads have been issued.
   __device__ __forceinline__ void loaded() {
     kg::loaded(packs_);
     kg::loaded(beside_);
   }
-  // From the one before on.
+  // All elements as f32, starting with the one before the packs.
   __device__ __forceinline__ Floats<kElements> widened() const {
     Floats<kElements> result;
     if (kBefore > 0) result.value[0] = kg::widened(beside_[0]).value[0];

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs of equal words that follow each other, and where they begin.
+// Runs of equal adjacent words, and where they begin.
 #pragma once
 
 #include "primitives/field_bits.h"
@@ -21,15 +21,15 @@ __device__ __forceinline__ bool begins_run(const Word* x, std::int64_t i) {
   return before != own;
 }
 
-// What stands before a warp's packs (pack_rows.h), where its first lane asks; a lane's first one is
-// element `first` of the n at x. To be asked for before the packs are looked at.
+// The word before a warp's packs (pack_rows.h), loaded by its first lane. `first`: the index of the
+// lane's first element among the n at x. Issue this load before using the packs.
 template <class Word>
 __device__ __forceinline__ Word before_warp(const Word* x, std::int64_t first, std::int64_t n) {
   return threadIdx.x % kLanes == 0 && first > 0 && first < n ? x[first - 1] : Word{0};
 }
 
-// A bit for each element of a lane's packs that begins a run; `before` as before_warp has it. All
-// lanes must call: what stands before a pack is asked of the lane that has it.
+// One bit per element of the lane's packs that begins a run. `before`: from before_warp(). All
+// lanes must call, since the word before a pack comes from a neighbouring lane.
 template <int Rows, int Count, class Word>
 __device__ __forceinline__ void find_runs(Word before, std::int64_t first, std::int64_t n,
                                           const StoredPack<Word, Count> (&pack)[Rows],

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Running results within a warp. F has a Value of whole words, its identity and `combine`, which is
-// associative and need not be commutative: what comes first stands on the left. Of floats the tree
-// is the same each time, and so are the bits. All lanes must call.
+// Prefix scans within a warp. F provides a Value made of whole words, identity() and combine(),
+// which must be associative but need not commute: the earlier operand is on the left. The tree is
+// fixed, so float results have the same bits in every run. All lanes must call.
 #pragma once
 
 #include "primitives/warp.h"
@@ -19,7 +19,7 @@ struct Sum {
   __device__ static V combine(V a, V b) { return a + b; }
 };
 
-// Word by word through exchange(word).
+// Exchanges a value word by word.
 template <class Value, class Exchange>
 __device__ __forceinline__ Value exchanged(const Value& value, Exchange exchange) {
   constexpr int kWords = sizeof(Value) / sizeof(unsigned);
@@ -44,7 +44,7 @@ __device__ __forceinline__ Value shuffled_from(const Value& value, int lane) {
   return exchanged(value, [lane](unsigned word) { return __shfl_sync(kAllLanes, word, lane); });
 }
 
-// The values of all lanes up to this one, combined.
+// Inclusive scan.
 template <class F>
 __device__ __forceinline__ typename F::Value warp_scan(typename F::Value value) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
@@ -56,11 +56,11 @@ __device__ __forceinline__ typename F::Value warp_scan(typename F::Value value) 
   return value;
 }
 
-// What each lane has of a warp's running results.
+// Exclusive scan and total of a warp.
 template <class Value>
 struct WarpScan {
-  Value below; // of the lanes below this one
-  Value all;   // of the warp
+  Value below; // exclusive prefix
+  Value all;   // total of the warp
 };
 
 template <class F>
@@ -72,8 +72,8 @@ warp_scan_below(const typename F::Value& value) {
   return result;
 }
 
-// Of a warp's rows of packs (pack_rows.h): what lies before each of the lane's packs among the
-// warp's elements, and what all of those combine to.
+// Scan over a warp's rows of packs (pack_rows.h): the exclusive prefix of each of the lane's packs,
+// and the total.
 template <class Value, int Rows>
 struct PackScan {
   Value before[Rows];

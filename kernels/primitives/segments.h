@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Segments of an array, given by where they begin.
+// Segments of an array, given by their offsets.
 #pragma once
 
 #include "runtime/error.h"
@@ -12,8 +12,8 @@
 
 namespace kg {
 
-// Segment s is [offsets[s], offsets[s + 1]) and may be empty: count + 1 offsets, on the device,
-// which rise from 0 to the number of elements.
+// Segment s is [offsets[s], offsets[s + 1]) and may be empty. `offsets` is device memory with
+// count + 1 non-decreasing values, from 0 to the number of elements.
 struct Segments {
   const std::int32_t* offsets = nullptr;
   std::int64_t count = 0;
@@ -21,7 +21,7 @@ struct Segments {
   std::int64_t bytes() const { return (count + 1) * static_cast<std::int64_t>(sizeof *offsets); }
 };
 
-// Throws Error naming `what`, an operation, where the segments of n elements cannot be these.
+// Throws Error naming the operation `what` if these cannot be segments of n elements.
 inline void require_segments(const std::string& what, const Segments& segments, std::int64_t n) {
   require_extent(what + ": segments", segments.count);
   if (n == 0) return;

@@ -1,16 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A row that a block keeps in shared memory as f32.
+// A row of f32 in shared memory.
 #pragma once
 
 #include "primitives/row.h"
 
 namespace kg {
 
-// A thread's packs in shared memory. A pack of 8 floats is two of 4, all first ones before all
-// second ones: neighbouring threads then use neighbouring 16 bytes, without bank conflicts. A
-// thread reads only what it wrote, so no barrier is needed.
+// A thread's packs in shared memory. A pack of 8 floats is stored as two halves, with all first
+// halves before all second ones, so neighbouring threads access neighbouring 16 bytes without bank
+// conflicts. A thread reads only what it wrote, so no barrier is needed.
 template <int Count>
 class SharedRow {
  public:

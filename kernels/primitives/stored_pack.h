@@ -1,14 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Packs in the type in which they are stored: what a load brings before it is converted, and what
-// kernels keep in shared memory, two bytes per element of f16 and bf16, not four.
+// Packs in their storage type, before conversion to f32. Kernels also keep them in shared memory,
+// at two bytes per element for f16 and bf16.
 //
-// A thread that wants several packs loads them all, says so (`loaded`), and only then looks into
-// the first. Without that nvcc (13.0) unpacks 16-bit elements in both of the branches that load
-// them, of which one loads 16 bytes and the other, at a row's end, single elements: the first
-// conversion then stands in front of the second load, and loads that should be under way together
-// wait for one another.
+// A thread that needs several packs issues all loads, calls loaded(), and only then uses the first.
+// Otherwise nvcc (13.0) unpacks 16-bit elements in both branches of the load (16 bytes, or single
+// elements at the end of a row). The first conversion then precedes the second load, and loads that
+// should be in flight together are serialized.
 #pragma once
 
 #include "instructions/raw_words.h"
@@ -24,7 +23,7 @@ struct Floats {
   float value[Count];
 };
 
-// On a GPU the words that registers hold; on the host, where one access is one variable, the pack.
+// Raw register words on a GPU. On the host the pack itself, so that one access is one variable.
 template <class T, int Count>
 class StoredPack {
   using Whole = Pack<T, Count>;
@@ -60,7 +59,7 @@ class StoredPack {
   Raw raw_;
 };
 
-// Pack number `pack` of a row of `cols` elements, `padding` behind its end.
+// Pack number `pack` of a row of `cols` elements, with `padding` beyond its end.
 template <class T, int Count>
 __device__ __forceinline__ StoredPack<T, Count> load_stored(const T* row, std::int64_t pack,
                                                             std::int64_t cols, T padding = {}) {
@@ -77,14 +76,14 @@ __device__ __forceinline__ StoredPack<T, Count> load_stored(const T* row, std::i
   return result;
 }
 
-// All these have been asked for; what follows may look into them.
+// Marks the point where all these loads have been issued and their values may be used.
 template <class Stored, int Packs>
 __device__ __forceinline__ void loaded(Stored (&packs)[Packs]) {
   KG_UNROLL
   for (int p = 0; p < Packs; ++p) packs[p].keep_raw();
 }
 
-// By value: a pack in memory is then read in one access, not element by element.
+// The pack as f32. By value, so that a pack in memory is read in one access.
 template <class T, int Count>
 __device__ __forceinline__ Floats<Count> widened(StoredPack<T, Count> stored) {
   const Pack<T, Count> pack = stored.pack();
@@ -94,7 +93,7 @@ __device__ __forceinline__ Floats<Count> widened(StoredPack<T, Count> stored) {
   return result;
 }
 
-// All of them, which have all been asked for.
+// The same for several packs, after loaded().
 template <class T, int Count, int Packs>
 __device__ __forceinline__ void widen(StoredPack<T, Count> (&stored)[Packs],
                                       Floats<Count> (&values)[Packs]) {

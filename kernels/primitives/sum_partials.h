@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The second launch of sums by column (partials.h). It reads 4 bytes per part, column and vector,
-// most of them from L2. Why no atomics in the first launch instead: the order, so the bits, would
-// change from run to run.
+// The second launch of column sums (partials.h). Reads 4 bytes per part, column and vector, mostly
+// from L2. Why not atomics in the first launch: the order of additions, and so the bits, would vary
+// between runs.
 #pragma once
 
 #include "primitives/partials.h"
@@ -14,16 +14,16 @@
 
 namespace kg {
 
-// Where the sums of the parts' one or two vectors go; null where they are not wanted. No array: an
-// index that only the block knows would make nvcc copy the arguments to local memory.
+// Destinations of the sums of one or two vectors; null if not wanted. Not an array: indexing it by
+// blockIdx would make nvcc copy the arguments to local memory.
 template <class T>
 struct Sums {
   T* first;
   T* second = nullptr;
 };
 
-// Each of a block's W warps adds those of 32 columns of every W-th part, then the first warp
-// theirs. Vector blockIdx.y of the parts.
+// Sums 32 columns of vector blockIdx.y. Each of the block's W warps adds every W-th part, then the
+// first warp adds the warps' sums.
 template <class T, int Vectors>
 __global__ void __launch_bounds__(kSumWarps* kLanes)
     sum_partials(const float* partials, std::int64_t parts, std::int64_t cols, Sums<T> sums) {
@@ -45,8 +45,8 @@ __global__ void __launch_bounds__(kSumWarps* kLanes)
   to[column] = from_float<T>(own);
 }
 
-// Enqueues the second launch; of no parts the sums are 0. `op` begins the message of the Error
-// that is thrown where so many columns need more blocks than a launch has.
+// Enqueues the second launch. Without parts the sums are 0. Throws Error, with a message that
+// starts with `op`, if the columns need more blocks than a grid can have.
 template <class T, int Vectors>
 void launch_sum_partials(const std::string& op, const float* partials, std::int64_t parts,
                          std::int64_t cols, const Sums<T>& sums, Stream& stream) {

@@ -1,17 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many arrays in one launch, for what is done to all tensors of a model: a list in device memory of
-// rows, which say where an array lies and what belongs to it, and of chunks, one for each block.
+// Many arrays in one launch, for operations on all tensors of a model. A list in device memory
+// holds one row per array (its pointers and parameters) and one chunk per block.
 //
-// Why a list in memory, made once: a model has hundreds of tensors, many of them smaller than a
-// block's work, and the 4 KiB of arguments that a kernel takes on every GPU hold 85 rows of 48
-// bytes (multi_tensor_apply of Apex launches once for each 30 to 110 tensors, in every step).
-// Parameters, gradients and moments stay where they are from step to step: checks and pointers are
-// then an expense of one time, a launch passes three words, and a CUDA graph can hold it.
-// Why chunks, and no search for a block's array in the sums of their sizes: nine loads that wait
-// for each other among 300 arrays, in place of one. A chunk costs 8 bytes for some 10^5 that are
-// moved.
+// Why a list in device memory, written once: a model has hundreds of tensors, many smaller than one
+// block's work, and the 4 KiB of kernel arguments hold only 85 rows of 48 bytes (Apex's
+// multi_tensor_apply launches once per 30 to 110 tensors in every step). Parameters, gradients and
+// moments keep their addresses, so checks and pointers cost once, a launch passes three words, and
+// a CUDA graph can capture it. Why chunks instead of a binary search over the sizes: among 300
+// arrays a search takes nine dependent loads instead of one. A chunk costs 8 bytes per 10^5 bytes
+// of data.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -34,10 +33,10 @@ inline constexpr std::int64_t kChunkElements = 4096;
 
 struct Chunk {
   std::int32_t row;
-  std::int32_t number; // in its row
+  std::int32_t number; // within its row
 };
 
-// Row has the elements of its array as `size`.
+// Row must have a member `size`, the number of elements of its array.
 template <class Row>
 struct TensorList {
   const Row* rows = nullptr;
@@ -45,8 +44,8 @@ struct TensorList {
   std::int64_t chunk_count = 0;
 };
 
-// Device memory for the list of `rows`. Throws Error on a negative size; `what` names the
-// operation.
+// Bytes of device memory for the list of `rows`. Throws Error naming the operation `what` on a
+// negative size.
 template <class Row>
 std::size_t tensor_list_bytes(const std::string& what, std::span<const Row> rows) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
@@ -62,8 +61,8 @@ std::size_t tensor_list_bytes(const std::string& what, std::span<const Row> rows
                      : rows.size() * sizeof(Row) + static_cast<std::size_t>(chunks) * sizeof(Chunk);
 }
 
-// Writes it to `memory`, tensor_list_bytes(rows) bytes on the device, aligned to 16 bytes; null
-// where these are none.
+// Writes the list to `memory`: tensor_list_bytes(rows) bytes on the device, aligned to 16 bytes, or
+// null if that is 0.
 template <class Row>
 TensorList<Row> write_tensor_list(const std::string& what, std::span<const Row> rows, void* memory,
                                   Stream& stream) {

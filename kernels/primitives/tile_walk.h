@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A walk over numbered pieces of work, tile by tile, for kernels that move packs whose places they
-// compute (map.h has the walk over plain arrays).
+// A grid-stride loop over numbered work items, for kernels that compute the addresses of their
+// packs; map.h has the loop over plain arrays.
 #pragma once
 
 #include "primitives/map.h"
@@ -11,10 +11,9 @@
 
 namespace kg {
 
-// The numbers from 0 to count - 1, each once, by blocks of kMapThreads, of which map_grid says how
-// many: load(number) fetches, store(number, that) finishes. A thread loads for Loads numbers before
-// it stores the first one, because the compiler must not move a load over a store that may alias
-// it.
+// Calls store(number, load(number)) once for each number below `count`, in blocks of kMapThreads
+// threads (map_grid() gives the grid). A thread issues Loads loads before the first store, because
+// the compiler cannot move a load across a store that may alias.
 template <int Loads, class Load, class Store>
 __device__ inline void walk_tiles(std::int64_t count, Load load, Store store) {
   constexpr int kTile = kMapThreads * Loads;
@@ -29,7 +28,7 @@ __device__ inline void walk_tiles(std::int64_t count, Load load, Store store) {
     KG_UNROLL
     for (int l = 0; l < Loads; ++l) store(first + l * kMapThreads, loaded[l]);
   }
-  // The last tile, not full: the block whose turn it is finds `first` in range.
+  // The last, partial tile: only one block finds `first` in range.
   for (; first < count && first < tile_end; first += kMapThreads) store(first, load(first));
 }
 

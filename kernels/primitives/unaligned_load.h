@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Packs that begin anywhere, out of the two aligned ones that hold them: two 16-byte loads, of
-// which the second lies in L1 or on its way there, since a neighbour asks for it, and up to 15
-// instructions. Single elements of 16 bits take eight loads. The words are chosen by twos, then by
-// ones; what is left is half of a word.
+// Unaligned packs, extracted from the two aligned packs that contain them: two 16-byte loads, the
+// second of which hits L1 because a neighbouring lane loads it as well, and up to 15 instructions.
+// Loading single 16-bit elements would take eight loads. Words are selected in pairs, then singly;
+// the rest is a shift by half a word.
 #pragma once
 
 #include "primitives/stored_pack.h"
@@ -20,26 +20,26 @@ struct PackWords {
   unsigned word[kPackWords];
 };
 
-// Elements from the pack boundary at or before `pointer`, aligned to T.
+// The number of elements from the previous pack boundary to `pointer`.
 template <class T>
-__device__ __forceinline__ int elements_behind_boundary(const T* pointer) {
+__device__ __forceinline__ int elements_past_boundary(const T* pointer) {
   return static_cast<int>(reinterpret_cast<std::uintptr_t>(pointer) % kPackBytes / sizeof(T));
 }
 
 template <class T>
-class ShiftedPack {
+class UnalignedPack {
   static constexpr int kCount = kPackElements<T>;
   static constexpr int kOfWord = 4 / sizeof(T);
 
  public:
-  // From the pack boundary at or before the first element on, two packs.
+  // Loads two packs, from the pack boundary at or before the first element.
   __device__ __forceinline__ void load(const T* aligned) {
     packs_[0].load(aligned);
     packs_[1].load(aligned + kCount);
   }
   __device__ __forceinline__ void loaded() { kg::loaded(packs_); }
 
-  // The pack that begins `shift` elements behind the boundary.
+  // The pack that starts `shift` elements after the boundary.
   __device__ __forceinline__ PackWords words(int shift) const {
     unsigned word[2 * kPackWords];
     KG_UNROLL
@@ -66,7 +66,7 @@ class ShiftedPack {
   StoredPack<T, kCount> packs_[2];
 };
 
-// Whose bits are those of the first `elements` elements of a pack.
+// A mask of the first `elements` elements of a pack.
 template <class T>
 __device__ __forceinline__ PackWords mask_of_first(int elements) {
   constexpr int kOfWord = 4 / sizeof(T);

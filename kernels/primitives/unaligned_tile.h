@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The extents of turn_askew.h's tiles, without its device code, so that tests choose sizes by them.
+// The extents of the tiles of transpose_unaligned.h, without its device code, for tests.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@ namespace kg {
 
 // Tiles of elements `Bits`: kA of them along rows of the source, kB along those of the result.
 template <class Bits>
-struct AskewTile {
+struct UnalignedTile {
   static constexpr int kElement = static_cast<int>(sizeof(Bits));
   static constexpr int kWord = std::max(kElement, 4); // bytes of a copy
   static constexpr int kInWord = kWord / kElement;
-  static constexpr int kWords = 64;                         // of a row of the source
+  static constexpr int kWords = 64;                         // per row of the source
   static constexpr int kA = kWords * kInWord - kInWord + 1; // whatever part of a word is before
   static constexpr int kB = std::min(256 / kElement, 128);
   static constexpr int kSector = 32 / kElement;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Packs as floats, two elements of a word at a time.
+// Converts packs to f32, two elements per word.
 #pragma once
 
 #include "primitives/stored_pack.h"
@@ -11,8 +11,8 @@
 
 namespace kg {
 
-// What `widened` gives, of two bf16 in two instructions: of that nvcc (13.0) makes a third one,
-// which moves the upper one down before it is moved up again.
+// The same as widened(), with two instructions per two bf16. For widened(), nvcc (13.0) emits a
+// third, which shifts the upper half down before it is shifted up again.
 template <class T, int Count>
 __device__ __forceinline__ Floats<Count> widened_by_words(StoredPack<T, Count> stored) {
   if constexpr (std::is_same_v<T, bf16> && Count % 2 == 0) {

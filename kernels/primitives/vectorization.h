@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The variants of most operations that pass over their data once: the plainest kernel that is
-// right, and the one by accesses of 16 bytes. What they are there, the operation's header says.
+// The variants of most single-pass operations: the simplest correct kernel, and one with 16-byte
+// accesses. The operation's header describes both.
 #pragma once
 
 #include "runtime/enumerators.h"
@@ -12,7 +12,7 @@ namespace kg::vectorization {
 enum class Variant { automatic, naive, vectorized };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
 
-// What runs where `variant` is asked for.
+// The variant that runs for `variant`.
 constexpr Variant resolved(Variant variant) {
   return variant == Variant::automatic ? Variant::vectorized : variant;
 }

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions over a warp by butterflies, so that every lane has the result and its bits are the
-// same each time. All lanes must call.
+// Butterfly reductions over a warp. Every lane gets the result, with the same bits in every run.
+// All lanes must call.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -11,7 +11,7 @@ namespace kg {
 
 inline constexpr unsigned kAllLanes = 0xffffffffu;
 inline constexpr int kLanes = 32;
-inline constexpr int kButterflySteps = 5; // additions on the way of a lane's value to the sum
+inline constexpr int kButterflySteps = 5; // additions between a lane's value and the sum
 
 __device__ inline float warp_max(float value) {
   KG_UNROLL
@@ -26,8 +26,8 @@ __device__ inline float warp_sum(float value) {
   return value;
 }
 
-// The same by F::combine, commutative, among each `lanes` neighbours: a power of two, at most
-// kLanes.
+// The same with F::combine, which must be commutative, among each `lanes` neighbours. `lanes` is a
+// power of two, at most kLanes.
 template <class F, class Value>
 __device__ __forceinline__ Value group_reduce(Value value, int lanes) {
   for (int step = lanes / 2; step > 0; step /= 2)

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows that slide over the two spatial axes of an image, as pooling and convolution ask for
-// them. Plain C++; window_taps.h has what kernels see.
+// Sliding windows over the two spatial axes of an image, for pooling and convolution. Plain C++;
+// window_taps.h is for kernels.
 #pragma once
 
 #include "runtime/preconditions.h"
@@ -22,17 +22,16 @@ struct Axis {
   std::int64_t pad_after = 0;
   std::int64_t dilation = 1;
 
-  // From a window's first to its last tap, both included.
+  // From the first to the last tap of a window, inclusive.
   constexpr std::int64_t extent() const { return dilation * (kernel - 1) + 1; }
 
   bool operator==(const Axis&) const = default;
 };
 
-// How many windows an axis of `in` elements has. Without ceil mode: those that end within the
-// padded input. With it: one more where elements remain behind them, provided that it begins inside
-// the input or the padding before it, which is PyTorch's rule (aten/src/ATen/native/Pool.h,
-// pooling_output_shape) for all paddings it permits. oneDNN has no such mode; there it is more
-// padding behind.
+// The number of windows along an axis of `in` elements. Without ceil mode: those that end within
+// the padded input. With ceil mode: one more if elements remain after them and it begins inside the
+// input or the padding before it, as in PyTorch (aten/src/ATen/native/Pool.h,
+// pooling_output_shape). oneDNN has no ceil mode; extra padding after the input gives the same.
 constexpr std::int64_t window_count(std::int64_t in, const Axis& axis, bool ceil_mode = false) {
   const std::int64_t slack = in + axis.pad_before + axis.pad_after - axis.extent();
   const std::int64_t whole = slack < 0 ? 0 : slack / axis.stride + 1;
@@ -41,7 +40,7 @@ constexpr std::int64_t window_count(std::int64_t in, const Axis& axis, bool ceil
   return whole + (ceil_mode && remain && begins_inside ? 1 : 0);
 }
 
-// Coordinates have 32 bits in the kernels, and so have sums of two of them.
+// Kernels use 32-bit coordinates; a sum of two of them must fit as well.
 inline constexpr std::int64_t kMostExtent = (std::int64_t{1} << 30) - 1;
 
 inline void require_between(const Argument& what, std::int64_t value, std::int64_t least) {
@@ -51,9 +50,9 @@ inline void require_between(const Argument& what, std::int64_t value, std::int64
   });
 }
 
-// Throws Error unless the extents, the kernel, the stride and the dilation are >= 1, paddings >= 0,
-// none of these nor a padded extent beyond kMostExtent, and the axis has a window. `op` and `name`,
-// the axis's, begin the message.
+// Throws Error unless extents, kernel, stride and dilation are >= 1, paddings >= 0, all of these
+// and the padded extent <= kMostExtent, and the axis has a window. The message starts with `op` and
+// `name`, the name of the axis.
 inline void require_axis(std::string_view op, std::string_view name, std::int64_t in,
                          const Axis& axis, bool ceil_mode = false) {
   const auto require_from = [&](std::int64_t least, std::string_view what, std::int64_t value) {

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows (window.h) as kernels see them: one axis, which of a window's taps lie in the input,
-// which windows hold an element of it, and a thread's place among the elements of an image.
+// Device side of window.h: the taps of a window inside the input, the windows that cover an
+// element, and the coordinates of a thread's element.
 #pragma once
 
 #include "primitives/window.h"
@@ -14,7 +14,7 @@
 
 namespace kg::window {
 
-// One axis of x and y. Steps are in elements, from one coordinate to the next.
+// One axis of x and y. Steps are elements between neighbouring coordinates.
 struct Line {
   int in, out;
   int kernel, stride, dilation;
@@ -51,8 +51,8 @@ __host__ __device__ inline Taps taps_of(const Line& line, int window) {
   return {start, first, taps_below(line.in), taps_below(line.in + line.after)};
 }
 
-// Windows [first, end) of an axis may hold coordinate `at`: those that begin at it or before, and
-// end at it or behind. With dilation some of them step over it.
+// Windows [first, end) of an axis whose extent includes coordinate `at`. With dilation some of them
+// have no tap there.
 struct Windows {
   int first, end;
 };
@@ -65,14 +65,13 @@ __device__ inline Windows windows_over(const Line& line, int at) {
   return {first, end < line.out ? end : line.out};
 }
 
-// Which tap of `window` lies at coordinate `at`, one of [0, kernel); -1: none. The window is one of
-// windows_over.
+// The tap of `window`, one of windows_over(), at coordinate `at`: in [0, kernel), or -1 if none.
 __device__ inline int tap_at(const Line& line, int window, int at) {
   const int distance = at + line.before - window * line.stride;
   return distance % line.dilation == 0 ? distance / line.dilation : -1;
 }
 
-// Elements of an image in the order of memory, by packs: innermost elements, columns, rows, planes.
+// Coordinates of a pack in memory order: innermost elements, columns, rows, planes.
 struct Place {
   std::int64_t inner; // the pack's first element
   int column, row;
@@ -88,8 +87,8 @@ __device__ inline Place place_of(unsigned index, unsigned packs, int pack, int c
           static_cast<int>(row % static_cast<unsigned>(rows)), outer};
 }
 
-// Threads of a kernel, which count themselves in 32 bits: divisions of 64 bits would cost as much
-// as the work of a window. Throws Error where there are more; `what` begins the message.
+// The number of threads as 32 bits, since 64-bit divisions would cost as much as a window. Throws
+// Error, with a message that starts with `what`, if there are more.
 inline unsigned count_threads(const std::string& what, std::int64_t threads) {
   constexpr std::int64_t kMost = std::numeric_limits<unsigned>::max() - 1024; // and a block's rest
   require(threads <= kMost, what + " would need " + std::to_string(threads) +

@@ -1,9 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elements as unsigned integers of their size. Kernels that only move data are compiled once for
-// each size, and move bits: a float may lose its NaN payload on the way through a floating-point
-// register.
+// Elements as unsigned integers of their size. Kernels that only move data are compiled once per
+// size and move bits, since a float may lose its NaN payload in a floating-point register.
 #pragma once
 
 #include "runtime/error.h"
@@ -14,8 +13,8 @@
 
 namespace kg {
 
-// Calls `body` with a zero of the unsigned integer that is `bytes` wide. Throws Error, which begins
-// with `what`, where there is none.
+// Calls `body` with a zero of the unsigned integer type of `bytes` bytes. Throws Error, with a
+// message that starts with `what`, if there is none.
 template <class Body>
 void with_word(const std::string& what, std::size_t bytes, Body body) {
   switch (bytes) {

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A packed array that is written in 16-byte packs wherever its rows end: every store but those of
-// the array's two ends is aligned.
+// Writes a contiguous array in 16-byte packs across row boundaries. Every store is aligned except
+// at the two ends of the array.
 #pragma once
 
 #include "primitives/tile_walk.h"
@@ -11,9 +11,9 @@
 
 namespace kg {
 
-// `to` becomes an array of `size` elements of which `head` lie before its first pack boundary.
-// load(i) fetches what the pack that begins at element i is made of, finish(that) makes the pack,
-// element(i) a single element. For Loads as in walk_tiles.
+// Writes `size` elements to `to`, `head` of which precede its first pack boundary. load(i) loads
+// the inputs of the pack that starts at element i, finish(inputs) returns the pack, and element(i)
+// returns a single element. Loads: as in walk_tiles.
 template <int Loads, class T, class Load, class Finish, class Element>
 __device__ inline void write_packs(T* to, std::int64_t size, int head, Load load, Finish finish,
                                    Element element) {
@@ -23,13 +23,12 @@ __device__ inline void write_packs(T* to, std::int64_t size, int head, Load load
   walk_tiles<Loads>(
       packs, [&](std::int64_t number) { return load(index_of(number)); },
       [&](std::int64_t number, const auto& loaded) {
-        // Named before it is stored: g++ does not instrument what a call leaves in memory as a
-        // class.
+        // A named variable, because g++ does not instrument a class returned in memory.
         const Pack<T, kCount> pack = finish(loaded);
         store_wide(reinterpret_cast<Pack<T, kCount>*>(to + index_of(number)), pack);
       });
 
-  // Head and tail by the last block, which has the shortest way through the walk.
+  // Head and tail by the last block, which has the least work in the loop.
   if (blockIdx.x + 1 == gridDim.x) {
     const std::int64_t body = packs * kCount;
     const int edge = static_cast<int>(size - body);

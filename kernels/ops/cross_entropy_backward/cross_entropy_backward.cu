@@ -85,8 +85,8 @@ struct Slopes {
     return *reinterpret_cast<const Pack<T, Count>*>(x + first);
   }
   template <int Count>
-  __device__ __forceinline__ Pack<T, Count> turned(Pack<T, Count> stored,
-                                                   std::int64_t first) const {
+  __device__ __forceinline__ Pack<T, Count> transposed(Pack<T, Count> stored,
+                                                       std::int64_t first) const {
     StoredPack<T, Count> raw;
     raw.set(stored);
     const Floats<Count> values = widened(raw);
@@ -107,7 +107,7 @@ struct Zeros {
     return {};
   }
   template <int Count>
-  __device__ __forceinline__ Pack<T, Count> turned(Pack<T, Count> stored, std::int64_t) const {
+  __device__ __forceinline__ Pack<T, Count> transposed(Pack<T, Count> stored, std::int64_t) const {
     return stored;
   }
 };
@@ -123,7 +123,7 @@ __device__ inline void write_row(T* dx, std::int64_t classes, const Source& sour
   const std::int64_t packs = (classes - head) / Count;
   const std::int64_t width = blockDim.x;
   const auto store = [&](std::int64_t first, const Stored& stored) {
-    const Stored result = source.template turned<Count>(stored, first);
+    const Stored result = source.template transposed<Count>(stored, first);
     store_wide(reinterpret_cast<Stored*>(dx + first), result);
   };
 
@@ -131,7 +131,7 @@ __device__ inline void write_row(T* dx, std::int64_t classes, const Source& sour
     KG_ROLLED
     for (std::int64_t i = threadIdx.x; i < classes - packs * Count; i += width) {
       const std::int64_t place = i < head ? i : i + packs * Count;
-      dx[place] = source.template turned<1>(source.template load<1>(place), place).element[0];
+      dx[place] = source.template transposed<1>(source.template load<1>(place), place).element[0];
     }
   }
 
@@ -179,7 +179,7 @@ dim3 grid_of(const RowTiles& tiles) {
 }
 
 template <class T, int Count>
-void launch_turn(const Arguments<T>& a, Stream& stream) {
+void launch_transpose(const Arguments<T>& a, Stream& stream) {
   const std::int64_t rows = a.problem.rows, classes = a.problem.classes;
   // A pack of one element counts as a word of 16 bytes.
   const RowTiles tiles =
@@ -208,9 +208,9 @@ void launch_variant(const Problem<T>& p, Variant variant, Stream& stream) {
             .stream = &stream},
            a);
   else if (rows_are_alike(p))
-    launch_turn<T, kPackElements<T>>(a, stream);
+    launch_transpose<T, kPackElements<T>>(a, stream);
   else
-    launch_turn<T, 1>(a, stream);
+    launch_transpose<T, 1>(a, stream);
 }
 
 // dx may be the logits, or lie in the gaps between their rows. Of strides that differ only the

@@ -150,12 +150,12 @@ __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
   std::int64_t boundary[3];
   KG_UNROLL
   for (int k = 0; k < 3; ++k) {
-    shift[k] = elements_behind_boundary(from + k * cols);
+    shift[k] = elements_past_boundary(from + k * cols);
     boundary[k] = k * cols - shift[k];
   }
 
   for (; number < packs.count; number += packs.step) {
-    ShiftedPack<T> packs_of[3];
+    UnalignedPack<T> packs_of[3];
     packs_of[0].load(from + boundary[0]);
     packs_of[1].load(from + boundary[1]);
     if (crosses) packs_of[2].load(from + boundary[2]);

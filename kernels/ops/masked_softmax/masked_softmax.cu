@@ -68,14 +68,14 @@ template <Form form, class T>
 void launch_block(const Problem<T>& problem, bool aligned, Stream& stream) {
   constexpr int kCount = kPackElements<T>;
   if (aligned) {
-    const RowRingShape ring = ring_of(form, problem.rows, problem.cols, sizeof(T));
-    if (ring.shared_bytes > 0)
-      return launch(ring.places == 1 ? block_in_ring<form, T, kCount, kSingleRingPacks, 1>
-                    : ring.is_short  ? block_in_ring<form, T, kCount, kShortRingPacks, kRingPlaces>
-                                     : block_in_ring<form, T, kCount, kLongRingPacks, kRingPlaces>,
-                    {.grid = grid_for(ring.blocks),
-                     .block = static_cast<unsigned>(ring.threads),
-                     .shared_bytes = ring.shared_bytes,
+    const RowPipelineShape pipeline = pipeline_shape(form, problem.rows, problem.cols, sizeof(T));
+    if (pipeline.shared_bytes > 0)
+      return launch(pipeline.stages == 1 ? block_in_ring<form, T, kCount, kSingleStagePacks, 1>
+                    : pipeline.is_short ? block_in_ring<form, T, kCount, kShortRowPacks, kRowStages>
+                                        : block_in_ring<form, T, kCount, kLongRowPacks, kRowStages>,
+                    {.grid = grid_for(pipeline.blocks),
+                     .block = static_cast<unsigned>(pipeline.threads),
+                     .shared_bytes = pipeline.shared_bytes,
                      .stream = &stream},
                     problem);
   }
@@ -192,8 +192,8 @@ std::int64_t chain(Variant variant, std::int64_t cols) {
   case Variant::naive: return cols;
   case Variant::warp: return per_thread(kLanes) + kButterflySteps;
   case Variant::block: // the longer one of what aligned rows may take and others
-    return std::max(kRingChain, per_thread(block_threads(cols)) + kButterflySteps +
-                                    block_threads(cols) / kLanes);
+    return std::max(kRowPipelineChain, per_thread(block_threads(cols)) + kButterflySteps +
+                                           block_threads(cols) / kLanes);
   }
   return cols;
 }

@@ -1,24 +1,24 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of rmsnorm and layernorm for long rows, with a cluster of blocks per row. x and dy
-// are read once, dx is written once, 12 bytes per element in f32, 6 in f16 and bf16; the columns'
-// sums stay in registers from row to row. They leave no room for the row: x, dy and gamma lie in
-// shared memory, as they are stored, and are read there twice, for the row's sums and for dx. Of
-// each row the blocks' warps send one another two numbers (backward_cluster_sums.h).
+// The gradients of rmsnorm and layernorm for long rows, with one cluster of blocks per row. x and
+// dy are read once and dx is written once: 12 bytes per element in f32, 6 in f16 and bf16. Column
+// sums stay in registers across rows and leave no room for the row, so x, dy and gamma are in
+// shared memory in their stored types and are read there twice: for the row's sums, and for dx. The
+// warps of a cluster exchange two numbers per row (backward_cluster_sums.h).
 //
-// As few blocks as have the registers: a cluster of 2 finds room on every pair of multiprocessors,
-// larger ones not on all (clusters_at_once), and one that finds none runs when all others have
-// ended: so an H200 gave 32 clusters of 8 smaller blocks 0.46 (layernorm) and 0.57 (rmsnorm) of a
-// copy's rate for bf16 and 32,768 columns. What such a row costs is instructions, of
-// 32 elements in a thread nearly as many as the memory leaves time for: so all distances are known
-// when the code is made, and a thread whose packs are all whole looks at no pack's end. This
-// kernel's rate is not measured yet.
+// Clusters are as small as the registers permit. A cluster of 2 fits every pair of multiprocessors;
+// larger ones do not fit everywhere (clusters_at_once), and a cluster without room runs after all
+// others. On an H200, 32 clusters of 8 smaller blocks reached 0.46 (layernorm) and 0.57 (rmsnorm)
+// of copy bandwidth for bf16 and 32,768 columns. Such rows are limited by instructions: with 32
+// elements per thread they take nearly the time that memory needs. So all distances are
+// compile-time constants, and threads whose packs are all complete skip the checks. The rate of
+// this kernel is not measured yet.
 #pragma once
 
 #include "ops/normalization/backward_cluster_sums.h"
 #include "ops/normalization/backward_kernels.h"
-#include "ops/normalization/backward_pair_ring.h"
+#include "ops/normalization/backward_pair_pipeline.h"
 #include "primitives/unpack_pairs.h"
 
 #include <utility>
@@ -28,16 +28,17 @@ namespace kg::normalization::backward {
 // The shared memory of a cluster's block: its threads' pairs, gamma, its sums.
 template <Kind kind, class T, int Count, int Packs, int Threads>
 struct ClusterMemory {
-  using Ring = PairRing<T, Count, Packs, Threads>;
-  static constexpr std::size_t kRingBytes = std::size_t{2} * Ring::kPairs * Threads * kPackBytes;
+  using Pipeline = PairPipeline<T, Count, Packs, Threads>;
+  static constexpr std::size_t kPipelineBytes =
+      std::size_t{2} * Pipeline::kPairs * Threads * kPackBytes;
   static constexpr std::size_t kGammaBytes = std::size_t{Packs} * Threads * kPackBytes;
-  static_assert(kRingBytes + kGammaBytes <= Threads * kClusterThreadBytes);
+  static_assert(kPipelineBytes + kGammaBytes <= Threads * kClusterThreadBytes);
 
   static std::size_t bytes(int blocks) {
-    return kRingBytes + kGammaBytes + ClusterSums<kind>::bytes(blocks, Threads);
+    return kPipelineBytes + kGammaBytes + ClusterSums<kind>::bytes(blocks, Threads);
   }
-  __device__ static unsigned char* ring() { return dynamic_shared<unsigned char>(); }
-  __device__ static unsigned char* gamma() { return ring() + kRingBytes; }
+  __device__ static unsigned char* pairs() { return dynamic_shared<unsigned char>(); }
+  __device__ static unsigned char* gamma() { return pairs() + kPipelineBytes; }
   __device__ static unsigned char* sums() { return gamma() + kGammaBytes; }
 };
 
@@ -54,14 +55,14 @@ __global__ void __launch_bounds__(Threads, kMostThreads / Threads)
     cluster_per_row(Backward<T> f, unsigned blocks, int slice, std::int64_t clusters) {
   using Stored = StoredPack<T, Count>;
   using Memory = ClusterMemory<kind, T, Count, Packs, Threads>;
-  using Ring = typename Memory::Ring;
+  using Pipeline = typename Memory::Pipeline;
   const auto cols = static_cast<int>(f.cols);
   const auto thread = static_cast<int>(threadIdx.x);
   const int of_block = static_cast<int>(ptx::cluster_rank()) * slice; // its first pack
   const int of_slice = min(slice * Count, cols - of_block * Count);   // elements
   const int begin = (of_block + thread) * Count;
   const std::int64_t first = blockIdx.x / blocks;
-  Ring ring(Memory::ring(), f, first, clusters, begin, of_slice - thread * Count);
+  Pipeline pipeline(Memory::pairs(), f, first, clusters, begin, of_slice - thread * Count);
   const ptx::SharedPointer<Stored> gamma = reinterpret_cast<Stored*>(Memory::gamma()) + thread;
   KG_UNROLL
   for (int p = 0; p < Packs; ++p) {
@@ -78,12 +79,12 @@ __global__ void __launch_bounds__(Threads, kMostThreads / Threads)
   const auto add = [&]<bool kWhole>(Statistics s) {
     RowSums own = {0, 0};
     each_pack<Packs>([&]<int p>() {
-      ptx::cp_async_wait_group<Ring::kPairs - 1 - p>();
-      if (!kWhole && ring.left(p) <= 0) return;
-      const Stored of_x = ring.x(p), of_dy = ring.dy(p), of_gamma = gamma[p * Threads];
+      ptx::cp_async_wait_group<Pipeline::kPairs - 1 - p>();
+      if (!kWhole && pipeline.left(p) <= 0) return;
+      const Stored of_x = pipeline.x(p), of_dy = pipeline.dy(p), of_gamma = gamma[p * Threads];
       const Floats<Count> dy = widened_by_words(of_dy);
       Floats<Count> n = normalized(widened_by_words(of_x), s);
-      if (!kWhole) cut(n, ring.left(p));
+      if (!kWhole) cut(n, pipeline.left(p));
       add_to_row(own, weighted(dy, widened_by_words(of_gamma)), n);
       columns.add(p, dy, n);
     });
@@ -95,8 +96,8 @@ __global__ void __launch_bounds__(Threads, kMostThreads / Threads)
     const float slope = s.rstd * mean.gn;
     KG_UNROLL
     for (int p = 0; p < Packs; ++p) {
-      if (kWhole || ring.left(p) > 0) {
-        const Stored of_x = ring.x(p), of_dy = ring.dy(p), of_gamma = gamma[p * Threads];
+      if (kWhole || pipeline.left(p) > 0) {
+        const Stored of_x = pipeline.x(p), of_dy = pipeline.dy(p), of_gamma = gamma[p * Threads];
         const Floats<Count> x = widened_by_words(of_x);
         const Floats<Count> g = weighted(widened_by_words(of_dy), widened_by_words(of_gamma));
         Floats<Count> gradient;
@@ -104,13 +105,13 @@ __global__ void __launch_bounds__(Threads, kMostThreads / Threads)
         for (int e = 0; e < Count; ++e)
           gradient.value[e] = s.rstd * (g.value[e] - mean.g - (x.value[e] - s.mean) * slope);
         store_pack<T, Count, Store::streamed>(dx + p * Threads * Count, 0,
-                                              kWhole ? Count : ring.left(p), gradient);
+                                              kWhole ? Count : pipeline.left(p), gradient);
       }
-      ring.template ask<kWhole>(p);
+      pipeline.template prefetch<kWhole>(p);
     }
   };
 
-  const bool whole = ring.left(Packs - 1) >= Count;
+  const bool whole = pipeline.left(Packs - 1) >= Count;
   const auto statistics_of = [&](std::int64_t row) {
     return row < f.rows ? statistics<kind>(f, row) : Statistics{};
   };
@@ -128,14 +129,14 @@ __global__ void __launch_bounds__(Threads, kMostThreads / Threads)
       give.template operator()<true>(s, mean);
     else
       give.template operator()<false>(s, mean);
-    ring.next();
+    pipeline.next();
     dx += clusters * f.dx_stride;
   }
   ptx::cp_async_wait_all();
   if (f.partials == nullptr) return;
   KG_UNROLL
   for (int p = 0; p < Packs; ++p) {
-    if (ring.left(p) <= 0) continue;
+    if (pipeline.left(p) <= 0) continue;
     const std::int64_t pack = of_block + p * Threads + thread;
     store_partial<kind>(f, first, 0, pack, columns.dgamma[p]);
     if constexpr (kind == Kind::layer) store_partial<kind>(f, first, 1, pack, columns.dbeta[p]);

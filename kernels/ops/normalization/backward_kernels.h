@@ -62,13 +62,13 @@ class RowsInRegisters {
  public:
   static constexpr int kAhead = 1; // rows that have been asked for
 
-  __device__ void ask(const Backward<T>& f, std::int64_t row, int thread, int threads) {
+  __device__ void prefetch(const Backward<T>& f, std::int64_t row, int thread, int threads) {
     if (row < f.rows) {
       next_.load(f, row, thread, threads);
       asked_ = backward::statistics<kind>(f, row);
     }
   }
-  __device__ RowPart<T, Count, Packs> take() {
+  __device__ RowPart<T, Count, Packs> read() {
     taken_ = asked_;
     return next_;
   }
@@ -123,11 +123,11 @@ __device__ Columns differentiate(const Backward<T>& f, std::int64_t first, std::
   constexpr bool kKeepsGamma = Packs * sizeof(Pack<T, Count>) <= kMostGammaBytes;
   if constexpr (kKeepsGamma) load_gamma();
   KG_UNROLL
-  for (int r = 0; r < Rows::kAhead; ++r) rows.ask(f, first + r * step, thread, threads);
+  for (int r = 0; r < Rows::kAhead; ++r) rows.prefetch(f, first + r * step, thread, threads);
   for (std::int64_t row = first; row < f.rows; row += step) {
-    RowPart<T, Count, Packs> now = rows.take();
+    RowPart<T, Count, Packs> now = rows.read();
     if constexpr (!kKeepsGamma) load_gamma();
-    rows.ask(f, row + Rows::kAhead * step, thread, threads);
+    rows.prefetch(f, row + Rows::kAhead * step, thread, threads);
     loaded(now.x);
     loaded(now.dy);
     loaded(gamma);

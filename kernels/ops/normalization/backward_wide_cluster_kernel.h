@@ -1,20 +1,20 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of rmsnorm and layernorm for rows that are too long for the registers of a cluster
-// (backward_cluster_kernel.h): a thread has 64 elements of a row. Registers keep what lasts from
-// row to row, the sums for dgamma; x and dy go through shared memory, pack by pack, a pass for the
-// row's sums and one for dx. Between the two as many packs stay there as have room beside dbeta's
-// sums, all others are read again, from L2, where the rows that are under way fit:
+// The gradients of rmsnorm and layernorm for rows too long for the registers of a cluster
+// (backward_cluster_kernel.h): a thread has 64 elements of a row. Registers hold the sums for
+// dgamma, which persist across rows. x and dy stream through shared memory, pack by pack: one pass
+// for the row's sums and one for dx. As many packs as fit beside dbeta's sums stay there between
+// the passes; the others are read again, from L2 if the rows in flight fit:
 //
-//   of a row on an H200                f32        16 bits
+//   packs kept, on an H200             f32        16 bits
 //   262,144 columns, rmsnorm           10 of 16   all
 //   262,144 columns, layernorm         4 of 16    4 of 8
 //
-// Packs are asked for in the order in which they are used, across passes and rows, a fixed number
-// of them ahead, so that 32 or 64 KiB are under way on a multiprocessor at all times, while its
-// block waits for the others, too. Modelled for an H200: 62 to 94 % of a copy's rate, many rows.
-// Why not 16 blocks, which hold twice as much: not every GPU that has clusters has such ones.
+// Packs are prefetched in the order of their use, across passes and rows, by a fixed distance, so
+// that 32 or 64 KiB per multiprocessor stay in flight, even while its block waits for the others.
+// Modelled for an H200 with many rows: 62 to 94 % of copy bandwidth. Why not clusters of 16 blocks,
+// which would keep twice as many packs: they are not portable.
 #pragma once
 
 #include "instructions/cp_async.h"
@@ -29,84 +29,86 @@
 
 namespace kg::normalization::backward {
 
-// A thread's packs on their way through shared memory, where nobody else reads them. Of a row's
-// `packs` the last `held` stay until they are seen again (`again`); to see the first ones again
-// they are asked for again. With `held` and Ahead places, used in turn, that which is asked for
-// always gets one whose pack has been seen for the last time.
+// A thread's packs on their way through shared memory, which no other thread reads. The last `held`
+// of a row's `packs` stay until they are read again (reread()); the first ones are loaded a second
+// time. With held + Ahead slots in rotation, a prefetch always gets a slot whose pack has been read
+// for the last time.
 template <class T, int Count, int Ahead>
-class PackRing {
+class PackPipeline {
  public:
-  static constexpr std::size_t kPlaceBytes = 2 * kPackBytes; // of a thread
+  static constexpr std::size_t kSlotBytes = 2 * kPackBytes; // per thread
 
   struct Packs {
     StoredPack<T, Count> x, dy;
   };
 
-  __device__ PackRing(void* memory, const Backward<T>& f, std::int64_t first, std::int64_t step,
-                      int thread, int threads, int packs, int held)
+  __device__ PackPipeline(void* memory, const Backward<T>& f, std::int64_t first, std::int64_t step,
+                          int thread, int threads, int packs, int held)
       : mine_(static_cast<Stored*>(memory) + threadIdx.x), f_(f), row_(first), step_(step),
         thread_(thread), threads_(threads), packs_(packs), held_(held) {
     KG_UNROLL
-    for (int a = 0; a < Ahead; ++a) ask();
+    for (int a = 0; a < Ahead; ++a) prefetch();
   }
 
-  // The pack that comes next; another is asked for.
-  __device__ __forceinline__ Packs take() {
+  // Returns the next pack and prefetches another.
+  __device__ __forceinline__ Packs read() {
     ptx::cp_async_wait_group<Ahead - 1>();
-    const Packs result = at(taken_);
-    taken_ = behind(taken_);
-    ask();
+    const Packs result = at(read_);
+    read_ = next_slot(read_);
+    prefetch();
     return result;
   }
 
-  // Those that stayed, from the first one on, when all of the row have been taken.
+  // After the last pack of a row: reread() starts at the first held pack.
   __device__ void rewind() {
-    again_ = taken_ - held_;
-    if (again_ < 0) again_ += held_ + Ahead;
+    reread_ = read_ - held_;
+    if (reread_ < 0) reread_ += held_ + Ahead;
   }
-  __device__ __forceinline__ Packs again() {
-    const Packs result = at(again_);
-    again_ = behind(again_);
+  __device__ __forceinline__ Packs reread() {
+    const Packs result = at(reread_);
+    reread_ = next_slot(reread_);
     return result;
   }
 
  private:
   using Stored = StoredPack<T, Count>;
 
-  __device__ void ask() {
+  __device__ void prefetch() {
     if (row_ < f_.rows) {
       const int pack = visit_ < packs_ ? visit_ : visit_ - packs_;
       const std::int64_t first = (static_cast<std::int64_t>(pack) * threads_ + thread_) * Count;
       const std::int64_t left = f_.cols - first;
       const int elements = left < 0 ? 0 : left < Count ? static_cast<int>(left) : Count;
       const int bytes = elements * static_cast<int>(sizeof(T));
-      ptx::cp_async_cg(place(asked_, 0), f_.x + row_ * f_.x_stride + first, bytes);
-      ptx::cp_async_cg(place(asked_, 1), f_.dy + row_ * f_.dy_stride + first, bytes);
+      ptx::cp_async_cg(slot(prefetched_, 0), f_.x + row_ * f_.x_stride + first, bytes);
+      ptx::cp_async_cg(slot(prefetched_, 1), f_.dy + row_ * f_.dy_stride + first, bytes);
     }
     ptx::cp_async_commit();
-    asked_ = behind(asked_);
+    prefetched_ = next_slot(prefetched_);
     if (++visit_ == 2 * packs_ - held_) {
       visit_ = 0;
       row_ += step_;
     }
   }
 
-  __device__ Stored* place(int number, int which) const {
+  __device__ Stored* slot(int number, int which) const {
     return mine_ + (2 * number + which) * kMostThreads;
   }
-  __device__ Packs at(int number) const { return {*place(number, 0), *place(number, 1)}; }
-  __device__ int behind(int number) const { return number + 1 == held_ + Ahead ? 0 : number + 1; }
+  __device__ Packs at(int number) const { return {*slot(number, 0), *slot(number, 1)}; }
+  __device__ int next_slot(int number) const {
+    return number + 1 == held_ + Ahead ? 0 : number + 1;
+  }
 
   Stored* mine_;
   const Backward<T>& f_;
-  std::int64_t row_, step_; // of what is asked for next
+  std::int64_t row_, step_; // of the next prefetch
   int thread_, threads_, packs_, held_;
-  int visit_ = 0;                         // of the row, its packs twice but for those that stay
-  int asked_ = 0, taken_ = 0, again_ = 0; // places
+  int visit_ = 0; // of the row, its packs twice but for those that stay
+  int prefetched_ = 0, read_ = 0, reread_ = 0; // slots
 };
 
-// Sums of layernorm's columns, whose registers do not hold both vectors: dbeta's lie in shared
-// memory, where nobody else reads them.
+// Column sums of layernorm. Registers hold dgamma's; dbeta's are in shared memory, which no other
+// thread reads.
 template <int Count, int Packs>
 struct ColumnSumsInShared {
   static constexpr std::size_t kThreadBytes = Packs * Count * sizeof(float);
@@ -132,28 +134,29 @@ struct ColumnSumsInShared {
   unsigned threads_; // of the block
 };
 
-// The shared memory of a block: what the sums need, dbeta's sums, the ring.
+// The shared memory of a block: what the sums need, dbeta's sums, the pipeline.
 template <Kind kind, class T, int Count, int Most>
 struct WideMemory {
   static constexpr int kAhead = wide_ahead(kind);
-  using Ring = PackRing<T, Count, kAhead>;
+  using Pipeline = PackPipeline<T, Count, kAhead>;
   using Dbeta = ColumnSumsInShared<Count, Most>;
   static constexpr std::size_t kSumsBytes = kind == Kind::layer ? Dbeta::kThreadBytes : 0;
 
-  // Of a row's packs.
+  // How many of a row's packs stay.
   static int held(int packs) {
     const std::size_t of_thread =
         (device_properties().shared_bytes_per_block_optin - kClusterMailBytes) / kMostThreads;
-    return std::min(packs, static_cast<int>((of_thread - kSumsBytes) / Ring::kPlaceBytes) - kAhead);
+    return std::min(packs,
+                    static_cast<int>((of_thread - kSumsBytes) / Pipeline::kSlotBytes) - kAhead);
   }
   static std::size_t bytes(int held) {
-    const auto places = static_cast<std::size_t>(held + kAhead);
-    return kClusterMailBytes + kMostThreads * (kSumsBytes + places * Ring::kPlaceBytes);
+    const auto slots = static_cast<std::size_t>(held + kAhead);
+    return kClusterMailBytes + kMostThreads * (kSumsBytes + slots * Pipeline::kSlotBytes);
   }
 
   __device__ static unsigned char* mail() { return dynamic_shared<unsigned char>(); }
   __device__ static unsigned char* dbeta() { return mail() + kClusterMailBytes; }
-  __device__ static unsigned char* ring() { return dbeta() + kMostThreads * kSumsBytes; }
+  __device__ static unsigned char* slots() { return dbeta() + kMostThreads * kSumsBytes; }
   __device__ static auto columns() {
     if constexpr (kind == Kind::layer)
       return Dbeta(dbeta(), kMostThreads);
@@ -162,8 +165,8 @@ struct WideMemory {
   }
 };
 
-// `clusters` of so many blocks, `threads` of a cluster, each with `packs` of a row, at most Most,
-// of which the last `held` stay.
+// The grid has `clusters` clusters of `blocks` blocks with `threads` threads in total. A thread has
+// `packs` packs of a row, at most Most; the last `held` stay in shared memory.
 template <Kind kind, class T, int Count, int Most>
 __global__ void __launch_bounds__(kMostThreads)
     wide_cluster_per_row(Backward<T> f, unsigned blocks, int threads, std::int64_t clusters,
@@ -173,7 +176,8 @@ __global__ void __launch_bounds__(kMostThreads)
   const std::int64_t first = blockIdx.x / blocks;
   auto columns = Memory::columns();
   ClusterSums<kind> sums(Memory::mail(), blocks);
-  typename Memory::Ring ring(Memory::ring(), f, first, clusters, thread, threads, packs, held);
+  typename Memory::Pipeline pipeline(Memory::slots(), f, first, clusters, thread, threads, packs,
+                                     held);
   const auto gamma_of = [&](int p) {
     return f.gamma == nullptr ? StoredPack<T, Count>()
                               : load_stored<T, Count>(f.gamma, p * threads + thread, f.cols);
@@ -193,7 +197,7 @@ __global__ void __launch_bounds__(kMostThreads)
   for (std::int64_t row = first; row < f.rows; row += clusters) {
     const Statistics s = next;
     RowSums own = {0, 0};
-    // Of the pack that comes next, asked for while the one before may be under way.
+    // gamma of the next pack, loaded while the previous one may be in flight.
     StoredPack<T, Count> gamma = gamma_of(0);
     int again = (packs - held) % packs;
     KG_UNROLL
@@ -201,7 +205,7 @@ __global__ void __launch_bounds__(kMostThreads)
       if (p == packs) break;
       const StoredPack<T, Count> by = gamma;
       gamma = gamma_of(p + 1 < packs ? p + 1 : again);
-      const auto stored = ring.take();
+      const auto stored = pipeline.read();
       const Terms of = terms(p, stored, by, s);
       add_to_row(own, of.g, of.n);
       columns.add(p, widened(stored.dy), of.n);
@@ -209,13 +213,13 @@ __global__ void __launch_bounds__(kMostThreads)
     sums.send(own);
     if (row + clusters < f.rows) next = statistics<kind>(f, row + clusters);
     const RowSums mean = means<kind>(sums.receive(), f.reciprocal);
-    ring.rewind();
+    pipeline.rewind();
     for (int seen = 0; seen < packs; ++seen) {
       const int p = again;
       const StoredPack<T, Count> by = gamma;
       again = p + 1 < packs ? p + 1 : 0;
       gamma = gamma_of(again);
-      const Terms of = terms(p, seen < held ? ring.again() : ring.take(), by, s);
+      const Terms of = terms(p, seen < held ? pipeline.reread() : pipeline.read(), by, s);
       store_pack<T, Count, Store::streamed>(f.dx + row * f.dx_stride, p * threads + thread, f.cols,
                                             gradients(of.g, of.n, s.rstd, mean));
     }

@@ -34,8 +34,8 @@ struct ForwardKernels {
   static void warp(const Problem& f, const LaunchConfig& config) {
     launch(warp_per_row<kind, T, Count, Packs>, config, f);
   }
-  template <int Packs, int Places>
-  static constexpr auto in_ring = block_in_ring<kind, T, kPackElements<T>, Packs, Places>;
+  template <int Packs, int Stages>
+  static constexpr auto persistent = block_in_ring<kind, T, kPackElements<T>, Packs, Stages>;
   template <int Count>
   static void rereading(const Problem& f, const LaunchConfig& config) {
     launch(block_rereading<kind, T, Count>, config, f);
@@ -63,17 +63,17 @@ void launch_warp(const typename Kernels::Problem& f, std::int64_t cols, bool ali
     return launch_warp<Kernels, 8, 1, 2, 4>(f, cols, config);
 }
 
-// What a ring of two places holds of f's rows and vectors, or one of one: both, or, of whole packs,
-// fewer vectors; how many.
+// The pipeline for f's rows, with two stages or one, and how many of the vectors gamma and beta fit
+// beside it. Rows of partial packs need all vectors there.
 template <class T>
-std::pair<RowRingShape, int> ring_of(const Forward<T>& f) {
+std::pair<RowPipelineShape, int> pipeline_shape(const Forward<T>& f) {
   const int all = (f.gamma != nullptr ? 1 : 0) + (f.beta != nullptr ? 1 : 0);
   const int least = f.cols % kPackElements<T> == 0 ? 0 : all;
-  for (const auto shape : {row_ring_shape, single_ring_shape})
+  for (const auto shape : {row_pipeline_shape, single_stage_shape})
     for (int vectors = all; vectors >= least; --vectors) {
-      const RowRingShape ring =
-          shape(f.rows, f.cols, sizeof(T), vectors * ring_row_bytes(f.cols, sizeof(T)));
-      if (ring.shared_bytes > 0) return {ring, vectors};
+      const RowPipelineShape pipeline =
+          shape(f.rows, f.cols, sizeof(T), vectors * padded_row_bytes(f.cols, sizeof(T)));
+      if (pipeline.shared_bytes > 0) return {pipeline, vectors};
     }
   return {};
 }
@@ -86,14 +86,14 @@ void launch_block(const typename Kernels::Problem& f, std::int64_t rows, std::in
   constexpr int kCount = kPackElements<typename Kernels::Element>;
   const LaunchConfig config = config_of(rows, block_threads(cols));
   if (!aligned) return Kernels::template rereading<1>(f, config);
-  if constexpr (requires { Kernels::template in_ring<kLongRingPacks, kRingPlaces>; }) {
-    if (const auto [ring, vectors] = ring_of(f); ring.shared_bytes > 0) {
-      LaunchConfig of_ring = config_of(ring.blocks, ring.threads);
-      of_ring.shared_bytes = ring.shared_bytes;
-      return launch(ring.places == 1 ? Kernels::template in_ring<kSingleRingPacks, 1>
-                    : ring.is_short  ? Kernels::template in_ring<kShortRingPacks, kRingPlaces>
-                                     : Kernels::template in_ring<kLongRingPacks, kRingPlaces>,
-                    of_ring, f, vectors);
+  if constexpr (requires { Kernels::template persistent<kLongRowPacks, kRowStages>; }) {
+    if (const auto [pipeline, vectors] = pipeline_shape(f); pipeline.shared_bytes > 0) {
+      LaunchConfig persistent_config = config_of(pipeline.blocks, pipeline.threads);
+      persistent_config.shared_bytes = pipeline.shared_bytes;
+      return launch(pipeline.stages == 1 ? Kernels::template persistent<kSingleStagePacks, 1>
+                    : pipeline.is_short  ? Kernels::template persistent<kShortRowPacks, kRowStages>
+                                         : Kernels::template persistent<kLongRowPacks, kRowStages>,
+                    persistent_config, f, vectors);
     }
   } else if (cols <= kBlockMaxCols) {
     return Kernels::template in_registers<kCount>(f, config);

@@ -60,7 +60,7 @@ inline std::int64_t chain(Variant variant, std::int64_t cols) {
   case Variant::warp: return per_thread(kLanes) + kButterflySteps;
   case Variant::block: {
     const int threads = block_threads(cols);
-    return std::max(kRingChain, per_thread(threads) + kButterflySteps + threads / kLanes);
+    return std::max(kRowPipelineChain, per_thread(threads) + kButterflySteps + threads / kLanes);
   }
   default: return cols;
   }

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One read and one write per element, 2 x its size in bytes, no arithmetic. Expected on an H200:
-// where rows stay whole, what copy reaches, 4.3 TB/s; where they are turned, what transpose does,
-// 0.92 to 0.95 of that where both sides are aligned to 16 bytes or there are many tiles, and about
-// 3.2 TB/s where not; as much as copy where one side has two to four elements and the other moves
-// by 16 bytes (planes.h).
+// where rows stay whole, what copy reaches, 4.3 TB/s; where they are transposed, what transpose
+// does, 0.92 to 0.95 of that where both sides are aligned to 16 bytes or there are many tiles, and
+// about 3.2 TB/s where not; as much as copy where one side has two to four elements and the other
+// moves by 16 bytes (planes.h).
 //
 // Axes are merged on the host first: most permutations that programs ask for are then a batch of
 // transpositions or a walk over rows, whatever their rank. Why not one kernel that steps through
@@ -30,7 +30,7 @@ namespace kg::permute {
 
 constexpr int kNaiveThreads = 256;
 constexpr int kShortest = 16; // of two sides that are worth a tile
-static_assert(kTurnBatchRank == kMaxRank - 2);
+static_assert(kTransposeBatchRank == kMaxRank - 2);
 
 template <class Word>
 __global__ void __launch_bounds__(kNaiveThreads)
@@ -53,16 +53,16 @@ __global__ void __launch_bounds__(kRowThreads, kRowBlocksPerSm)
 // A batch of transpositions: a is the last axis of x, b the last of y, the others step through the
 // batch.
 template <int Bytes, class Word>
-__global__ void __launch_bounds__(TurnPacks<Word, Bytes>::kThreads)
-    tiled(const Word* __restrict__ x, Word* __restrict__ y, Turns turns) {
-  turn_tile<Word, Bytes>(x, y, turns);
+__global__ void __launch_bounds__(TransposePacks<Word, Bytes>::kThreads)
+    tiled(const Word* __restrict__ x, Word* __restrict__ y, TransposeBatch batch) {
+  transpose_tile<Word, Bytes>(x, y, batch);
 }
 
 // The same where rows begin anywhere.
 template <class Word>
-__global__ void __launch_bounds__(AskewTile<Word>::kThreads)
-    tiled_askew(const Word* __restrict__ x, Word* __restrict__ y, AskewTurns turns) {
-  turn_askew(x, y, turns);
+__global__ void __launch_bounds__(UnalignedTile<Word>::kThreads)
+    tiled_askew(const Word* __restrict__ x, Word* __restrict__ y, UnalignedTransposeBatch batch) {
+  transpose_unaligned(x, y, batch);
 }
 
 namespace {
@@ -98,42 +98,42 @@ void launch_rows(const Word* x, Word* y, const Axes& axes, Stream& stream) {
 // apart, their matrices, and the pixels.
 template <class Word>
 bool moves_by_packs(const Word* x, const Word* y, std::int64_t extent, std::int64_t stride,
-                    const Turns& turns) {
+                    const TransposeBatch& batch) {
   const auto whole = [](std::int64_t elements) { return elements % kPackElements<Word> == 0; };
   bool steps = true;
-  for (int d = 0; d < turns.batch_rank; ++d)
-    steps = steps && whole(turns.x_step[d]) && whole(turns.y_step[d]);
+  for (int d = 0; d < batch.batch_rank; ++d)
+    steps = steps && whole(batch.x_step[d]) && whole(batch.y_step[d]);
   return is_aligned(x, kPackBytes) && is_aligned(y, kPackBytes) && whole(extent) && whole(stride) &&
          steps;
 }
 
 // Planes of `extent` elements.
 template <int kPlanes, bool kApart, class Word>
-void launch_planes(const Word* x, Word* y, std::int64_t extent, std::int64_t matrices, Turns& turns,
-                   Stream& stream) {
+void launch_planes(const Word* x, Word* y, std::int64_t extent, std::int64_t matrices,
+                   TransposeBatch& batch, Stream& stream) {
   const std::int64_t packs = extent / kPackElements<Word>;
   const std::int64_t blocks = div_up(packs, kPlanesThreads);
-  (kApart ? turns.b_units : turns.a_units) = packs;
-  (kApart ? turns.tiles_b : turns.tiles_a) = NarrowDivisor(blocks);
+  (kApart ? batch.b_units : batch.a_units) = packs;
+  (kApart ? batch.tiles_b : batch.tiles_a) = NarrowDivisor(blocks);
   const unsigned grid =
       grid_x(blocks * matrices,
              "permute: " + std::to_string(matrices) + " times " + std::to_string(kPlanes) +
                  " planes of " + std::to_string(extent) + " elements",
              "permute parts of the tensor");
   launch(planes<kPlanes, kApart, Word>, {.grid = grid, .block = kPlanesThreads, .stream = &stream},
-         x, y, turns);
+         x, y, batch);
 }
 
 // The same where they are few, and move by packs; or does nothing.
 template <bool kApart, class Word>
 bool launch_few_planes(const Word* x, Word* y, std::int64_t count, std::int64_t extent,
-                       std::int64_t matrices, Turns& turns, Stream& stream) {
-  if (count < kFewest || count > kMost || (kApart ? turns.x_stride : turns.y_stride) != count ||
-      !moves_by_packs(x, y, extent, kApart ? turns.y_stride : turns.x_stride, turns))
+                       std::int64_t matrices, TransposeBatch& batch, Stream& stream) {
+  if (count < kFewest || count > kMost || (kApart ? batch.x_stride : batch.y_stride) != count ||
+      !moves_by_packs(x, y, extent, kApart ? batch.y_stride : batch.x_stride, batch))
     return false;
-  if (count == 2) launch_planes<2, kApart>(x, y, extent, matrices, turns, stream);
-  if (count == 3) launch_planes<3, kApart>(x, y, extent, matrices, turns, stream);
-  if (count == 4) launch_planes<4, kApart>(x, y, extent, matrices, turns, stream);
+  if (count == 2) launch_planes<2, kApart>(x, y, extent, matrices, batch, stream);
+  if (count == 3) launch_planes<3, kApart>(x, y, extent, matrices, batch, stream);
+  if (count == 4) launch_planes<4, kApart>(x, y, extent, matrices, batch, stream);
   return true;
 }
 
@@ -145,40 +145,41 @@ void launch_tiled(const Word* x, Word* y, const Axes& axes, Stream& stream) {
     y_stride[d] = step;
     step *= axes.extent[d];
   }
-  AskewTurns turns;
+  UnalignedTransposeBatch batch;
   const int last = axes.rank - 1;
   const std::int64_t b = axes.extent[last];
-  turns.x_stride = axes.stride[last];
+  batch.x_stride = axes.stride[last];
   std::int64_t a = 1;
-  std::int64_t batch[kTurnBatchRank] = {};
+  std::int64_t extent[kTransposeBatchRank] = {};
   for (int d = 0; d < last; ++d) {
     if (axes.stride[d] == 1) {
       a = axes.extent[d];
-      turns.y_stride = y_stride[d];
+      batch.y_stride = y_stride[d];
     } else {
-      batch[turns.batch_rank] = axes.extent[d];
-      turns.x_step[turns.batch_rank] = axes.stride[d];
-      turns.y_step[turns.batch_rank++] = y_stride[d];
+      extent[batch.batch_rank] = axes.extent[d];
+      batch.x_step[batch.batch_rank] = axes.stride[d];
+      batch.y_step[batch.batch_rank++] = y_stride[d];
     }
   }
-  for (int d = 0; d < turns.batch_rank; ++d) turns.extent[d] = NarrowDivisor(batch[d]);
+  for (int d = 0; d < batch.batch_rank; ++d) batch.extent[d] = NarrowDivisor(extent[d]);
   const std::int64_t matrices = axes.size / (a * b);
-  if (launch_few_planes<false>(x, y, b, a, matrices, turns, stream) ||
-      launch_few_planes<true>(x, y, a, b, matrices, turns, stream))
+  if (launch_few_planes<false>(x, y, b, a, matrices, batch, stream) ||
+      launch_few_planes<true>(x, y, a, b, matrices, batch, stream))
     return;
   const std::string what = "permute: the tiles of " + std::to_string(axes.size) + " elements";
   const std::string fix = "permute parts of the tensor";
-  if (const std::int64_t tiles = askew_tiles(x, y, a, b, matrices, turns)) {
-    launch(
-        tiled_askew<Word>,
-        {.grid = grid_x(tiles, what, fix), .block = AskewTile<Word>::kThreads, .stream = &stream},
-        x, y, turns);
+  if (const std::int64_t tiles = unaligned_tiles(x, y, a, b, matrices, batch)) {
+    launch(tiled_askew<Word>,
+           {.grid = grid_x(tiles, what, fix),
+            .block = UnalignedTile<Word>::kThreads,
+            .stream = &stream},
+           x, y, batch);
     return;
   }
-  with_turn_bytes(x, y, a, b, turns, [&](auto bytes) {
-    const TurnGrid grid = turn_shape<Word, bytes>(a, b, matrices, turns, what, fix);
+  with_transpose_bytes(x, y, a, b, batch, [&](auto bytes) {
+    const TransposeGrid grid = transpose_shape<Word, bytes>(a, b, matrices, batch, what, fix);
     launch(tiled<bytes, Word>, {.grid = grid.grid, .block = grid.block, .stream = &stream}, x, y,
-           turns);
+           batch);
   });
 }
 

@@ -6,7 +6,7 @@
 // Here a thread has a pack of 16 bytes of each plane in its registers, which together are as many
 // packs of pixels; what is together goes through shared memory, for neighbours to move neighbours.
 // Lanes lie kPlanes packs apart there: of 3, eight lanes meet all banks; of 2 and 4 they take two
-// and four turns, of which shared memory has plenty: it moves each byte twice.
+// and four batch, of which shared memory has plenty: it moves each byte twice.
 #pragma once
 
 #include "instructions/store_shared.h"
@@ -44,25 +44,25 @@ struct Pixels {
   }
 };
 
-// Blocks take kPlanesThreads packs of each plane. `turns` as of turn_tile, but that a_units or
+// Blocks take kPlanesThreads packs of each plane. `batch` as of transpose_tile, but that a_units or
 // b_units, the other than kPlanes, are the packs of a plane, and tiles_a or tiles_b the blocks.
 template <int kPlanes, bool kApart, class Word>
 __global__ void __launch_bounds__(kPlanesThreads)
-    planes(const Word* __restrict__ x, Word* __restrict__ y, Turns turns) {
+    planes(const Word* __restrict__ x, Word* __restrict__ y, TransposeBatch batch) {
   using Mine = Pixels<kPlanes, Word>;
   using Whole = typename Mine::Whole;
   __shared__ Whole tile[kPlanes * kPlanesThreads];
   std::uint32_t left = blockIdx.x;
-  const NarrowDivisor& tiles = kApart ? turns.tiles_b : turns.tiles_a;
+  const NarrowDivisor& tiles = kApart ? batch.tiles_b : batch.tiles_a;
   const std::int64_t first = std::int64_t{tiles.take_last(left)} * kPlanesThreads;
-  go_to_matrix(turns, left, x, y);
-  const std::int64_t packs = (kApart ? turns.b_units : turns.a_units) - first;
+  go_to_matrix(batch, left, x, y);
+  const std::int64_t packs = (kApart ? batch.b_units : batch.a_units) - first;
   const int count = packs < kPlanesThreads ? static_cast<int>(packs) : kPlanesThreads;
   const int thread = static_cast<int>(threadIdx.x);
   const auto* const from = reinterpret_cast<const Whole*>(x);
   auto* const to = reinterpret_cast<Whole*>(y);
   const auto plane = [&](int p) {
-    return p * ((kApart ? turns.y_stride : turns.x_stride) / Mine::kCount) + first + thread;
+    return p * ((kApart ? batch.y_stride : batch.x_stride) / Mine::kCount) + first + thread;
   };
   const auto pixels = [&](int p) { return p * kPlanesThreads + thread; };
   Mine mine = {};

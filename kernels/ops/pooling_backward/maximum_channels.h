@@ -52,7 +52,7 @@ struct ColumnsOfChannels {
   __device__ ColumnsOfChannels(const T* from, const T* dy, T* to, int column, const TiledAxis& axis)
       : from(from), dy(dy), to(to), column(column), axis(axis) {}
 
-  __device__ __forceinline__ void ask(Row& row, int offset) const {
+  __device__ __forceinline__ void prefetch(Row& row, int offset) const {
     const auto step = static_cast<int>(axis.x_step);
     KG_UNROLL
     for (int c = 0; c < kColumns; ++c) {
@@ -60,8 +60,8 @@ struct ColumnsOfChannels {
       row.packs[c].load(from + (offset + nearest * step));
     }
   }
-  __device__ __forceinline__ void ask(StoredPack<T, kChannels> (&gradients)[Windows::kWindows],
-                                      int offset, bool exists) const {
+  __device__ __forceinline__ void prefetch(StoredPack<T, kChannels> (&gradients)[Windows::kWindows],
+                                           int offset, bool exists) const {
     const auto step = static_cast<int>(axis.y_step);
     const int left =
         (column + axis.before - kMaximumPhase<kKernel>) / kMaximumStride - Windows::kBefore;

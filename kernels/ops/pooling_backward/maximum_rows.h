@@ -85,11 +85,11 @@ struct PackOfRow {
   int left, windows; // the first one over the pack, and how many a row has
   bool has_before, has_behind;
 
-  __device__ __forceinline__ void ask(Row& row, int offset) const {
+  __device__ __forceinline__ void prefetch(Row& row, int offset) const {
     row.load(from + offset, has_before, has_behind);
   }
-  __device__ __forceinline__ void ask(StoredPack<T, 1> (&gradients)[Windows::kWindows], int offset,
-                                      bool exists) const {
+  __device__ __forceinline__ void prefetch(StoredPack<T, 1> (&gradients)[Windows::kWindows],
+                                           int offset, bool exists) const {
     KG_UNROLL
     for (int j = 0; j < Windows::kWindows; ++j)
       if (exists && is_below(left + j, windows)) gradients[j].load(dy + (offset + j));

@@ -93,14 +93,14 @@ __device__ __forceinline__ void hand_to_maxima(const Strips& strips, int row,
     StoredPack<T, kChannels> gradients[kWindows];
   };
   const auto ask_row = [&](Row & asked, int at) __attribute__((always_inline)) {
-    columns.ask(asked, min(max(at, 0), vertical.in - 1) * x_step);
+    columns.prefetch(asked, min(max(at, 0), vertical.in - 1) * x_step);
   };
-  const auto ask = [&](Asked & asked, int i) __attribute__((always_inline)) {
+  const auto prefetch = [&](Asked & asked, int i) __attribute__((always_inline)) {
     KG_UNROLL
     for (int r = 0; r < kStride; ++r) ask_row(asked.rows[r], first + i * kStride + kShared + r);
     KG_UNROLL
     for (int j = 0; j < kWindows; ++j) asked.gradients[j].set({});
-    columns.ask(asked.gradients, (top + i) * y_step, is_below(top + i, vertical.windows));
+    columns.prefetch(asked.gradients, (top + i) * y_step, is_below(top + i, vertical.windows));
   };
   // Of windows that begin at row `start`, whose row r it is.
   const auto best_of_row = [&](Best(&best)[kWindows], const Row& of, int start, int r)
@@ -114,7 +114,7 @@ __device__ __forceinline__ void hand_to_maxima(const Strips& strips, int row,
   Row start;
   if constexpr (kShared > 0) ask_row(start, first);
   KG_UNROLL
-  for (int a = 0; a < kAhead; ++a) ask(asked[a], a);
+  for (int a = 0; a < kAhead; ++a) prefetch(asked[a], a);
   if constexpr (kShared > 0) {
     start.loaded();
     best_of_row(shared, start, first, 0);
@@ -152,7 +152,7 @@ __device__ __forceinline__ void hand_to_maxima(const Strips& strips, int row,
           shared[j].move_on(-kStride * kRowOfPlaces);
         }
       }
-      if (i + kAhead < rows_of_windows) ask(asked[a], i + kAhead);
+      if (i + kAhead < rows_of_windows) prefetch(asked[a], i + kAhead);
 
       KG_UNROLL
       for (int r = 0; r < kKernel; ++r) {

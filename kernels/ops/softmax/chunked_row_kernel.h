@@ -1,17 +1,18 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Softmax of rows that are too long for persistent_row_kernel.h by blocks that stay, or by clusters
-// of blocks that share a row: each takes a row after the other through a ring of pieces in shared
-// memory (primitives/chunk_pipeline.h), one read and one write per element. Maximum and sum are
-// found in one pass: Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018.
+// Softmax of rows too long for persistent_row_kernel.h. Persistent blocks, or clusters of blocks
+// that share a row, stream rows in chunks through shared memory (primitives/chunk_pipeline.h): one
+// read and one write per element. Maximum and sum take one pass: Milakov and Gimelshein, "Online
+// normalizer calculation for softmax", 2018.
 //
-// About 15 instructions for each element of 16 bits, of 32 that an H200 issues in its share of a
-// copy's time. Expected there: 90 % of a copy's rate where a block has a row, 87 % for clusters of
-// two, whose blocks wait for each other, 82 % for larger ones, which leave multiprocessors empty.
-// Why not the row read again, as in block_kernels.h: memory waits while a block meets, and what all
-// blocks read soon exceeds L2. Why not the row in registers: 128 KiB of 16 bits take all that 1024
-// threads have, and nothing beyond.
+// About 15 instructions per 16-bit element; an H200 issues 32 in the time a copy takes per element.
+// Expected there, of copy bandwidth: 90 % with one block per row, 87 % with clusters of two, whose
+// blocks wait for each other, and 82 % with larger ones, which leave multiprocessors idle.
+//
+// Why not reread the row as block_kernels.h does: no load is in flight during a block's reductions,
+// and the rows of all blocks soon exceed L2. Why not keep the row in registers: 128 KiB in 16 bits
+// fill the registers of 1024 threads.
 #pragma once
 
 #include "instructions/cluster.h"
@@ -25,14 +26,14 @@
 
 namespace kg::softmax {
 
-// A sum of exp(x - reference), the reference its largest x so far, but finite: -inf minus it is
-// -inf.
+// A sum of exp(x - reference). The reference is the largest x so far, but never -inf, so that
+// -inf - reference is -inf.
 struct RunningSum {
   float reference = -FLT_MAX;
   float sum = 0;
 
-  // Rescaling costs an exponential's error, at most once for these packs. Maxima pass over NaN; the
-  // sum does not.
+  // Rescales at most once per call, since each rescaling adds the error of an exponential. The
+  // maximum ignores NaN; the sum propagates it.
   template <class T, int Count, int Packs>
   __device__ __forceinline__ void add(const StoredPack<T, Count> (&packs)[Packs]) {
     float maximum = reference;
@@ -56,7 +57,7 @@ struct RunningSum {
     reference = common;
   }
 
-  // Over the warp.
+  // Reduces over the warp.
   __device__ __forceinline__ void reduce() {
     const float common = warp_max(reference);
     sum = warp_sum(sum * expf(reference - common));
@@ -64,10 +65,9 @@ struct RunningSum {
   }
 };
 
-// Sums over a block, or over the `blocks` of a cluster, in kPieceReductions bytes. Each warp tells
-// its own to all of these blocks, works on, and hears the others' when it needs them. Each sum has
-// its own one of two places, so that it overwrites nothing that others still read of the one
-// before.
+// Split-phase reduction over a block, or over the `blocks` of a cluster, in kChunkScratch bytes.
+// publish() sends the warp's partial sum to every block and returns; collect() waits and combines.
+// Two buffers alternate, so a fast warp cannot overwrite a value still being read.
 template <bool kCluster, int kThreads>
 class RowSums {
   static constexpr unsigned kWarps = kThreads / kLanes; // of a block
@@ -76,72 +76,72 @@ class RowSums {
   __device__ __forceinline__ RowSums(float* scratch, unsigned rank, unsigned blocks)
       : scratch_(scratch), rank_(rank), blocks_(blocks) {}
 
-  __device__ __forceinline__ void tell(RunningSum of_thread) {
+  __device__ __forceinline__ void publish(RunningSum of_thread) {
     of_thread.reduce();
-    float* const own = scratch_ + place_ + rank_ * kWarps + threadIdx.x / kLanes;
+    float* const own = scratch_ + buffer_ + rank_ * kWarps + threadIdx.x / kLanes;
     const unsigned lane = threadIdx.x % kLanes;
     if constexpr (kCluster) {
       if (lane < blocks_) {
         ptx::store_to_block(own, lane, of_thread.reference);
-        ptx::store_to_block(own + kPieceWarps, lane, of_thread.sum);
+        ptx::store_to_block(own + kChunkWarps, lane, of_thread.sum);
       }
       ptx::cluster_arrive();
     } else if (lane == 0) {
       own[0] = of_thread.reference;
-      own[kPieceWarps] = of_thread.sum;
+      own[kChunkWarps] = of_thread.sum;
     }
   }
 
-  __device__ __forceinline__ RunningSum hear() {
-    const float* const references = scratch_ + place_;
+  __device__ __forceinline__ RunningSum collect() {
+    const float* const references = scratch_ + buffer_;
     const unsigned lane = threadIdx.x % kLanes;
     RunningSum result;
     if constexpr (kCluster) {
       ptx::cluster_wait();
       for (unsigned warp = lane; warp < blocks_ * kWarps; warp += kLanes)
-        result.add({references[warp], references[kPieceWarps + warp]});
+        result.add({references[warp], references[kChunkWarps + warp]});
     } else {
       __syncthreads();
-      if (lane < kWarps) result = {references[lane], references[kPieceWarps + lane]};
+      if (lane < kWarps) result = {references[lane], references[kChunkWarps + lane]};
     }
     result.reduce();
-    place_ = 2 * kPieceWarps - place_;
+    buffer_ = 2 * kChunkWarps - buffer_;
     return result;
   }
 
  private:
   float* scratch_;
   unsigned rank_, blocks_;
-  int place_ = 0;
+  int buffer_ = 0;
 };
 
-// blocks: of a cluster, which has a row; else 1.
+// blocks: the size of the cluster that shares a row, or 1. chunks: per block's part of a row.
 template <Kind kind, class T, bool kCluster, int kThreads>
 __global__ void __launch_bounds__(kThreads)
     row_in_pieces(const T* x, std::int64_t x_stride, T* y, std::int64_t y_stride, std::int64_t rows,
-                  std::int64_t cols, int pieces, unsigned blocks) {
-  using Ring = PieceRing<T, kThreads>;
+                  std::int64_t cols, int chunks, unsigned blocks) {
+  using Pipeline = ChunkPipeline<T, kThreads>;
   float* const scratch = dynamic_shared<float>();
   unsigned rank = 0;
   if constexpr (kCluster) rank = ptx::cluster_rank();
   const std::int64_t first = blockIdx.x / blocks, stride = gridDim.x / blocks;
-  const int part = pieces * Ring::kPiece;
+  const int part = chunks * Pipeline::kChunk;
   const std::int64_t begin = std::int64_t{rank} * part, rest = cols - begin;
   std::int64_t left = (rows - first + stride - 1) / stride; // rows
-  Ring ring(reinterpret_cast<T*>(scratch + kPieceReductions / sizeof(float)),
-            x + first * x_stride + begin, stride * x_stride, left,
-            static_cast<int>(rest < part ? rest : part), pieces, from_float<T>(kPadding));
+  Pipeline pipeline(reinterpret_cast<T*>(scratch + kChunkScratch / sizeof(float)),
+                    x + first * x_stride + begin, stride * x_stride, left,
+                    static_cast<int>(rest < part ? rest : part), chunks, from_float<T>(kPadding));
   RowSums<kCluster, kThreads> sums(scratch, rank, blocks);
 
   RunningSum next;
   KG_ROLLED
-  for (int at = ring.first(); at < part; at += Ring::kPiece) {
-    typename Ring::Stored held[kPiecePacks];
-    ring.meet(held, at);
+  for (int at = pipeline.first(); at < part; at += Pipeline::kChunk) {
+    typename Pipeline::Stored held[kChunkPacks];
+    pipeline.read(held, at);
     next.add(held);
   }
-  if constexpr (kCluster) ptx::cluster_sync(); // the others have begun
-  sums.tell(next);
+  if constexpr (kCluster) ptx::cluster_sync(); // the other blocks' shared memory exists now
+  sums.publish(next);
   T* to = y + first * y_stride + begin;
   KG_ROLLED
   for (; left > 0; --left, to += stride * y_stride) {
@@ -149,23 +149,23 @@ __global__ void __launch_bounds__(kThreads)
     next = {};
     float of_row = 0, by = 0;
     KG_ROLLED
-    for (int at = ring.first(); at < part; at += Ring::kPiece) {
-      typename Ring::Stored held[kPiecePacks];
+    for (int at = pipeline.first(); at < part; at += Pipeline::kChunk) {
+      typename Pipeline::Stored held[kChunkPacks];
       if (has_next) {
-        ring.meet(held, at);
+        pipeline.read(held, at);
         next.add(held);
       }
-      if (at == ring.first()) {
-        const RunningSum sum = sums.hear();
+      if (at == pipeline.first()) {
+        const RunningSum sum = sums.collect();
         of_row = sum.reference;
         by = normalizer<kind, T>(sum.sum);
       }
-      ring.take(held, at);
-      if (has_next && at + Ring::kPiece >= part) sums.tell(next);
+      pipeline.reread(held, at);
+      if (has_next && at + Pipeline::kChunk >= part) sums.publish(next);
       KG_UNROLL
-      for (int p = 0; p < kPiecePacks; ++p)
+      for (int p = 0; p < kChunkPacks; ++p)
         held[p].set(finished<kind, T>(widened_by_words(held[p]), of_row, by));
-      ring.give(held, to, at);
+      pipeline.store(held, to, at);
     }
   }
   ptx::cp_async_wait_all();

@@ -88,8 +88,8 @@ void launch_warp(const MatrixView<const T>& x, const MatrixView<T>& y, bool alig
 }
 
 template <Kind kind, class T, int kThreads>
-void launch_in_pieces(const MatrixView<const T>& x, const MatrixView<T>& y, const PieceShape& shape,
-                      Stream& stream) {
+void launch_chunked(const MatrixView<const T>& x, const MatrixView<T>& y, const ChunkShape& shape,
+                    Stream& stream) {
   const auto [rows, cols] = x.shape;
   const auto blocks = static_cast<unsigned>(shape.blocks);
   auto* const kernel =
@@ -102,7 +102,7 @@ void launch_in_pieces(const MatrixView<const T>& x, const MatrixView<T>& y, cons
   const int resident =
       blocks > 1 ? resident_clusters(kernel, config) : device_properties().sm_count;
   config.grid = grid_for(std::min<std::int64_t>(rows, resident) * shape.blocks);
-  launch(kernel, config, x.data, x.stride[0], y.data, y.stride[0], rows, cols, shape.pieces,
+  launch(kernel, config, x.data, x.stride[0], y.data, y.stride[0], rows, cols, shape.chunks,
          blocks);
 }
 
@@ -112,20 +112,20 @@ void launch_block(const MatrixView<const T>& x, const MatrixView<T>& y, bool ali
   const auto [rows, cols] = x.shape;
   constexpr int kCount = kPackElements<T>;
   if (aligned) {
-    const RowRingShape ring = row_ring_shape(rows, cols, sizeof(T));
-    if (ring.shared_bytes > 0)
-      return launch(ring.is_short ? block_in_ring<kind, T, kCount, kShortRingPacks>
-                                  : block_in_ring<kind, T, kCount, kLongRingPacks>,
-                    {.grid = grid_for(ring.blocks),
-                     .block = static_cast<unsigned>(ring.threads),
-                     .shared_bytes = ring.shared_bytes,
+    const RowPipelineShape pipeline = row_pipeline_shape(rows, cols, sizeof(T));
+    if (pipeline.shared_bytes > 0)
+      return launch(pipeline.is_short ? block_in_ring<kind, T, kCount, kShortRowPacks>
+                                      : block_in_ring<kind, T, kCount, kLongRowPacks>,
+                    {.grid = grid_for(pipeline.blocks),
+                     .block = static_cast<unsigned>(pipeline.threads),
+                     .shared_bytes = pipeline.shared_bytes,
                      .stream = &stream},
                     x.data, x.stride[0], y.data, y.stride[0], rows, cols);
-    const PieceShape pieces = piece_shape(cols, sizeof(T));
-    if (pieces.threads == kPieceThreads)
-      return launch_in_pieces<kind, T, kPieceThreads>(x, y, pieces, stream);
-    if (pieces.threads == kFewPieceThreads)
-      return launch_in_pieces<kind, T, kFewPieceThreads>(x, y, pieces, stream);
+    const ChunkShape chunked = chunk_shape(cols, sizeof(T));
+    if (chunked.threads == kChunkThreads)
+      return launch_chunked<kind, T, kChunkThreads>(x, y, chunked, stream);
+    if (chunked.threads == kFewChunkThreads)
+      return launch_chunked<kind, T, kFewChunkThreads>(x, y, chunked, stream);
   }
   constexpr std::size_t kScratch = kScratchFloats * sizeof(float);
   const std::size_t row = static_cast<std::size_t>(cols) * sizeof(float);
@@ -200,7 +200,7 @@ std::int64_t chain(Variant variant, std::int64_t cols) {
   case Variant::warp: return per_thread(kLanes) + kButterflySteps;
   case Variant::block: // the longest one of what aligned rows may take and others
     return std::max(
-        {kRingChain, piece_chain(cols),
+        {kRowPipelineChain, chunk_chain(cols),
          per_thread(block_threads(cols)) + kButterflySteps + block_threads(cols) / kLanes});
   }
   return cols;

@@ -43,16 +43,16 @@ __global__ void __launch_bounds__(kNaiveColumns* kNaiveRows)
 }
 
 template <int Bytes, class Bits>
-__global__ void __launch_bounds__(TurnPacks<Bits, Bytes>::kThreads)
-    tiled(const Bits* __restrict__ x, Bits* __restrict__ y, Turns turns) {
-  turn_tile<Bits, Bytes>(x, y, turns);
+__global__ void __launch_bounds__(TransposePacks<Bits, Bytes>::kThreads)
+    tiled(const Bits* __restrict__ x, Bits* __restrict__ y, TransposeBatch batch) {
+  transpose_tile<Bits, Bytes>(x, y, batch);
 }
 
 // The same where rows begin anywhere.
 template <class Bits>
-__global__ void __launch_bounds__(AskewTile<Bits>::kThreads)
-    tiled_askew(const Bits* __restrict__ x, Bits* __restrict__ y, AskewTurns turns) {
-  turn_askew(x, y, turns);
+__global__ void __launch_bounds__(UnalignedTile<Bits>::kThreads)
+    tiled_askew(const Bits* __restrict__ x, Bits* __restrict__ y, UnalignedTransposeBatch batch) {
+  transpose_unaligned(x, y, batch);
 }
 
 namespace {
@@ -77,20 +77,21 @@ void launch_tiled(MatrixView<const Bits> x, MatrixView<Bits> y, Stream& stream) 
   const std::int64_t rows = x.shape[0], cols = x.shape[1];
   const std::string what = "transpose: the tiles of " + text(x.shape) + " elements";
   const std::string fix = "split x";
-  AskewTurns turns;
-  turns.x_stride = x.stride[0];
-  turns.y_stride = y.stride[0];
-  if (const std::int64_t tiles = askew_tiles<Bits>(x.data, y.data, cols, rows, 1, turns)) {
-    launch(
-        tiled_askew<Bits>,
-        {.grid = grid_x(tiles, what, fix), .block = AskewTile<Bits>::kThreads, .stream = &stream},
-        x.data, y.data, turns);
+  UnalignedTransposeBatch batch;
+  batch.x_stride = x.stride[0];
+  batch.y_stride = y.stride[0];
+  if (const std::int64_t tiles = unaligned_tiles<Bits>(x.data, y.data, cols, rows, 1, batch)) {
+    launch(tiled_askew<Bits>,
+           {.grid = grid_x(tiles, what, fix),
+            .block = UnalignedTile<Bits>::kThreads,
+            .stream = &stream},
+           x.data, y.data, batch);
     return;
   }
-  with_turn_bytes(x.data, y.data, cols, rows, turns, [&](auto bytes) {
-    const TurnGrid grid = turn_shape<Bits, bytes>(cols, rows, 1, turns, what, fix);
+  with_transpose_bytes(x.data, y.data, cols, rows, batch, [&](auto bytes) {
+    const TransposeGrid grid = transpose_shape<Bits, bytes>(cols, rows, 1, batch, what, fix);
     launch(tiled<bytes, Bits>, {.grid = grid.grid, .block = grid.block, .stream = &stream}, x.data,
-           y.data, turns);
+           y.data, batch);
   });
 }
 

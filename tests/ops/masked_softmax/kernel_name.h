@@ -36,16 +36,16 @@ masked_softmax_kernel(std::string_view variant, const Problem& problem, const La
     const auto masks = [&](std::int64_t place) {
       return problem.parameters.as<Masked>().causal ? 0 : place / static_cast<std::int64_t>(size);
     };
-    const RowRingShape two =
-        row_ring_shape(rows, cols, size, kRingPlaces * masks(ring_place_bytes(cols, size)));
-    const RowRingShape one =
-        single_ring_shape(rows, cols, size, masks(single_ring_place_bytes(cols, size)));
-    const int packs = two.is_short ? kShortRingPacks : kLongRingPacks;
+    const RowPipelineShape two =
+        row_pipeline_shape(rows, cols, size, kRowStages * masks(stage_bytes(cols, size)));
+    const RowPipelineShape one =
+        single_stage_shape(rows, cols, size, masks(single_stage_bytes(cols, size)));
+    const int packs = two.is_short ? kShortRowPacks : kLongRowPacks;
     if (two.shared_bytes > 0)
       return {"masked_softmax::block_in_ring<", pack + ", " + std::to_string(packs) + ", 2>"};
     if (one.shared_bytes > 0)
       return {"masked_softmax::block_in_ring<",
-              pack + ", " + std::to_string(kSingleRingPacks) + ", 1>"};
+              pack + ", " + std::to_string(kSingleStagePacks) + ", 1>"};
   } else if (kScratchBytes + 4 * cols <=
              static_cast<std::int64_t>(device_properties().shared_bytes_per_block_optin)) {
     return {"masked_softmax::block_in_shared<"};

@@ -24,7 +24,7 @@
 namespace kg::card::norm {
 
 inline constexpr double kEpsilon = 1e-5F;
-// Not aligned; with one more, which are, beyond a ring in f32, and beyond registers in 16 bits.
+// Not aligned; with one more, which are, beyond a pipeline in f32, and beyond registers in 16 bits.
 inline constexpr std::int64_t kBeyondBlock = normalization::kBlockMaxCols + 7;
 
 // What is normalised, and by which of the two.
@@ -141,15 +141,16 @@ inline auto kernel_name(std::string family) {
       const auto size = static_cast<std::size_t>(size_of(problem.dtype));
       const auto vectors = static_cast<std::int64_t>(problem.inputs.size()) - 1; // gamma, beta
       // With all vectors, or, of whole packs, without; at most one of them fits alone.
-      for (const auto shape : {row_ring_shape, single_ring_shape})
+      for (const auto shape : {row_pipeline_shape, single_stage_shape})
         for (const std::int64_t kept : {vectors, cols % pack == 0 ? 0 : vectors}) {
-          const RowRingShape ring = shape(rows, cols, size, kept * ring_row_bytes(cols, size));
-          if (ring.shared_bytes == 0) continue;
-          const int packs_of_thread = ring.places == 1 ? kSingleRingPacks
-                                      : ring.is_short  ? kShortRingPacks
-                                                       : kLongRingPacks;
+          const RowPipelineShape pipeline =
+              shape(rows, cols, size, kept * padded_row_bytes(cols, size));
+          if (pipeline.shared_bytes == 0) continue;
+          const int packs_of_thread = pipeline.stages == 1 ? kSingleStagePacks
+                                      : pipeline.is_short  ? kShortRowPacks
+                                                           : kLongRowPacks;
           return {family + "::block_in_ring<", count + ", " + std::to_string(packs_of_thread) +
-                                                   ", " + std::to_string(ring.places) + ">"};
+                                                   ", " + std::to_string(pipeline.stages) + ">"};
         }
     } else if (packs && cols_of(problem) <= normalization::kBlockMaxCols) {
       return {family + "::block_in_registers<", count + ">"};
@@ -171,7 +172,7 @@ inline std::vector<std::string> sizes(Dtype dtype) {
     shapes.push_back(rows_cols(2, cols));
   shapes.push_back(rows_cols(2, kBeyondBlock + 1));
   shapes.push_back(rows_cols(1, 2 * (kBeyondBlock + 1)));
-  // Beyond a ring of two places, so many that a block takes a second one; and beyond any.
+  // Beyond a pipeline of two places, so many that a block takes a second one; and beyond any.
   const auto size = static_cast<std::int64_t>(size_of(dtype));
   shapes.push_back(rows_cols(18, 73744 / size));
   shapes.push_back(rows_cols(2, 131120 / size));

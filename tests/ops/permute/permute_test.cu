@@ -101,7 +101,7 @@ KG_OWN_TEST(TilesOfPacks) {
 // Rows that begin anywhere, in matrices of two batches, and of one whose rows of y lie apart.
 KG_OWN_TEST(TilesAskew) {
   dispatch_moved(judge.dtype(), [&]<class T>() {
-    using Tile = AskewTile<T>;
+    using Tile = UnalignedTile<T>;
     const std::int64_t matrices = div_up(2 * device_properties().sm_count, 4);
     constexpr std::int64_t kA = Tile::kA + Tile::kA / 2, kB = Tile::kB + Tile::kB / 2;
     check(judge, "0321", {1, kB + 1, matrices, kA | 1}, "tiled_askew<");
@@ -162,7 +162,7 @@ KG_OWN_TEST(ThereAndBackIsTheOriginal) {
   });
 }
 
-// Places beyond 32 bits, turned and by rows.
+// Places beyond 32 bits, transposed and by rows.
 KG_OWN_TEST(MoreThan2To31Elements) {
   const Extents extents = {2, 32752, 32800}; // no more rows than a grid has blocks
   const std::int64_t count = test::element_count(extents);

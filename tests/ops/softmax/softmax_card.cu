@@ -31,8 +31,8 @@ std::int64_t beyond_shared() {
   return static_cast<std::int64_t>(device_properties().shared_bytes_per_block_optin / 4) + 7;
 }
 
-// Lengths in whole packs around what a ring of rows, a block and clusters of two and more hold on
-// devices with 64, 163 and 227 KiB of shared memory to a block.
+// Lengths in whole packs around what a pipeline of rows, a block and clusters of two and more hold
+// on devices with 64, 163 and 227 KiB of shared memory to a block.
 std::vector<std::int64_t> long_rows(Dtype dtype) {
   std::vector<std::int64_t> lengths;
   for (const std::int64_t bytes : {32768, 41040, 73744, 131120, 204816, 409600})
@@ -265,15 +265,16 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
   const std::int64_t cols = cols_of(problem), pack = elements_per_pack(problem.dtype);
   const bool aligned = rows_are_aligned(problem, layout);
   const std::string count = ", " + std::to_string(aligned ? pack : 1);
-  const RowRingShape ring =
-      row_ring_shape(rows_of(problem), cols, static_cast<std::size_t>(size_of(problem.dtype)));
-  if (aligned && ring.shared_bytes > 0)
+  const RowPipelineShape pipeline =
+      row_pipeline_shape(rows_of(problem), cols, static_cast<std::size_t>(size_of(problem.dtype)));
+  if (aligned && pipeline.shared_bytes > 0)
     return {"softmax::block_in_ring<",
-            count + ", " + std::to_string(ring.is_short ? kShortRingPacks : kLongRingPacks) + ">"};
-  const PieceShape pieces = piece_shape(cols, static_cast<std::size_t>(size_of(problem.dtype)));
-  if (aligned && pieces.shared_bytes > 0)
-    return {"softmax::row_in_pieces<",
-            (pieces.blocks > 1 ? ", true, " : ", false, ") + std::to_string(pieces.threads) + ">"};
+            count + ", " + std::to_string(pipeline.is_short ? kShortRowPacks : kLongRowPacks) +
+                ">"};
+  const ChunkShape chunked = chunk_shape(cols, static_cast<std::size_t>(size_of(problem.dtype)));
+  if (aligned && chunked.shared_bytes > 0)
+    return {"softmax::row_in_pieces<", (chunked.blocks > 1 ? ", true, " : ", false, ") +
+                                           std::to_string(chunked.threads) + ">"};
   if (!aligned && cols < beyond_shared() - 500) return {"softmax::block_in_shared<"};
   return {"softmax::block_two_reads<", count + ">"};
 }

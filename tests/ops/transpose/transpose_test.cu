@@ -59,7 +59,7 @@ KG_OWN_TEST(TilesOfPacks) {
 // Rows that begin anywhere, in tiles at all borders and at none.
 KG_OWN_TEST(TilesAskew) {
   dispatch_moved(judge.dtype(), [&]<class T>() {
-    using Tile = AskewTile<T>;
+    using Tile = UnalignedTile<T>;
     constexpr std::int64_t kSector = Tile::kSector;
     const std::int64_t along = div_up(2 * device_properties().sm_count, 3); // by 3 across or more
     const std::int64_t rows = along * Tile::kB;
@@ -103,9 +103,9 @@ KG_OWN_TEST(TwiceIsTheOriginal) {
   const Sample there = patterns(300, 131), back = patterns(131, 300);
   const Inputs x = completed(problem_of(judge.card(), judge.dtype(), there), {});
   judge.each_variant(there, [&](const Variant& variant) {
-    Sample turned = back;
-    turned.inputs["x"] = judge.run(variant.name, there).outputs.at("y");
-    EXPECT_EQ(judge.run(variant.name, turned).bits("y"), x.at("x").bits) << variant.name;
+    Sample transposed = back;
+    transposed.inputs["x"] = judge.run(variant.name, there).outputs.at("y");
+    EXPECT_EQ(judge.run(variant.name, transposed).bits("y"), x.at("x").bits) << variant.name;
   });
 }
 

@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread's packs of x and of dy on their way through shared memory, where nobody else reads them:
-// pairs of a row, which are seen twice, and of the row to come, in 16 bits in places of its own. A
-// pair that has been seen for the last time makes room for that which is asked for next. All
-// distances are known when the code is made: a pair takes no instruction but its own.
+// A thread's packs of x and dy on their way through shared memory, which no other thread reads: the
+// pairs of the current row, which are read twice, and with 16-bit types also those of the next row,
+// in separate slots. After its second read, a pair's slot is refilled with a prefetched pair. All
+// distances are compile-time constants, so that addressing takes no instructions.
 #pragma once
 
 #include "instructions/cp_async.h"
@@ -17,11 +17,11 @@
 
 namespace kg::normalization::backward {
 
-// Of `step`-th rows from `first` on, of which a block of so many threads has a slice: the thread
-// every Threads-th pack from its first one on, which is element `begin` of the row and has `left`
-// elements of the slice behind its beginning.
+// Processes every `step`-th row from `first` on, of which the block has a slice. The thread has
+// every Threads-th pack of the slice. Its first pack starts at element `begin` of the row, with
+// `left` elements of the slice remaining.
 template <class T, int Count, int Packs, int Threads>
-class PairRing {
+class PairPipeline {
   static_assert(Count * sizeof(T) == kPackBytes);
   using Stored = StoredPack<T, Count>;
   static constexpr int kRows = static_cast<int>(sizeof(float) / sizeof(T));
@@ -29,30 +29,30 @@ class PairRing {
  public:
   static constexpr int kPairs = kRows * Packs;
 
-  __device__ __forceinline__ PairRing(void* memory, const Backward<T>& f, std::int64_t first,
-                                      std::int64_t step, int begin, int left)
+  __device__ __forceinline__ PairPipeline(void* memory, const Backward<T>& f, std::int64_t first,
+                                          std::int64_t step, int begin, int left)
       : row_(static_cast<Stored*>(memory) + threadIdx.x), left_(left), rows_(f.rows - first),
         step_(step), x_(f.x + first * f.x_stride + begin), dy_(f.dy + first * f.dy_stride + begin),
         x_step_(step * f.x_stride), dy_step_(step * f.dy_stride) {
     KG_UNROLL
     for (int r = 0; r < kRows; ++r) {
       KG_UNROLL
-      for (int p = 0; p < Packs; ++p) ask<false>(p);
+      for (int p = 0; p < Packs; ++p) prefetch<false>(p);
       next();
     }
   }
 
-  // Elements of the slice from the thread's p-th pack on.
+  // Remaining elements of the slice, from the thread's pack p.
   __device__ __forceinline__ int left(int p) const { return left_ - p * Threads * Count; }
 
-  // The row's p-th pair.
+  // Pair p of the current row.
   __device__ __forceinline__ Stored x(int p) const { return row_[2 * p * Threads]; }
   __device__ __forceinline__ Stored dy(int p) const { return row_[(2 * p + 1) * Threads]; }
 
-  // Asks for the p-th pair of the row that takes this one's place, in a group of copies of its own,
-  // which has none where there is no such pair. kWhole: all of the thread's packs are.
+  // Prefetches pair p of the row that replaces this one, as a commit group of its own, which is
+  // empty if there is no such pair. kWhole: all packs of the thread are complete.
   template <bool kWhole>
-  __device__ __forceinline__ void ask(int p) {
+  __device__ __forceinline__ void prefetch(int p) {
     const auto to = row_ + 2 * p * Threads;
     const T* const x = x_ + p * Threads * Count;
     const T* const dy = dy_ + p * Threads * Count;
@@ -69,7 +69,7 @@ class PairRing {
     ptx::cp_async_commit();
   }
 
-  // To the row that comes next.
+  // Advances to the next row.
   __device__ __forceinline__ void next() {
     if constexpr (kRows > 1) {
       row_ += other_;
@@ -82,9 +82,9 @@ class PairRing {
 
  private:
   ptx::SharedPointer<Stored> row_;
-  int other_ = 2 * Packs * Threads; // from this row's places to the other's
+  int other_ = 2 * Packs * Threads; // offset from this row's slots to the other's
   int left_;
-  std::int64_t rows_, step_; // from the row that is asked for next on
+  std::int64_t rows_, step_; // counted from the row to prefetch next
   const T* x_;
   const T* dy_;
   std::int64_t x_step_, dy_step_;
