@@ -131,8 +131,8 @@ void add_unmeasured(judge::Results& run, const Rows& rows, const std::string& lo
   }
 }
 
-// Shuffled, the cases are, and the variants of each: ours and the library's stay beside each other,
-// so that what drifts meets both alike.
+// Shuffles the cases, then the variants within each. Ours and the library's stay adjacent, so drift
+// affects both.
 Rows in_order(const Selection& selection, unsigned seed) {
   std::vector<Rows> cases;
   for (const Row& row : selection.rows) {

@@ -83,9 +83,9 @@ inline constexpr const char* kWorstErrorTag = "worst_error";
 // The tag of a row of ours: the variant that `automatic` takes in its case.
 inline constexpr const char* kAutomaticTag = "automatic";
 
-// What is to be measured. `injected` is the share by which each timed execution is made slower
-// (injection.h); 0 goes the same way and adds nothing: one more frame on the stack, which comes
-// with it, made one row faster by a third.
+// What to measure. `injected` is the share by which each timed execution is slowed down
+// (injection.h). 0 takes the same path without a delay: the extra stack frame alone once made a row
+// a third faster.
 struct Candidate {
   std::function<Workload()> make;
   Kind kind;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A problem of an operation, and a call of it: its tensors bound to device memory.
+// A problem of an operation, and a call: the problem with its tensors bound to device memory.
 #pragma once
 
 #include <any>
@@ -29,49 +29,46 @@
 
 namespace kg::card {
 
-// After how many elements timed inputs repeat. A prime, so that a kernel that is off by a tile or a
-// row still reads other values.
+// The period of timed inputs. A prime, so that a kernel that is off by a tile or a row reads
+// different values.
 inline constexpr std::int64_t kUsualPeriod = 1'000'003;
 
 struct Tensor {
   std::string name;
   Dtype dtype;
   std::vector<std::int64_t> extents; // row-major
-  // Whether one of its axes is that of the outputs' rows, so that rows of the result need only
-  // these rows of it.
+  // Indexed by output row: a window of output rows needs only the same rows of this tensor.
   bool by_row = true;
-  std::vector<std::string> may_be = {}; // of an output: the inputs whose memory it may take
-  std::int64_t gap = 0;                 // elements behind each row, of every layout
-  // Whether each axis but the last has a stride of its own; else the rows alone lie apart.
+  std::vector<std::string> may_be = {}; // output: the inputs whose memory it may share
+  std::int64_t gap = 0;                 // elements after each row, in every layout
+  // Every axis but the last has its own stride; otherwise only rows may have gaps.
   bool strided = false;
-  bool derived = false; // whether its extents follow from those of other tensors
-  // The bits of element i of an input that cannot be random: an index, say.
+  bool derived = false; // the extents follow from those of other tensors
+  // The bits of element i of an input that cannot be random, such as an index.
   std::function<std::uint64_t(std::int64_t)> element = {};
-  // After how many elements such an input begins again where it is timed, so that only these need
-  // be computed; 0: never.
+  // The period of such an input when timed, so that only one period is computed; 0: none.
   std::int64_t period = 0;
-  bool made = false;        // an input that Problem::make computes where it is timed
-  std::size_t row_axis = 0; // which of its axes the rows are
-  bool optional = false;    // whether it may be null
-  // Of an optional output: whether it is neither part of the work nor timed.
+  bool made = false;        // input computed by Problem::make when timed
+  std::size_t row_axis = 0; // the axis of the rows
+  bool optional = false;    // may be null
+  // Optional output: neither part of the work nor timed.
   bool extra = false;
-  // The axis of the columns, the last one, where outputs that need all rows need only these columns
-  // of it; -1: none.
+  // The column axis (the last one) if outputs that need all rows need only the same columns of this
+  // tensor; -1: none.
   int col_axis = -1;
-  // Of an output: the output of one element that says how many of its elements, from the first on,
-  // are written; the others stay as they were.
+  // Output: the one-element output that holds the number of leading elements written here. The rest
+  // keeps its old contents.
   std::string counted_by = {};
-  std::string_view c_type = {}; // in a signature, where the dtype is but the size of its elements
+  std::string_view c_type = {}; // in a signature, if dtype only gives the element size
 
   std::int64_t size() const { return test::element_count(extents); }
 };
 
-// The elements of each input, dense and row-major, by its name.
+// The elements of each input by name, dense and row-major.
 using Inputs = std::map<std::string, test::Observed, std::less<>>;
 
-// How a kernel from elsewhere is called (signature.h): the words of its function's name, and the
-// integers that it takes, each by itself or as a list in host memory. One that has the name of a
-// scalar takes its place.
+// How a candidate kernel is called (signature.h): the words of its function's name and its integer
+// arguments, single or as a list in host memory. An integer with the name of a scalar replaces it.
 struct Integers {
   std::string name;
   std::vector<std::int64_t> values;
@@ -88,43 +85,43 @@ class Call;
 struct Problem {
   Dtype dtype;
   std::string shape; // as in the case's id
-  Work work;         // as the operation's header declares it
-  double flops;      // what it should declare, said once more
+  Work work;         // declared by the operation's header
+  double flops;      // expected work.flops, computed independently
   std::vector<Tensor> inputs = {};
-  std::vector<Tensor> outputs = {}; // one that is an input, too, is updated in place
+  std::vector<Tensor> outputs = {}; // an output that is also an input is updated in place
   std::map<std::string, double, std::less<>> scalars = {};
-  bool gaps = false;    // whether rows may lie apart
-  bool pitched = false; // by leading dimensions, so that no matrix has extents and steps of its own
-  std::vector<Tensor> kept = {}; // what a library keeps of a forward pass (Vendors::prepare)
-  // Whether inputs that a sample leaves open are bit patterns of all kinds instead of numbers.
+  bool gaps = false;             // rows may have gaps
+  bool pitched = false;          // gaps come from leading dimensions shared by all matrices
+  std::vector<Tensor> kept = {}; // saved by a library's forward pass (Vendors::prepare)
+  // Inputs not given by a sample are arbitrary bit patterns instead of numbers.
   bool patterns = false;
-  double unread = 0;    // bytes of the inputs that need not be read
-  double unwritten = 0; // of the outputs that need not be written, or stay as they are
-  // Where these are rows of a larger problem: which of its rows the first is.
+  double unread = 0;    // bytes of inputs that need not be read
+  double unwritten = 0; // bytes of outputs that need not be written
+  // If this is a window of a larger problem: the index of its first row.
   std::int64_t first_row = 0;
-  // Adds the inputs that are no standard normals, or made of others, to those that are there
-  // already. Not where it is timed.
+  // Adds inputs that are not standard normal, or derived from others, to the given ones. Not used
+  // when timed.
   std::function<void(const Problem&, Inputs&)> draw = [](const Problem&, Inputs&) {};
-  // Instead, where it is timed: computes on the device the inputs that are made of others.
+  // Used instead when timed: computes derived inputs on the device.
   std::function<void(const Call&, Stream&)> make = {};
-  std::vector<std::string> left_out = {}; // optional tensors that this problem does without
-  std::optional<Calling> calling = {};    // none: by the words and numbers of its shape
-  Parameters parameters = {};             // of its shape, where the card declares a ShapeGrammar
+  std::vector<std::string> left_out = {}; // optional tensors that this problem omits
+  std::optional<Calling> calling = {};    // default: by the words and numbers of the shape
+  Parameters parameters = {};             // of the shape, if the card declares a ShapeGrammar
 
   const Tensor& tensor(std::string_view name) const;
   Problem without(std::string_view optional_tensor) const;
-  bool updates(std::string_view tensor) const; // whether it is an input and an output
+  bool updates(std::string_view tensor) const; // both input and output
   std::int64_t output_size() const;            // elements of all outputs
 };
 
-// Where a tensor lies in its storage, which is aligned to 256 bytes, in elements.
+// The placement of a tensor in its storage, which is aligned to 256 bytes; in elements.
 struct Place {
   std::int64_t offset = 0;
-  std::int64_t gap = 0; // behind each row
-  // Of a strided tensor: the strides of all axes but the last; none: those that `gap` gives.
+  std::int64_t gap = 0; // after each row
+  // Strided tensor: the strides of all axes but the last; empty: as `gap` implies.
   std::vector<std::int64_t> strides = {};
 };
-using Layout = std::map<std::string, Place, std::less<>>; // tensors not named lie at 0 without gaps
+using Layout = std::map<std::string, Place, std::less<>>; // other tensors: offset 0, no gaps
 
 Place place_of(const Layout& layout, std::string_view tensor);
 test::Strided strided(const Tensor& tensor, const Layout& layout);
@@ -133,15 +130,15 @@ class Call {
  public:
   explicit Call(const Problem& problem) : problem_(&problem) {}
 
-  // `data` is the tensor's first element, `gap` what the layout adds behind each row, `step` the
-  // distance of the elements of a row.
+  // data: the tensor's first element; gap: elements that the layout adds after each row; step: the
+  // distance between elements of a row.
   void bind(std::string_view tensor, void* data, std::int64_t gap = 0, std::int64_t step = 1);
   void bind(std::string_view tensor, void* data, const Place& place);
 
   const Problem& problem() const { return *problem_; }
 
-  // The tensor of this name, an Error where it has another type; null where nothing was bound and
-  // where the problem does without.
+  // The tensor of this name; null if it is not bound or omitted. Throws Error if it has another
+  // type.
   template <class T>
   const T* in(std::string_view tensor) const {
     return static_cast<const T*>(data(tensor, test::DtypeOf<T>::value));
@@ -150,17 +147,17 @@ class Call {
   T* out(std::string_view tensor) const {
     return static_cast<T*>(data(tensor, test::DtypeOf<T>::value));
   }
-  // Of any type, for the vendors.
+  // The same for any type, for the libraries.
   void* address(std::string_view tensor) const;
 
-  // Device memory that a variant needs beside the tensors, poison at first; a problem's repeated
-  // runs share it.
+  // Device memory for a variant's workspace, initially poisoned. Repeated runs of a problem share
+  // it.
   void* workspace(std::size_t bytes) const;
-  // Throws Error where somebody wrote around it.
+  // Throws Error if a kernel wrote outside the workspace.
   void check_workspace() const;
 
-  // What a caller makes once of the tensors and keeps from run to run, as a list of them in device
-  // memory: make() the first time, and again after a bind.
+  // State that a caller derives from the tensors and keeps across runs, such as a tensor list in
+  // device memory. Calls make() the first time, and again after bind().
   template <class Make>
   const auto& once(Make make) const {
     using Made = std::invoke_result_t<Make>;
@@ -168,8 +165,8 @@ class Call {
     return *std::any_cast<Made>(made_.get());
   }
 
-  // The last axis are the columns, all others the rows. Without a type, for kernels that only know
-  // the size of an element.
+  // The tensor as a matrix: the last axis is the columns, all others the rows. Untyped for kernels
+  // that only use the element size.
   MatrixView<const void> rows_in(std::string_view tensor) const {
     return rows<const void>(tensor, address(tensor));
   }
@@ -186,8 +183,8 @@ class Call {
   }
 
   std::int64_t extent(std::string_view tensor, std::size_t axis) const;
-  std::int64_t leading(std::string_view tensor) const; // elements from one row to the next
-  // Elements from one index of an axis, which is not the last, to the next.
+  std::int64_t leading(std::string_view tensor) const; // elements between rows
+  // Elements between neighbouring indices of an axis other than the last.
   std::int64_t stride(std::string_view tensor, std::size_t axis) const;
   float scalar(std::string_view name) const;
 

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The card of an operation: what it is, said once. Correctness tests (contract.h), timings
-// (perf/measure/card_operation.h) and kernels from elsewhere are all held to it.
+// The card of an operation: its single definition for correctness tests (contract.h), timings
+// (perf/measure/card_operation.h) and candidate kernels (candidate.h).
 #pragma once
 
 #include <algorithm>
@@ -30,75 +30,74 @@ namespace kg::card {
 
 using test::kInfinity, test::kNan;
 
-// What one output should be.
+// The expected value of one output.
 struct Reference {
-  std::vector<double> value; // the oracle's
-  // What a variant of ours may be off by, per element and absolute; "": of a library or a kernel
-  // that nobody knows, whose additions may come in any order. Empty: exact, down to the sign of
-  // zero.
+  std::vector<double> value; // from the oracle
+  // Absolute error allowed per element for a variant of ours. "" means a library or candidate,
+  // whose summation order is unknown. Empty: bit-exact, including the sign of zero.
   std::function<std::vector<double>(std::string_view variant)> tolerance;
-  std::vector<double> unit = {}; // see test::Expectation
-  // Where the result must have these bits, NaN payloads included: of what only moves data.
+  std::vector<double> unit = {}; // as in test::Expectation
+  // The required bits, NaN payloads included, for operations that only move data.
   std::vector<std::uint64_t> bits = {};
-  // Whether many elements are 0, as they should be: the others must show what is wrong.
+  // Many elements are correctly 0, so the other elements must expose errors.
   bool holds_zeros = false;
 };
-using References = std::map<std::string, Reference, std::less<>>; // by the output's name
+using References = std::map<std::string, Reference, std::less<>>; // by output name
 
 // One problem with its data.
 struct Sample {
-  std::string fill; // what the data are, for messages
+  std::string fill; // describes the data in messages
   std::string shape;
-  Inputs inputs = {};                                      // those not named: standard normals
-  std::map<std::string, double, std::less<>> scalars = {}; // in place of the problem's
-  // By output: the results that every legal order of operations gives, where they are known without
-  // the oracle. Outputs not named are held to the oracle's bound.
+  Inputs inputs = {};                                      // others are standard normal
+  std::map<std::string, double, std::less<>> scalars = {}; // override the problem's
+  // By output: results that every legal order of operations produces, if known without the oracle.
+  // Other outputs are held to the oracle's bound.
   std::map<std::string, std::vector<double>, std::less<>> expected = {};
   test::Degenerate degenerate = test::Degenerate::no;
   test::SignedZero zero = test::SignedZero::must_match; // of exact comparisons
-  // Whether its comparison need not reject every wrong result: where an infinite factor makes all
-  // results alike, say, and other samples show what this one cannot.
+  // The comparison may accept some wrong results, for example if an infinite factor makes all
+  // results equal. Other samples must cover those.
   bool may_be_vacuous = false;
-  std::vector<std::string> vacuous_outputs = {}; // the same of these alone
-  std::vector<std::string> without = {};         // optional tensors that are null
+  std::vector<std::string> vacuous_outputs = {}; // the same for these outputs only
+  std::vector<std::string> without = {};         // optional tensors passed as null
 };
 
-// What the bits of a row's result depend on beside that row, and why; empty: on nothing. The test
-// RowsAlone holds a variant to it (alone_tests.h).
+// What else the bits of a row's result depend on, and why; empty: only on that row. The test
+// RowsAlone checks it (alone_tests.h).
 struct Dependence {
-  std::string_view batch;  // the other rows, their number, or the row's place among them
-  std::string_view stride; // whether rows begin at 16 bytes
+  std::string_view batch;  // the other rows, their number, or the row's position
+  std::string_view stride; // whether rows are aligned to 16 bytes
 };
 
 // An implementation of ours.
 struct Variant {
   std::string name;
-  std::function<std::string_view(const Call&, Stream&)> run; // gives the name of what ran
+  std::function<std::string_view(const Call&, Stream&)> run; // returns the name of what ran
   std::function<bool(const Problem&)> supports = [](const Problem&) { return true; };
-  std::vector<Dtype> dtypes{};      // that it has at all; none: all of the card's
-  std::vector<std::string> forms{}; // the same of the card's forms
-  // Whether the contract tries it there: not where compiling it takes a second.
+  std::vector<Dtype> dtypes{};      // supported types; empty: all of the card's
+  std::vector<std::string> forms{}; // supported forms; empty: all of the card's
+  // Whether the contract tests it; false where run-time compilation takes a second.
   std::function<bool(const Problem&)> tried = [](const Problem&) { return true; };
   bool tries(const Problem& problem) const { return supports(problem) && tried(problem); }
-  // Whether it must be about as accurate as the libraries. One that adds up a long row by one
-  // thread is within its bound, but no library is so inaccurate.
+  // Whether it must be about as accurate as the libraries. A variant that sums a long row in one
+  // thread is within its bound, but less accurate than any library.
   bool accurate = true;
-  // How many elements one thread reads one after another: beyond 2^16 it is not timed on a GPU.
+  // Elements that one thread reads sequentially. Beyond 2^16 the variant is not timed on a GPU.
   std::function<std::int64_t(const Problem&)> sequence = [](const Problem&) { return 1; };
-  // Whether timings have a row of it, and whether a launch is short enough to be timed there; where
-  // not, its costs are counted all the same.
+  // Whether it has a timing row, and whether a launch is short enough to be timed. Costs are
+  // counted either way.
   std::function<bool(const Problem&)> listed = [](const Problem&) { return true; };
   std::function<bool(const Problem&)> timed = [](const Problem&) { return true; };
-  // Compiles it ahead of its first run, where that happens at run time, and gives the nanoseconds.
+  // For run-time compiled variants: compiles before the first run and returns the nanoseconds.
   std::function<double(const Problem&)> compile = {};
-  // Of a batch of several rows (Card::batches).
+  // For a batch of several rows (Card::batches).
   std::function<Dependence(const Problem&)> dependence = [](const Problem&) {
     return Dependence();
   };
 };
 
-// Where an element of an output comes from, of an operation that only moves data. Asked once for an
-// output, then for each of its elements; the problem and the bits must live as long.
+// For operations that only move data: the input element that an output element comes from. Called
+// once per output; the result is called per element. The problem and the bits must outlive it.
 struct Source {
   std::string_view input;
   std::int64_t index;
@@ -109,12 +108,13 @@ using SourceOfElement = std::function<Source(std::int64_t index)>;
 using Sources =
     std::function<SourceOfElement(const Problem&, std::string_view output, const Bits&)>;
 
-// The elements of a tensor; of each of a problem's, an output's as it was stored.
+// The elements of one of a problem's tensors; for outputs as stored.
 struct Elements : std::function<double(std::int64_t index)> {
   using function::function;
-  std::int64_t period = 0; // after how many they repeat; 0: they do not
+  std::int64_t period = 0; // the elements repeat with this period; 0: never
 
-  // The first `size` of them by f(value, times): those of one period, and how often each is there.
+  // Calls f(value, times) for the first `size` elements: once per element of a period, with the
+  // number of its occurrences.
   template <class F>
   void each(std::int64_t size, F f) const {
     const std::int64_t distinct = period > 0 ? std::min(period, size) : size;
@@ -123,33 +123,33 @@ struct Elements : std::function<double(std::int64_t index)> {
 };
 using Values = std::function<Elements(std::string_view tensor)>;
 
-// The libraries that do the same.
+// The libraries that implement the same operation.
 struct Vendors {
   std::function<std::vector<std::string_view>(const Problem&)> names = [](const Problem&) {
     return std::vector<std::string_view>();
   };
   std::function<void(std::string_view vendor, const Call&, Stream&)> run;
-  // A timed result must show that the work was done; how accurate a library is, the correctness
-  // tests say. By what its bound is multiplied there.
+  // Factor on a library's bound when it is timed. A timed result only has to show that the work was
+  // done; the correctness tests check the accuracy.
   double slack_when_timed = 1;
-  // The problem as one takes it: with inputs more that are made of ours, or results in other types,
-  // which are compared where it is timed alone.
+  // The problem in the library's form: with additional inputs derived from ours, or results in
+  // other types, which are compared only when timed.
   std::function<Problem(const Problem&, std::string_view vendor)> problem =
       [](const Problem& ours, std::string_view) { return ours; };
-  // Whether the sign of a zero counts: relu of libraries gives either.
+  // Whether the sign of zero counts. Libraries' relu returns either.
   test::SignedZero zero = test::SignedZero::must_match;
-  // Before run, and not timed: computes what the problem has as `kept`.
+  // Runs before `run`, untimed: computes Problem::kept.
   std::function<void(std::string_view vendor, const Call&, Stream&)> prepare =
       [](std::string_view, const Call&, Stream&) {};
-  // In the place of run where it is timed: by faster arithmetic, say.
+  // Replaces `run` when timed, for example with faster arithmetic.
   std::function<void(std::string_view vendor, const Call&, Stream&)> run_timed = {};
-  // Whether timings have rows of them.
+  // Whether libraries have timing rows.
   std::function<bool(const Problem&)> listed = [](const Problem&) { return true; };
-  // What their rows must say of their times.
+  // A note that the library's rows must show.
   std::function<std::string(std::string_view vendor)> note = [](std::string_view) {
     return std::string();
   };
-  // Those that an f32 problem must find on the host: one that is gone would be missed by nobody.
+  // Libraries that must be available on the host for an f32 problem, so that a missing one fails.
   std::function<std::set<std::string_view>(const Problem&)> on_host = [](const Problem&) {
     return std::set<std::string_view>();
   };
@@ -160,7 +160,7 @@ inline auto always(std::set<std::string_view> libraries) {
   return [libraries = std::move(libraries)](const Problem&) { return libraries; };
 }
 
-// For what a card has of shapes, the same for all types.
+// Shapes of a card that are the same for all types.
 inline auto these(std::vector<std::string> shapes) {
   return [shapes = std::move(shapes)](Dtype) { return shapes; };
 }
@@ -171,8 +171,7 @@ struct TimedShape {
 };
 
 struct Card {
-  // An operation declares the grammar of its shapes, or, where kinds of problems have other
-  // parameters, one of each kind.
+  // Takes the grammar of the operation's shapes, or one grammar per kind of problem.
   template <class... P>
   requires(sizeof...(P) > 0) explicit Card(const ShapeGrammar<P>&... grammars) {
     ((grammar += (grammar.empty() ? "" : ", or ") + grammars.text()), ...);
@@ -181,101 +180,102 @@ struct Card {
   std::string grammar; // for messages
   std::function<Problem(Dtype, const Shape&)> problem;
   std::vector<Variant> variants;
-  // What of the operation is judged by itself, as the first word of a shape: functions, kinds.
+  // Functions or kinds that are judged separately: the first word of a shape.
   std::vector<std::string> forms = {""};
-  // The variant of ours that `automatic` takes; "": only the operation knows.
+  // The variant that `automatic` selects; "": only the operation knows.
   std::function<std::string_view(const Problem&)> resolved;
-  std::function<std::string_view(const Call&, Stream&)> run_automatic; // none: of a candidate
+  std::function<std::string_view(const Call&, Stream&)> run_automatic; // empty for a candidate
   Vendors vendors;
   std::function<References(const Problem&, const Inputs&)> references;
-  // What elements [first, first + count) of an output should be, where all of it would take the
-  // oracle minutes: timed results are looked at through windows of these.
+  // Expected elements [first, first + count) of an output, if the oracle would take minutes for all
+  // of it. Timed results are checked in such windows.
   std::function<Reference(const Problem&, std::string_view output, std::int64_t first,
                           std::int64_t count, const Values&)>
       elements;
-  bool exact = false; // every result has one right value: each comparison with the oracle is exact
-  // Of data drawn at random and of subnormal numbers; ignored where a zero of either sign is right.
+  bool exact = false; // every result has exactly one correct value
+  // For random data and subnormals; ignored where a zero of either sign is correct.
   test::SignedZero zero = test::SignedZero::must_match;
-  Sources source; // of an operation that only moves data (samples.h, only_moves)
+  Sources source; // for operations that only move data (samples.h, only_moves)
 
-  // Data whose results every legal order of operations gives; data drawn at random beside that of
-  // `usual`; NaN, infinities and the ends of the ranges.
+  // Data whose results do not depend on the order of operations; random data in addition to that of
+  // `usual`; NaN, infinities and the limits of the ranges.
   std::function<std::vector<Sample>(Dtype)> exact_samples;
   std::function<std::vector<Sample>(Dtype)> random_samples = [](Dtype) {
     return std::vector<Sample>();
   };
   std::function<std::vector<Sample>(Dtype)> special_samples;
-  // Beside libraries; none: random data of the usual shapes.
+  // For the comparison with libraries; empty: random data of the usual shapes.
   std::function<std::vector<Sample>(Dtype)> vendor_samples;
-  // Shapes that are multiples of nothing, at least one for each path of each variant.
+  // Irregular shapes, at least one for each path of each variant.
   std::function<std::vector<std::string>(Dtype)> usual;
   std::function<std::vector<std::string>(Dtype)> sizes; // around packs, warps, blocks and tiles
-  std::function<std::vector<std::string>(Dtype)> misaligned; // to be tried at odd addresses
-  // Where rows may lie apart: problems with rows around whole packs (rows.h, lengths_off_packs).
+  std::function<std::vector<std::string>(Dtype)> misaligned; // tested at odd addresses
+  // If rows may have gaps: problems with row lengths around whole packs (rows.h,
+  // lengths_off_packs).
   std::function<std::vector<std::string>(Dtype)> pitches;
-  // Whether an output that begins within an input is refused; not where the rows of one may lie in
+  // Whether an output that begins inside an input is refused. False if the rows of one may lie in
   // the gaps of the other.
   bool refuses_overlap = true;
-  bool outputs_may_meet = false; // whether outputs that overlap each other are not refused
-  // Whether wrong arguments throw an Error at all: a kernel from elsewhere returns nothing.
+  bool outputs_may_meet = false; // whether overlapping outputs are accepted
+  // Whether wrong arguments throw Error. A candidate kernel cannot report them.
   bool checks_arguments = true;
-  std::map<std::string, std::vector<double>> refused_scalars; // values of each that are refused
-  std::vector<std::string> empty;                             // problems without elements
-  // Shapes whose rows are computed apart, each with a `*` behind what a row has of each number that
-  // grows with them: "rows*_cols8", "n41*" (shape.h, batch_of). Every row must have the same bits
-  // alone as in any batch, whatever the others are.
+  std::map<std::string, std::vector<double>> refused_scalars; // refused values of each scalar
+  std::vector<std::string> empty;                             // shapes without elements
+  // Shapes with independent rows, with a `*` after each number that grows with the batch:
+  // "rows*_cols8", "n41*" (shape.h, batch_of). Every row must have the same bits alone as in any
+  // batch.
   std::function<std::vector<std::string>(Dtype)> batches;
-  // In place of these, why no result is one row's.
+  // Instead of `batches`: why results do not belong to single rows.
   std::string_view no_batches;
-  // What the choice of `automatic` adds to the dependence of the variant that it takes.
+  // What the selection by `automatic` adds to the dependence of the selected variant.
   std::function<Dependence(const Problem&)> automatic_dependence = [](const Problem&) {
     return Dependence();
   };
-  // Problems of two rows, to be tried 2^31 elements apart, where rows may lie apart.
+  // If rows may have gaps: problems of two rows, tested 2^31 elements apart.
   std::function<std::vector<std::string>(Dtype)> far;
-  // How many kernels `variant` launches where there are elements; none: nobody knows.
+  // Kernels that `variant` launches for a non-empty problem; empty: unknown.
   std::function<std::size_t(std::string_view variant, const Problem&)> launches =
       [](std::string_view, const Problem&) -> std::size_t { return 1; };
-  // What each kernel's name must hold, all of it, when `variant` runs on tensors that lie so.
+  // Substrings that each kernel's name must contain when `variant` runs with this layout.
   std::function<std::vector<std::string>(std::string_view variant, const Problem&, const Layout&)>
       kernel_name;
-  // In place of both where the kernels of a run differ: what the name of each must hold.
+  // Replaces both if the kernels of a run differ: the substrings for each.
   std::function<std::vector<std::vector<std::string>>(std::string_view variant, const Problem&,
                                                       const Layout&)>
       kernels;
-  // What every result must satisfy beside its bound; empty, or what is wrong.
+  // A further condition on every result; returns what is wrong, or nothing.
   std::function<std::string(const Problem&, const Inputs& outputs)> also =
       [](const Problem&, const Inputs&) { return std::string(); };
 
-  // What nvcc's code computes otherwise than g++'s: functions that each has of its own ("expf"),
-  // products that nvcc fuses with sums. Empty: both give the same bits.
+  // Why nvcc's results may differ bitwise from g++'s: its own expf, contracted FMAs. Empty: both
+  // give the same bits.
   std::string_view compiled_otherwise;
-  // What of the sums that are wrong is missing, for messages; empty: nobody can tell.
+  // A hint for messages on what is missing from wrong sums; may be empty.
   std::function<std::string(const Problem&, const Inputs&, const test::Comparison&)> hint =
       [](const Problem&, const Inputs&, const test::Comparison&) { return std::string(); };
 
   Kind kind_on_host = Kind::memory, kind_on_gpu = Kind::memory;
-  std::function<Kind(const Problem&)> kind; // in place of both, where it is not always the same
-  bool in_turns = false; // products, whose variants are timed in turns (perf/measure/suite.h)
-  std::vector<TimedShape> timed_on_host, timed_on_gpu; // on the host at most about 5 ms a launch
+  std::function<Kind(const Problem&)> kind; // replaces both if it depends on the problem
+  bool in_turns = false;                    // time the variants interleaved (perf/measure/suite.h)
+  std::vector<TimedShape> timed_on_host, timed_on_gpu; // on the host at most about 5 ms per launch
 
   // Set by kernelgrade_add_op (cmake/Op.cmake).
   std::string name, category;
   std::vector<Dtype> dtypes;
 
   const Variant& variant(std::string_view name) const;
-  // Why some wrong results of random data of this problem cannot be told from the right one.
+  // Why some wrong results of random data cannot be distinguished from the correct one.
   std::function<test::Degenerate(const Problem&)> degenerate = [](const Problem&) {
     return test::Degenerate::no;
   };
-  // The outputs of it whose right results are nothing but what rounding leaves.
+  // Outputs whose correct results are pure rounding error.
   std::function<std::vector<std::string>(const Problem&)> vacuous_outputs = [](const Problem&) {
     return std::vector<std::string>();
   };
 };
 
-// run(call, variant, stream), or, where it is a template on the element type,
-// run.template operator()<T>(call, variant, stream). Gives the name of the variant that ran.
+// Calls run(call, variant, stream), or run.template operator()<T>(call, variant, stream) if it is a
+// template on the element type. Returns the name of the variant that ran.
 template <class Run, class Enumerator>
 std::string_view name_of_run(Run run, const Call& call, Enumerator variant, Stream& stream) {
   if constexpr (std::is_invocable_v<Run, const Call&, Enumerator, Stream&>)
@@ -286,7 +286,7 @@ std::string_view name_of_run(Run run, const Call& call, Enumerator variant, Stre
     }));
 }
 
-// One of `variants` for each enumerator.
+// One Variant per enumerator.
 template <class Run, class Enumerators>
 std::vector<Variant> variants_of(const Enumerators& enumerators, Run run) {
   std::vector<Variant> result;

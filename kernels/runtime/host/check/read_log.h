@@ -22,15 +22,15 @@
 
 namespace kg::check {
 
-// Reads at one instruction in one moment: `count` times `bytes` bytes, of one thread (thread_step
-// 0) or of one thread after the other (1). They are `stride` bytes apart, and where rows of them
-// follow one another, the `row` reads of each row are, and the rows `row_stride` bytes: what loops
-// over matrices and threads that share out a tile come to.
+// A strided run of reads by one instruction: `count` reads of `bytes` bytes, `stride` bytes apart,
+// by one thread (thread_step 0) or by consecutive threads (1). Or a 2-D run: rows of `row` reads
+// `stride` bytes apart, rows `row_stride` bytes apart, as matrix loops and cooperative tile loads
+// produce.
 struct ReadRun {
   std::uintptr_t first = 0;
-  std::uintptr_t stride = 0;     // modulo 2^64: negative ones, too
-  std::uintptr_t row_stride = 0; // as well
-  std::uint32_t row = 0;         // 0: all are one row
+  std::uintptr_t stride = 0;     // modulo 2^64, may be negative
+  std::uintptr_t row_stride = 0; // likewise
+  std::uint32_t row = 0;         // 0: a single row
   std::uint32_t count = 0;
   std::uint32_t bytes = 0;
   std::uint32_t thread_step = 0;
