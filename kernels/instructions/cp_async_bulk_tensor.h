@@ -67,6 +67,31 @@ __device__ inline void cp_async_bulk_tensor_load(void* to, const TensorMap& map,
 #endif
 }
 
+// The same into every block of the cluster whose rank has its bit in `blocks`. In each block, box
+// and mbarrier lie at the same offset in shared memory, so each of these blocks expects the bytes.
+template <int Rank>
+__device__ inline void
+cp_async_bulk_tensor_multicast(void* to, const TensorMap& map, const int (&first)[Rank],
+                               std::uint64_t* barrier, std::uint16_t blocks) {
+  static_assert(Rank == 2 || Rank == 3, "tiles of matrices and of batches of them");
+#if __CUDA_ARCH__ >= 900
+  if constexpr (Rank == 2)
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1, {%4, %5}], [%2], %3;" ::"r"(shared_address(to)),
+                 "l"(&map), "r"(shared_address(barrier)), "h"(blocks), "r"(first[0]), "r"(first[1])
+                 : "memory");
+  else
+    asm volatile(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+        ".multicast::cluster [%0], [%1, {%4, %5, %6}], [%2], %3;" ::"r"(shared_address(to)),
+        "l"(&map), "r"(shared_address(barrier)), "h"(blocks), "r"(first[0]), "r"(first[1]),
+        "r"(first[2])
+        : "memory");
+#else
+  __trap();
+#endif
+}
+
 // From this block's shared memory to global memory.
 template <int Rank>
 __device__ inline void cp_async_bulk_tensor_store(const TensorMap& map, const int (&first)[Rank],
@@ -130,6 +155,15 @@ template <int Rank>
 void cp_async_bulk_tensor_load(void* to, const TensorMap& map, const int (&first)[Rank],
                                std::uint64_t* barrier, Location where = Location::here()) {
   host::tensor_load(to, &map, box_origin(first), barrier, "cp_async_bulk_tensor_load", where);
+}
+// On the host, `to` and `barrier` must be in dynamic shared memory
+// (cluster_group::map_shared_rank).
+template <int Rank>
+void cp_async_bulk_tensor_multicast(void* to, const TensorMap& map, const int (&first)[Rank],
+                                    std::uint64_t* barrier, std::uint16_t blocks,
+                                    Location where = Location::here()) {
+  host::tensor_multicast(to, &map, box_origin(first), barrier, blocks,
+                         "cp_async_bulk_tensor_multicast", where);
 }
 template <int Rank>
 void cp_async_bulk_tensor_store(const TensorMap& map, const int (&first)[Rank], const void* from,

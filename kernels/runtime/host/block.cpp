@@ -348,7 +348,7 @@ bool Block::unblock() {
   }
   any |= wake_polls();
   if (any && cluster) cluster->resumed(index_);
-  if (any || only_looks()) return any;
+  if (any || only_looks(changes)) return any;
   if (yielded_ == 0 && (polls_.empty() || !cluster || cluster->stalled(index_, changes)))
     return false;
   // What they wait for may be another block's to do.

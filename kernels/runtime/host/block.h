@@ -215,7 +215,7 @@ class Block {
   void make_ready(unsigned warp, unsigned lanes);
   bool unblock();
   bool wake_polls();
-  bool only_looks();
+  bool only_looks(std::uint64_t changes);
   bool stand_aside();
   bool release_converging(unsigned warp);
   bool complete_after_exit(unsigned warp);

@@ -241,12 +241,18 @@ void Block::poll_once(Ready ready, const void* what, unsigned detail, const char
   looks_[current_] = {};
 }
 
-// Whether every thread that could go on has for long done nothing but look, in vain, at what only
-// this block can change.
-bool Block::only_looks() {
+// Whether every thread that could proceed has long done nothing but poll mbarriers in vain, and no
+// other block of the cluster can change that. `changes`: the cluster's, before this round.
+bool Block::only_looks(std::uint64_t changes) {
   constexpr unsigned kPatience = 100'000;
-  if (polling_ < yielded_ || groups_.others_run()) return false;
-  return ++idle_rounds_ > kPatience;
+  constexpr unsigned kClusterPatience = 64; // each change of a cluster's mbarriers is counted
+  if (polling_ < yielded_) return false;
+  if (!groups_.others_run()) return ++idle_rounds_ > kPatience;
+  if (yielded_ == 0 || !groups_.cluster->stalled(index_, changes)) {
+    idle_rounds_ = 0;
+    return false;
+  }
+  return ++idle_rounds_ > kClusterPatience;
 }
 
 void poll(Location where) {
@@ -284,6 +290,7 @@ void Block::meet(BlockGroup& group, const char* name, Location where) {
                        name),
            where);
     }
+    bulk_copies_.land_elsewhere();
     if (observer) observer->barrier_arrived(&group);
     const unsigned ended = group.arrive_and_wait(groups_.turn);
     if (observer) observer->barrier_passed(&group);

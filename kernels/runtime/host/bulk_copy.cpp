@@ -3,6 +3,8 @@
 #include "runtime/host/bulk_copy.h"
 
 #include "runtime/host/block.h"
+#include "runtime/host/block_group.h"
+#include "runtime/host/block_indices.h"
 #include "runtime/host/mbarrier.h"
 #include "runtime/host/observer.h"
 
@@ -95,13 +97,46 @@ bool BulkCopies::moves_at_once() {
 }
 
 void BulkCopies::load(BulkMove move, std::uint64_t* barrier, Location where) {
-  if (observer) {
+  if (observer)
     for (const Range& range : global_ranges(move))
       observer->bulk_load_reads(pointer(range.begin), range.bytes, where);
-    for (const Range& range : shared_ranges(move))
-      observer->bulk_load_issued(pointer(range.begin), range.bytes, barrier, where);
+  start({std::move(move), barrier, where});
+}
+
+void BulkCopies::multicast(const BulkMove& move, const void* to, std::uint64_t* barrier,
+                           unsigned blocks, const char* name, Location where) {
+  const BlockGroup* const cluster = block_.groups().cluster;
+  const unsigned size = cluster ? cluster->size() : 1;
+  const unsigned own = cluster ? cluster->rank(blockIdx) : 0;
+  if (blocks == 0 || blocks >> size != 0)
+    block_.trap(fmt::format("{}: the mask {:#x} must name at least one of the {} blocks of the "
+                            "cluster, and no other",
+                            name, blocks, size),
+                where);
+  if (observer)
+    for (const Range& range : global_ranges(move))
+      observer->bulk_load_reads(pointer(range.begin), range.bytes, where);
+  for (unsigned rank = 0; rank < size; ++rank) {
+    if ((blocks >> rank & 1) == 0) continue;
+    Load load{move, barrier, where};
+    if (rank != own) {
+      const unsigned char* const there = block_.shared_memory_of(rank, to, where);
+      const std::ptrdiff_t distance = there - static_cast<const unsigned char*>(to);
+      for (BoxPiece& piece : load.move.pieces)
+        piece.shared += static_cast<std::uintptr_t>(distance);
+      load.barrier =
+          reinterpret_cast<std::uint64_t*>(block_.shared_memory_of(rank, barrier, where));
+      load.other = static_cast<int>(rank);
+    }
+    mbarrier_check(load.barrier, name, where);
+    start(std::move(load));
   }
-  Load load{std::move(move), barrier, where};
+}
+
+void BulkCopies::start(Load load) {
+  if (observer)
+    for (const Range& range : shared_ranges(load.move))
+      observer->bulk_load_issued(pointer(range.begin), range.bytes, load.barrier, load.where);
   if (moves_at_once()) {
     land(load);
   } else {
@@ -112,6 +147,12 @@ void BulkCopies::load(BulkMove move, std::uint64_t* barrier, Location where) {
 }
 
 void BulkCopies::land(const Load& load) {
+  if (load.other >= 0 && !block_.groups().cluster->block(static_cast<unsigned>(load.other)))
+    fail(fmt::format("block {} of the cluster has ended while a bulk copy of {} bytes into its "
+                     "shared memory is in flight; let no block end before the phases of all copies "
+                     "into it",
+                     load.other, load.move.bytes),
+         load.where);
   for (const BoxPiece& piece : load.move.pieces) {
     if (piece.global)
       std::memcpy(pointer(piece.shared), piece.global, piece.bytes);
@@ -122,6 +163,18 @@ void BulkCopies::land(const Load& load) {
     for (const Range& range : shared_ranges(load.move))
       observer->bulk_load_landed(pointer(range.begin), load.barrier);
   mbarrier_complete_unobserved(block_, load.barrier, load.move.bytes, load.where);
+}
+
+void BulkCopies::land_elsewhere() {
+  for (std::size_t i = 0; i < loads_.size();) {
+    if (loads_[i].other < 0) {
+      ++i;
+      continue;
+    }
+    const Load load = std::move(loads_[i]);
+    loads_.erase(loads_.begin() + static_cast<std::ptrdiff_t>(i));
+    land(load);
+  }
 }
 
 bool BulkCopies::deliver() {
@@ -206,10 +259,13 @@ void BulkCopies::wait_group(std::size_t pending, bool read_only) {
 
 void BulkCopies::finish() {
   for (const Load& load : loads_)
-    fail(fmt::format("the block has ended while a bulk copy of {} bytes into its shared memory is "
-                     "in flight; wait for the phase of its mbarrier before the block ends",
-                     load.move.bytes),
-         load.where);
+    if (load.other < 0)
+      fail(
+          fmt::format("the block has ended while a bulk copy of {} bytes into its shared memory is "
+                      "in flight; wait for the phase of its mbarrier before the block ends",
+                      load.move.bytes),
+          load.where);
+  land_elsewhere();
   for (auto& [rank, thread] : threads_) {
     for (Store& store : thread.stores) {
       if (!store.has_read)
@@ -230,6 +286,14 @@ void bulk_load(void* to, const void* from, std::size_t bytes, std::uint64_t* bar
   check(block, to, from, bytes, name, where);
   mbarrier_check(barrier, name, where);
   block.bulk_copies().load(in_one_piece(to, from, bytes), barrier, where);
+}
+
+void bulk_multicast(void* to, const void* from, std::size_t bytes, std::uint64_t* barrier,
+                    unsigned blocks, const char* name, Location where) {
+  Block& block = running_block(name, where);
+  block.perturb(name, where);
+  check(block, to, from, bytes, name, where);
+  block.bulk_copies().multicast(in_one_piece(to, from, bytes), to, barrier, blocks, name, where);
 }
 
 void bulk_store(void* to, const void* from, std::size_t bytes, const char* name, Location where) {

@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bulk copies (PTX ISA, "Data Movement and Conversion Instructions: cp.async.bulk"): one thread
-// asks for many bytes to be moved. Into shared memory an mbarrier counts the bytes that have come;
-// out of it the thread commits its copies in groups and waits for all but its latest groups.
+// starts a copy of many bytes. For loads into shared memory, an mbarrier counts the bytes that have
+// arrived. For stores, the thread commits its copies in groups and waits for all but its latest
+// ones.
 //
-// A GPU moves the bytes at any time. Here they move at the worst, as async_copy.h has it: as late
-// as possible (thread order forward), at once (reverse), or either, by chance and in any order
-// (random). Where the bytes are to go is poisoned with 0xFF meanwhile. A load comes when no thread
-// can go on without it; a store reads shared memory in the wait that covers it, and writes global
-// memory in the wait without `.read`, or at the end of the block.
+// A GPU may move the bytes at any time. The emulator chooses the worst time, as in async_copy.h: as
+// late as possible (thread order forward), at once (reverse), or either at random and in any order
+// (random). Until then the destination is poisoned with 0xFF. A late load lands when no thread of
+// the issuing block can proceed without it. A late store reads shared memory in the wait that
+// covers it, and writes global memory in the wait without `.read`, or at the end of the block.
 #pragma once
 
 #include "runtime/error.h"
@@ -39,20 +40,26 @@ class BulkCopies {
   void reset();
 
   // By the running thread. The load completes its bytes at `barrier`, in the phase that is open
-  // when it has come.
+  // when it lands.
   void load(BulkMove move, std::uint64_t* barrier, Location where);
+  // The same into every block of the cluster whose rank has its bit in `blocks`. In each, the bytes
+  // and the mbarrier lie at the same offset as in this block. `to` is the destination here.
+  void multicast(const BulkMove& move, const void* to, std::uint64_t* barrier, unsigned blocks,
+                 const char* name, Location where);
   void store(BulkMove move, Location where);
   void commit();
   // Until at most `pending` of the thread's latest groups have yet to write global memory or, with
   // `read`, to read shared memory.
   void wait_group(std::size_t pending, bool read);
 
-  // Lets one load come: nothing else can go on. False if there is none.
+  // Lands the loads into other blocks, because this block waits for those as a whole.
+  void land_elsewhere();
+  // Lands one load, because nothing else can proceed. False if there is none.
   bool deliver();
 
-  // The block has run to its end: stores that have read their source are written. Throws Error for
-  // a copy from or to its shared memory that is in flight, since that memory is another block's
-  // from now on.
+  // The block has ended: writes stores that have read their source, and lands loads into other
+  // blocks. Throws Error for a copy from or to its own shared memory that is in flight, since that
+  // memory may belong to another block from now on.
   void finish();
 
  private:
@@ -60,6 +67,7 @@ class BulkCopies {
     BulkMove move;
     std::uint64_t* barrier;
     Location where;
+    int other = -1; // the rank of the other block that it writes; -1: it writes this block
   };
   struct Store {
     BulkMove move;
@@ -75,6 +83,7 @@ class BulkCopies {
   };
 
   bool moves_at_once();
+  void start(Load load);
   void land(const Load& load);
   static void read(Store& store);
   static void write(Store& store);
@@ -84,10 +93,12 @@ class BulkCopies {
   std::map<unsigned, Thread> threads_; // those that store, by rank
 };
 
-// --- What device code calls. Addresses and `bytes` are multiples of 16, else Error (a trap).
-// `name` is the function that the kernel called.
+// --- Called by device code. Addresses and `bytes` must be multiples of 16, otherwise Error (a
+// trap). `name` is the function that the kernel called. blocks: as in BulkCopies::multicast.
 void bulk_load(void* to, const void* from, std::size_t bytes, std::uint64_t* barrier,
                const char* name, Location where);
+void bulk_multicast(void* to, const void* from, std::size_t bytes, std::uint64_t* barrier,
+                    unsigned blocks, const char* name, Location where);
 void bulk_store(void* to, const void* from, std::size_t bytes, const char* name, Location where);
 void bulk_commit(const char* name, Location where);
 void bulk_wait_group(std::size_t pending, bool read, const char* name, Location where);

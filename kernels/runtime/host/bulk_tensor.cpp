@@ -36,18 +36,34 @@ BulkMove move(Block& block, const void* shared, const void* map, const BoxOrigin
           tensor.box_bytes(), outside_byte(tensor)};
 }
 
+// Calls load(block, box).
+template <class Load>
+void load_box(void* to, const void* map, const BoxOrigin& origin, const char* name, Location where,
+              const Load& load) {
+  Block& block = running_block(name, where);
+  block.perturb(name, where);
+  BulkMove box = move(block, to, map, origin, name, "destination", where);
+  if (warpgroup_observer)
+    warpgroup_observer->tiles_swizzled(decode(*static_cast<const TensorMap*>(map), where).swizzle);
+  load(block, std::move(box));
+  if (warpgroup_observer) warpgroup_observer->tiles_swizzled(std::nullopt);
+}
+
 } // namespace
 
 void tensor_load(void* to, const void* map, const BoxOrigin& origin, std::uint64_t* barrier,
                  const char* name, Location where) {
-  Block& block = running_block(name, where);
-  block.perturb(name, where);
-  mbarrier_check(barrier, name, where);
-  BulkMove box = move(block, to, map, origin, name, "destination", where);
-  if (warpgroup_observer)
-    warpgroup_observer->tiles_swizzled(decode(*static_cast<const TensorMap*>(map), where).swizzle);
-  block.bulk_copies().load(std::move(box), barrier, where);
-  if (warpgroup_observer) warpgroup_observer->tiles_swizzled(std::nullopt);
+  load_box(to, map, origin, name, where, [&](Block& block, BulkMove box) {
+    mbarrier_check(barrier, name, where);
+    block.bulk_copies().load(std::move(box), barrier, where);
+  });
+}
+
+void tensor_multicast(void* to, const void* map, const BoxOrigin& origin, std::uint64_t* barrier,
+                      unsigned blocks, const char* name, Location where) {
+  load_box(to, map, origin, name, where, [&](Block& block, const BulkMove& box) {
+    block.bulk_copies().multicast(box, to, barrier, blocks, name, where);
+  });
 }
 
 void tensor_store(const void* map, const BoxOrigin& origin, const void* from, const char* name,

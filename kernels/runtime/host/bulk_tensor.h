@@ -13,19 +13,23 @@
 
 namespace kg::host {
 
-// Where a box begins: elements along each dimension, the contiguous one first.
+// The first element of a box along each dimension, the contiguous one first.
 struct BoxOrigin {
   unsigned rank; // 1 to kMaxTensorRank
   std::array<std::int32_t, kMaxTensorRank> at;
 };
 
-// Both read the map at once. `map` is aligned to 64 bytes, and the shared memory to 128; the map's
-// rank is that of the origin: else Error (a trap). `name` is the function that the kernel called.
+// All read the map at once. `map` must be aligned to 64 bytes and the shared memory to 128, and the
+// ranks of map and origin must agree, otherwise Error (a trap). `name` is the function that the
+// kernel called.
 
-// The whole box completes at `barrier`, with what lies outside of the tensor filled.
+// Elements outside the tensor are filled. The bytes of the whole box complete at `barrier`.
 void tensor_load(void* to, const void* map, const BoxOrigin& origin, std::uint64_t* barrier,
                  const char* name, Location where);
-// Of the box only what lies within the tensor is written, and read.
+// The same into several blocks of the cluster (BulkCopies::multicast).
+void tensor_multicast(void* to, const void* map, const BoxOrigin& origin, std::uint64_t* barrier,
+                      unsigned blocks, const char* name, Location where);
+// Reads and writes only the part of the box that lies within the tensor.
 void tensor_store(const void* map, const BoxOrigin& origin, const void* from, const char* name,
                   Location where);
 

@@ -35,11 +35,19 @@ void proxy_fence(Covered covered) { host::proxy_fence(proxy(covered)); }
 void bulk_load(void* to, const void* from, u32 bytes, u64* barrier, Where where) {
   host::bulk_load(to, from, bytes, barrier, "cp.async.bulk", here(where));
 }
+void bulk_multicast(void* to, const void* from, u32 bytes, u64* barrier, u32 blocks, Where where) {
+  host::bulk_multicast(to, from, bytes, barrier, blocks, "cp.async.bulk", here(where));
+}
 void bulk_store(void* to, const void* from, u32 bytes, Where where) {
   host::bulk_store(to, from, bytes, "cp.async.bulk", here(where));
 }
 void tensor_load(void* to, const void* map, const u32* at, u32 rank, u64* barrier, Where where) {
   host::tensor_load(to, map, box_origin(at, rank), barrier, "cp.async.bulk.tensor", here(where));
+}
+void tensor_multicast(void* to, const void* map, const u32* at, u32 rank, u64* barrier, u32 blocks,
+                      Where where) {
+  host::tensor_multicast(to, map, box_origin(at, rank), barrier, blocks, "cp.async.bulk.tensor",
+                         here(where));
 }
 void tensor_store(const void* map, const u32* at, u32 rank, const void* from, Where where) {
   host::tensor_store(map, box_origin(at, rank), from, "cp.async.bulk.tensor", here(where));

@@ -16,7 +16,6 @@ bool Emitter::bulk() {
   const auto& parts = now_->parts;
   if (parts[0] != "cp" || parts.size() < 3 || parts[1] != "async" || parts[2] != "bulk")
     return false;
-  if (has("multicast::cluster")) refuse("bulk copies to several blocks are not executed");
   if (has("tensor")) {
     tensor();
   } else if (has("commit_group")) {
@@ -30,11 +29,14 @@ bool Emitter::bulk() {
     only_parts({"cp", "async", "bulk", "prefetch", "L2", "global", "L2::cache_hint"});
   } else if (has("mbarrier::complete_tx::bytes")) {
     only_parts({"cp", "async", "bulk", "shared::cluster", "shared::cta", "global",
-                "mbarrier::complete_tx::bytes", "L2::cache_hint"});
+                "mbarrier::complete_tx::bytes", "multicast::cluster", "L2::cache_hint"});
     if (!has("global")) refuse("copies between blocks of a cluster are not executed");
-    line(fmt::format("bulk_load({}, {}, {}, reinterpret_cast<u64*>({}), {});",
+    const bool multicast = has("multicast::cluster");
+    line(fmt::format("{}({}, {}, {}, reinterpret_cast<u64*>({}), {}{});",
+                     multicast ? "bulk_multicast" : "bulk_load",
                      address(operand(0), shared_space()), address(operand(1), "global"),
-                     in(2, "u32"), address(operand(3), shared_space()), where()));
+                     in(2, "u32"), address(operand(3), shared_space()),
+                     multicast ? in(4, "u16") + ", " : "", where()));
   } else {
     only_parts({"cp", "async", "bulk", "global", "shared::cta", "bulk_group", "L2::cache_hint"});
     line(fmt::format("bulk_store({}, {}, {}, {});", address(operand(0), "global"),
@@ -56,7 +58,8 @@ void Emitter::tensor() {
                 "global", "tile", "L2::cache_hint"});
   } else if (loads) {
     only_parts({"cp", "async", "bulk", "tensor", "1d", "2d", "3d", "4d", "5d", "shared::cluster",
-                "shared::cta", "global", "tile", "mbarrier::complete_tx::bytes", "L2::cache_hint"});
+                "shared::cta", "global", "tile", "mbarrier::complete_tx::bytes",
+                "multicast::cluster", "L2::cache_hint"});
   } else {
     only_parts({"cp", "async", "bulk", "tensor", "1d", "2d", "3d", "4d", "5d", "global",
                 "shared::cta", "tile", "bulk_group", "L2::cache_hint"});
@@ -71,13 +74,17 @@ void Emitter::tensor() {
   std::string at = "const u32 at[] = {";
   for (const Operand& coordinate : coordinates.parts) at += read(coordinate, "b32") + ", ";
   at += "};";
-  if (loads)
-    line(fmt::format("{{ {} tensor_load({}, {}, at, {}, reinterpret_cast<u64*>({}), {}); }}", at,
+  if (loads) {
+    const bool multicast = has("multicast::cluster");
+    line(fmt::format("{{ {} {}({}, {}, at, {}, reinterpret_cast<u64*>({}), {}{}); }}", at,
+                     multicast ? "tensor_multicast" : "tensor_load",
                      address(operand(0), shared_space()), address(map, ""), rank,
-                     address(operand(2), shared_space()), where()));
-  else
+                     address(operand(2), shared_space()), multicast ? in(3, "u16") + ", " : "",
+                     where()));
+  } else {
     line(fmt::format("{{ {} tensor_store({}, at, {}, {}, {}); }}", at, address(map, ""), rank,
                      address(operand(1), "shared"), where()));
+  }
 }
 
 void Emitter::proxy_fence() {

@@ -75,9 +75,12 @@ void wait_all_async(Where where);
 enum class Covered { shared, global, both, mbarrier_init };
 void proxy_fence(Covered covered);
 void bulk_load(void* to, const void* from, u32 bytes, u64* barrier, Where where);
+void bulk_multicast(void* to, const void* from, u32 bytes, u64* barrier, u32 blocks, Where where);
 void bulk_store(void* to, const void* from, u32 bytes, Where where);
 // Of boxes of a tensor, which begin at `rank` coordinates.
 void tensor_load(void* to, const void* map, const u32* at, u32 rank, u64* barrier, Where where);
+void tensor_multicast(void* to, const void* map, const u32* at, u32 rank, u64* barrier, u32 blocks,
+                      Where where);
 void tensor_store(const void* map, const u32* at, u32 rank, const void* from, Where where);
 void bulk_commit(Where where);
 void bulk_wait(u32 pending, bool read, Where where);

@@ -22,7 +22,7 @@ namespace kg::check {
 struct BulkWrite {
   std::size_t bytes;
   Site site;
-  const host::Block* block; // that issued it
+  const host::Block* block; // whose shared memory a load writes; that issued a store
   const void* barrier;      // null: a store
   unsigned phase;           // of the mbarrier at the issue
   bool in_flight;

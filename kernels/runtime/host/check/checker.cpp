@@ -295,6 +295,13 @@ BlockState& Checker::owner_of(std::uintptr_t address, const Page* page, BlockSta
   return state;
 }
 
+const host::Block* Checker::block_of(std::uintptr_t address, const host::Block& block) const {
+  if (block.groups().cluster)
+    for (const auto& [other, state] : blocks_)
+      if (address - state->dynamic_shared < host::kMostSharedBytes) return other;
+  return &block;
+}
+
 SyncObjects& Checker::objects_of(const void* object, BlockState& state) {
   const Page* const page = shadow_.find(address_of(object));
   const bool shared =

@@ -246,6 +246,8 @@ class Checker final : public host::Observer, public host::WarpgroupObserver {
   void add_thread_local_storage(BlockState& state);
   void remove_thread_local_storage(BlockState& state);
   BlockState& owner_of(std::uintptr_t address, const Page* page, BlockState& state);
+  // The block of `block`'s cluster in whose dynamic shared memory the address lies; else `block`.
+  const host::Block* block_of(std::uintptr_t address, const host::Block& block) const;
   SyncObjects& objects_of(const void* object, BlockState& state);
 
   [[gnu::noinline]] void host_accessed(Kind kind, std::uintptr_t address, std::size_t bytes,

@@ -165,9 +165,9 @@ void Checker::bulk_load_issued(void* to, std::size_t bytes, const void* barrier,
   const SyncObject& object = numbered(barrier, block, where);
   check_initialised(
       object, {block, state, state, nullptr, address_of(to), bytes, site, block.thread_rank()});
-  bulk_writes(
-      to, site,
-      {bytes, site_of(site), &block, barrier, object.phases, true, warpgroup_notes_.swizzle});
+  bulk_writes(to, site,
+              {bytes, site_of(site), block_of(address_of(to), block), barrier, object.phases, true,
+               warpgroup_notes_.swizzle});
 }
 
 void Checker::bulk_load_landed(void* to, const void* barrier) {
