@@ -80,10 +80,12 @@ constexpr auto kRun = [](const Call& call, sort::Variant variant, Stream& stream
     const std::int64_t sized = std::max<std::int64_t>(n, 0);
     if (is_segmented(call.problem()))
       return sort::run_segments(
-          arrays, n, {call.in<std::int32_t>("offsets"), call.extent("offsets", 0) - 1},
-          workspace(sort::segments_workspace_bytes<T>(sized, variant)), variant, stream);
-    return sort::run(arrays, n, workspace(sort::workspace_bytes<T>(sized, pairs, variant)), variant,
-                     stream);
+          arrays, n, {call.in<std::int32_t>("offsets"), call.extent("offsets", 0) - 1}, {},
+          workspace(
+              sort::segments_workspace_bytes<T>(sized, call.extent("offsets", 0) - 1, {}, variant)),
+          variant, stream);
+    return sort::run(arrays, n, {}, workspace(sort::workspace_bytes<T>(sized, pairs, {}, variant)),
+                     variant, stream);
   });
 };
 
@@ -242,14 +244,14 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
   std::vector<std::vector<std::string>> names;
   const auto add_sort = [&](std::size_t passes) {
     names.insert(names.end(), {{"clear_words"}, {"sort::count_digits<"}});
-    for (std::size_t pass = 0; pass < passes; ++pass)
-      names.insert(names.end(), {{"clear_words"}, {"sort::onesweep<"}});
+    names.insert(names.end(), passes, {"sort::onesweep<"});
   };
   if (segmented) names.push_back({"sort::count_up"});
   add_sort(size_of(problem.dtype));
   if (!segmented) return names;
   names.push_back({"sort::find_segments"});
-  add_sort(4);
+  const std::int64_t segments = problem.tensor("offsets").size() - 1;
+  add_sort(segments <= 256 ? 1 : segments <= 65536 ? 2 : 3);
   names.push_back({"sort::fetch<"});
   return names;
 }
