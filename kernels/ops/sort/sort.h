@@ -12,8 +12,9 @@
 // bit stand below -inf and those without above +inf, by payload. Only bits move, NaN payloads with
 // them. Repeated runs are bit-identical.
 //
-// Of a range of bits, keys are equal if these bits of their ordered words are: of a key's bits with
-// the sign's inverted, of a negative float's all inverted (-0 as +0).
+// Of a range of bits, as CUB's: keys are equal if these bits of their ordered words are. Such a
+// word is a key's bits with the sign inverted, of a negative float with all bits inverted. Of both
+// zeros it is that of +0, in descending order that of -0.
 #pragma once
 
 #include "primitives/segments.h"

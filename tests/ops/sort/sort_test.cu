@@ -18,6 +18,20 @@ KG_OWN_TEST(BeyondOneGrid) {
   judge.check({"normal", "keys_n" + std::to_string(n)}, {}, {"onesweep"});
 }
 
+// Shapes that name bits which keys have not, or all of them.
+KG_OWN_TEST(RefusesBits) {
+  const std::int64_t bits = 8 * static_cast<std::int64_t>(size_of(judge.dtype()));
+  const auto parse = [&](const std::string& words) {
+    judge.card().problem(judge.dtype(), Shape::parse("keys_n9_" + words));
+  };
+  const std::string all = std::to_string(bits), more = std::to_string(bits + 1);
+  for (const std::string& words :
+       {"end" + all, "end" + more, "begin" + all, std::string("begin9_end9"),
+        std::string("end8_begin2"), std::string("entropy0.5"), std::string("ascending")})
+    EXPECT_THROW(parse(words), Error) << words;
+  EXPECT_NO_THROW(parse("descending_begin" + std::to_string(bits - 1)));
+}
+
 // What the contract's problems cannot have.
 KG_OWN_TEST(RefusesProblems) {
   const DeviceBuffer<float> x(64), y(64);
@@ -29,6 +43,13 @@ KG_OWN_TEST(RefusesProblems) {
   EXPECT_THROW(run({x.data(), y.data()}, 64, nullptr), Error);
   EXPECT_THROW(run({x.data(), y.data(), values.data()}, 64, y.data()), Error);
   EXPECT_THROW(run({x.data(), y.data()}, std::int64_t{1} << 30, y.data()), Error);
+  for (const sort::Order& order : {sort::Order{.begin_bit = -1},
+                                   {.begin_bit = 32},
+                                   {.end_bit = 33},
+                                   {.begin_bit = 5, .end_bit = 5}})
+    EXPECT_THROW(sort::run<float>({x.data(), y.data()}, 64, order, nullptr, sort::Variant::naive,
+                                  judge.stream()),
+                 Error);
   EXPECT_TRUE(recorder.launches().empty());
 }
 
