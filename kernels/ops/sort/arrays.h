@@ -42,9 +42,8 @@ void require_arrays(const Arrays<T>& arrays, std::int64_t n) {
 }
 
 // The order with its end. Throws Error where a key has no such bits.
-template <class T>
-Order checked_order(Order order) {
-  const int bits = 8 * sizeof(T);
+inline Order checked_order(Order order, std::size_t key_bytes) {
+  const int bits = 8 * static_cast<int>(key_bytes);
   if (order.end_bit == 0) order.end_bit = bits;
   require(0 <= order.begin_bit && order.begin_bit < order.end_bit && order.end_bit <= bits, [&] {
     return "sort: bits [" + std::to_string(order.begin_bit) + ", " + std::to_string(order.end_bit) +
@@ -64,6 +63,13 @@ W mask_of(const Order& order) {
   const auto all = static_cast<W>(~W{0});
   const auto below = static_cast<W>(all >> (8 * static_cast<int>(sizeof(W)) - order.end_bit));
   return static_cast<W>(below & (all << order.begin_bit));
+}
+
+inline void require_workspace(const void* workspace, std::size_t needed) {
+  require(needed == 0 || workspace != nullptr, [&] {
+    return "sort: workspace is null; pass " + std::to_string(needed) +
+           " bytes of device memory, as workspace_bytes() and segments_workspace_bytes() say";
+  });
 }
 
 } // namespace kg::sort

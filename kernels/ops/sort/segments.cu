@@ -20,7 +20,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <string>
 
 namespace kg::sort {
 
@@ -125,21 +124,24 @@ void sort_twice(const Arrays<T>& arrays, std::int64_t n, const Segments& segment
 
 } // namespace
 
-template <class T>
-std::size_t segments_workspace_bytes(std::int64_t n, std::int64_t segments, const Order& order,
-                                     Variant variant) {
-  if (resolved(variant) == Variant::naive || n == 0) return 0;
+std::size_t segments_workspace_bytes(std::int64_t n, std::size_t key_bytes, std::int64_t segments,
+                                     const Order& order, Variant variant) {
+  if (variant == Variant::naive || n == 0) return 0;
   return static_cast<std::size_t>(4 * words_of(n)) +
-         std::max(workspace_bytes<T>(n, true, order, variant),
-                  workspace_bytes<std::int32_t>(n, true, order_of_segments(segments), variant));
+         std::max(workspace_bytes(n, key_bytes, true, order, Variant::onesweep),
+                  workspace_bytes(n, sizeof(std::int32_t), true, order_of_segments(segments),
+                                  Variant::onesweep));
 }
 
 template <class T>
 Variant run_segments(const Arrays<T>& arrays, std::int64_t n, const Segments& segments,
                      const Order& order, void* workspace, Variant variant, Stream& stream) {
-  variant = resolved(variant);
+  variant = resolved_of_segments(variant);
+  require(variant != Variant::counting, [] {
+    return "sort: variant is counting, which does not take segments; pass automatic or onesweep";
+  });
   require_arrays(arrays, n);
-  const Order whole = checked_order<T>(order);
+  const Order whole = checked_order(order, sizeof(T));
   require_segments("sort", segments, n);
   if (n == 0) return variant;
   require_apart("sort: offsets", segments.offsets, segments.bytes(), "sorted_keys",
@@ -147,10 +149,8 @@ Variant run_segments(const Arrays<T>& arrays, std::int64_t n, const Segments& se
   if (arrays.values != nullptr)
     require_apart("sort: offsets", segments.offsets, segments.bytes(), "sorted_values",
                   arrays.sorted_values, 4 * n);
-  const std::size_t needed = segments_workspace_bytes<T>(n, segments.count, whole, variant);
-  require(needed == 0 || workspace != nullptr,
-          "sort: workspace is null; pass segments_workspace_bytes() = " + std::to_string(needed) +
-              " bytes of device memory");
+  require_workspace(workspace,
+                    segments_workspace_bytes(n, sizeof(T), segments.count, whole, variant));
   const LaunchConfig each{
       .grid = static_cast<unsigned>(div_up(n, kThreads)), .block = kThreads, .stream = &stream};
   if (variant == Variant::onesweep) {
@@ -166,18 +166,6 @@ Variant run_segments(const Arrays<T>& arrays, std::int64_t n, const Segments& se
   return variant;
 }
 
-template std::size_t segments_workspace_bytes<float>(std::int64_t, std::int64_t, const Order&,
-                                                     Variant);
-template std::size_t segments_workspace_bytes<f16>(std::int64_t, std::int64_t, const Order&,
-                                                   Variant);
-template std::size_t segments_workspace_bytes<bf16>(std::int64_t, std::int64_t, const Order&,
-                                                    Variant);
-template std::size_t segments_workspace_bytes<std::int32_t>(std::int64_t, std::int64_t,
-                                                            const Order&, Variant);
-template std::size_t segments_workspace_bytes<std::uint32_t>(std::int64_t, std::int64_t,
-                                                             const Order&, Variant);
-template std::size_t segments_workspace_bytes<std::int64_t>(std::int64_t, std::int64_t,
-                                                            const Order&, Variant);
 template Variant run_segments(const Arrays<float>&, std::int64_t, const Segments&, const Order&,
                               void*, Variant, Stream&);
 template Variant run_segments(const Arrays<f16>&, std::int64_t, const Segments&, const Order&,

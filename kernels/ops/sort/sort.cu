@@ -1,10 +1,12 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole array: by comparing each key with all others, or by the passes of onesweep.h.
+// The whole array: by comparing each key with all others, by the passes of onesweep.h, or by
+// counting.cu.
 #include "ops/sort/sort.h"
 
 #include "ops/sort/arrays.h"
+#include "ops/sort/counting.h"
 #include "ops/sort/keys.h"
 #include "ops/sort/onesweep.h"
 #include "primitives/look_back.h"
@@ -14,7 +16,7 @@
 #include "runtime/preconditions.h"
 
 #include <algorithm>
-#include <string>
+#include <type_traits>
 
 namespace kg::sort {
 
@@ -91,27 +93,51 @@ void sweep(Keys keys, Pass<W> pass, const Order& order, void* workspace, Stream&
   }
 }
 
+template <class Keys>
+void count(Keys keys, const Pass<Word<Keys>>& pass, void* workspace, Stream& stream) {
+  if constexpr (std::is_same_v<Keys, HalfKeys>)
+    sort_by_counting(keys, pass.keys, pass.sorted_keys, pass.n, workspace, stream);
+}
+
+constexpr std::int64_t kCountedFrom = 1 << 22; // keys; modelled, five launches for four
+
 } // namespace
 
-template <class T>
-std::size_t workspace_bytes(std::int64_t n, bool pairs, const Order& order, Variant variant) {
-  const Order whole = checked_order<T>(order);
-  return resolved(variant) == Variant::naive || n == 0 ? 0
-                                                       : Layout(n, sizeof(T), pairs, whole).bytes();
+bool supports(Variant variant, std::size_t key_bytes, bool pairs, const Order& order) {
+  if (variant != Variant::counting) return true;
+  const bool all_bits = order.begin_bit == 0 && (order.end_bit == 0 || order.end_bit == 16);
+  return key_bytes == 2 && !pairs && all_bits && counters_fit();
+}
+
+Variant resolved(Variant variant, std::int64_t n, std::size_t key_bytes, bool pairs,
+                 const Order& order) {
+  if (variant != Variant::automatic) return variant;
+  const bool counted = n >= kCountedFrom && supports(Variant::counting, key_bytes, pairs, order);
+  return counted ? Variant::counting : Variant::onesweep;
+}
+
+std::size_t workspace_bytes(std::int64_t n, std::size_t key_bytes, bool pairs, const Order& order,
+                            Variant variant) {
+  const Order whole = checked_order(order, key_bytes);
+  variant = resolved(variant, n, key_bytes, pairs, whole);
+  if (n == 0 || variant == Variant::naive) return 0;
+  return variant == Variant::counting ? counting_bytes()
+                                      : Layout(n, key_bytes, pairs, whole).bytes();
 }
 
 template <class T>
 Variant run(const Arrays<T>& arrays, std::int64_t n, const Order& order, void* workspace,
             Variant variant, Stream& stream) {
-  variant = resolved(variant);
   require_arrays(arrays, n);
-  const Order whole = checked_order<T>(order);
-  if (n == 0) return variant;
+  const Order whole = checked_order(order, sizeof(T));
   const bool pairs = arrays.values != nullptr;
-  const std::size_t needed = workspace_bytes<T>(n, pairs, whole, variant);
-  require(needed == 0 || workspace != nullptr,
-          "sort: workspace is null; pass workspace_bytes() = " + std::to_string(needed) +
-              " bytes of device memory");
+  variant = resolved(variant, n, sizeof(T), pairs, whole);
+  require(supports(variant, sizeof(T), pairs, whole), [] {
+    return "sort: variant is counting, which takes keys of 16 bits without values, by all bits, on "
+           "a device with 128 KiB of shared memory for a block; pass automatic or onesweep";
+  });
+  if (n == 0) return variant;
+  require_workspace(workspace, workspace_bytes(n, sizeof(T), pairs, whole, variant));
   with_keys<T>(order.descending, [&]<class Keys>(Keys keys) {
     using W = Word<Keys>;
     const Pass<W> pass{.keys = reinterpret_cast<const W*>(arrays.keys),
@@ -126,6 +152,8 @@ Variant run(const Arrays<T>& arrays, std::int64_t n, const Order& order, void* w
               .stream = &stream},
              keys, mask_of<W>(whole), pass.keys, pass.sorted_keys, pass.values, pass.sorted_values,
              n);
+    else if (variant == Variant::counting)
+      count(keys, pass, workspace, stream);
     else if (pairs)
       sweep<true>(keys, pass, whole, workspace, stream);
     else
@@ -134,19 +162,13 @@ Variant run(const Arrays<T>& arrays, std::int64_t n, const Order& order, void* w
   return variant;
 }
 
-template <class T>
-Work work(std::int64_t n, bool pairs, std::int64_t segments) {
-  const double bytes = static_cast<double>(n) * (sizeof(T) + (pairs ? sizeof(std::int32_t) : 0));
+Work work(std::int64_t n, std::size_t key_bytes, bool pairs, std::int64_t segments) {
+  const double bytes =
+      static_cast<double>(n) * static_cast<double>(key_bytes + (pairs ? sizeof(std::int32_t) : 0));
   const double offsets = segments > 0 ? 4.0 * static_cast<double>(segments + 1) : 0;
   return {.bytes = 2 * bytes + offsets, .written = bytes, .flops = 0};
 }
 
-template std::size_t workspace_bytes<float>(std::int64_t, bool, const Order&, Variant);
-template std::size_t workspace_bytes<f16>(std::int64_t, bool, const Order&, Variant);
-template std::size_t workspace_bytes<bf16>(std::int64_t, bool, const Order&, Variant);
-template std::size_t workspace_bytes<std::int32_t>(std::int64_t, bool, const Order&, Variant);
-template std::size_t workspace_bytes<std::uint32_t>(std::int64_t, bool, const Order&, Variant);
-template std::size_t workspace_bytes<std::int64_t>(std::int64_t, bool, const Order&, Variant);
 template Variant run(const Arrays<float>&, std::int64_t, const Order&, void*, Variant, Stream&);
 template Variant run(const Arrays<f16>&, std::int64_t, const Order&, void*, Variant, Stream&);
 template Variant run(const Arrays<bf16>&, std::int64_t, const Order&, void*, Variant, Stream&);
@@ -156,11 +178,5 @@ template Variant run(const Arrays<std::uint32_t>&, std::int64_t, const Order&, v
                      Stream&);
 template Variant run(const Arrays<std::int64_t>&, std::int64_t, const Order&, void*, Variant,
                      Stream&);
-template Work work<float>(std::int64_t, bool, std::int64_t);
-template Work work<f16>(std::int64_t, bool, std::int64_t);
-template Work work<bf16>(std::int64_t, bool, std::int64_t);
-template Work work<std::int32_t>(std::int64_t, bool, std::int64_t);
-template Work work<std::uint32_t>(std::int64_t, bool, std::int64_t);
-template Work work<std::int64_t>(std::int64_t, bool, std::int64_t);
 
 } // namespace kg::sort

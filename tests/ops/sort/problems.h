@@ -18,14 +18,6 @@
 
 namespace kg::card::sort_problems {
 
-template <class Function>
-auto dispatch_sorted(Dtype dtype, Function function) {
-  if (dtype == Dtype::i32) return function.template operator()<std::int32_t>();
-  if (dtype == Dtype::u32) return function.template operator()<std::uint32_t>();
-  if (dtype == Dtype::i64) return function.template operator()<std::int64_t>();
-  return dispatch(dtype, function);
-}
-
 // What a shape says.
 struct Keys {
   bool pairs;
@@ -117,8 +109,7 @@ inline Problem problem(Dtype dtype, const Shape& shape) {
   require_bits(dtype, parameters, shape);
   const bool pairs = parameters.pairs;
   const std::int64_t n = parameters.n, count = parameters.segments;
-  const Work work =
-      dispatch_sorted(dtype, [&]<class T>() { return sort::work<T>(n, pairs, count); });
+  const Work work = sort::work(n, size_of(dtype), pairs, count);
   Problem result{dtype, shape.text(), work, 0};
   result.parameters = parameters;
   result.inputs = {{"keys", dtype, {n}}};

@@ -12,15 +12,22 @@
 
 #include "libraries/sort.h"
 #include "tests/contract/card.h"
-#include "tests/contract/samples.h"
 #include "tests/ops/sort/problems.h"
-#include "tests/oracle/fills.h"
+#include "tests/ops/sort/samples.h"
 #include "tests/oracle/numbers.h"
 
 namespace kg::card {
 namespace {
 
 using namespace sort_problems;
+
+template <class Function>
+auto dispatch_sorted(Dtype dtype, Function function) {
+  if (dtype == Dtype::i32) return function.template operator()<std::int32_t>();
+  if (dtype == Dtype::u32) return function.template operator()<std::uint32_t>();
+  if (dtype == Dtype::i64) return function.template operator()<std::int64_t>();
+  return dispatch(dtype, function);
+}
 
 constexpr auto kRun = [](const Call& call, sort::Variant variant, Stream& stream) {
   return dispatch_sorted(call.problem().dtype, [&]<class T>() {
@@ -38,12 +45,12 @@ constexpr auto kRun = [](const Call& call, sort::Variant variant, Stream& stream
     const sort::Order order = order_by(keys_of(call.problem()));
     if (!is_segmented(call.problem()))
       return sort::run(arrays, n, order,
-                       workspace(sort::workspace_bytes<T>(sized, pairs, order, variant)), variant,
-                       stream);
+                       workspace(sort::workspace_bytes(sized, sizeof(T), pairs, order, variant)),
+                       variant, stream);
     const Segments segments{call.in<std::int32_t>("offsets"), call.extent("offsets", 0) - 1};
     return sort::run_segments(
         arrays, n, segments, order,
-        workspace(sort::segments_workspace_bytes<T>(sized, segments.count, order, variant)),
+        workspace(sort::segments_workspace_bytes(sized, sizeof(T), segments.count, order, variant)),
         variant, stream);
   });
 };
@@ -220,6 +227,12 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
   if (problem.output_size() == 0) return {};
   const bool segmented = is_segmented(problem);
   if (variant == "naive") return {{segmented ? "sort::naive_segments<" : "sort::naive<"}};
+  if (variant == "counting")
+    return {{"clear_words"},
+            {"sort::count_values"},
+            {"sort::sum_counts"},
+            {"sort::expand_counts"},
+            {"sort::order_zeros"}};
   std::vector<std::vector<std::string>> names;
   const auto add_sort = [&](std::size_t passes) {
     names.insert(names.end(), {{"clear_words"}, {"sort::count_digits<"}});
@@ -236,74 +249,6 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
   return names;
 }
 
-std::vector<std::string> shapes(const std::vector<std::int64_t>& lengths,
-                                std::int64_t segments = 0) {
-  std::vector<std::string> each;
-  for (const std::int64_t n : lengths)
-    each.push_back("n" + std::to_string(n) +
-                   (segments > 0 ? "_segments" + std::to_string(segments) : ""));
-  return in_each_form({"keys", "pairs"}, each);
-}
-
-// Each downwards, too, and by bits in two passes, the second of which is of five.
-std::vector<std::string> in_each_order(const std::vector<std::string>& shapes) {
-  std::vector<std::string> result;
-  for (const std::string& shape : shapes)
-    for (const char* const order : {"", "_descending", "_begin2_end15", "_descending_begin2_end15"})
-      result.push_back(shape + order);
-  return result;
-}
-
-// In order, in reverse, all alike, few different: what is alike keeps its order.
-std::vector<Sample> exact_samples(Dtype dtype) {
-  constexpr std::int64_t kCount = 2777;
-  std::vector<double> rising(kCount), alike(kCount, 3), few(kCount);
-  for (std::int64_t i = 0; i < kCount; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const int below = dtype == Dtype::u32 ? 0 : 1;
-    rising[at] = static_cast<double>(i / 12 - 100 * below);
-    few[at] = static_cast<double>(i * 7919 % 5 - 2 * below);
-  }
-  const std::vector<double> falling(rising.rbegin(), rising.rend());
-  std::vector<Sample> samples;
-  for (const std::vector<double>& keys : {rising, falling, alike, few})
-    for (const std::string& shape : in_each_order(shapes({kCount}))) {
-      samples.push_back({"keys", shape, {{"keys", values(dtype, keys)}}});
-      samples.back().may_be_vacuous = true;
-    }
-  return samples;
-}
-
-// NaN, infinities and zeros; of integers the ends of the ranges, with a sign and without, 0, and
-// numbers that differ in one bit alone of each digit.
-std::vector<std::uint64_t> special_keys(Dtype dtype) {
-  std::vector<std::uint64_t> keys;
-  if (!is_integer(dtype)) {
-    for (const test::SpecialValue& special : test::special_values(dtype))
-      keys.push_back(special.bits);
-    return keys;
-  }
-  const std::uint64_t all = test::poison_bits(dtype), sign = all - all / 2;
-  keys = {all, 0, 1, sign, sign - 1, sign + 1, all - 1};
-  for (std::size_t byte = 0; byte < size_of(dtype); ++byte)
-    for (const std::uint64_t digit : {0x5A, 0x5B, 0xDA, 0x80, 0x7F, 0xFF})
-      keys.push_back(digit << (8 * byte));
-  return keys;
-}
-
-// Each three times, in turns.
-std::vector<Sample> special_samples(Dtype dtype) {
-  const std::vector<std::uint64_t> once = special_keys(dtype);
-  std::vector<std::uint64_t> keys;
-  for (int turn = 0; turn < 3; ++turn) keys.insert(keys.end(), once.begin(), once.end());
-  std::vector<Sample> samples;
-  for (const std::string& shape : in_each_order(shapes({std::ssize(keys)}))) {
-    samples.push_back({"special", shape, {{"keys", bits(dtype, keys)}}});
-    samples.back().may_be_vacuous = true;
-  }
-  return samples;
-}
-
 bool is_small(const Problem& problem) { return problem.inputs[0].size() <= 4096; }
 
 } // namespace
@@ -313,11 +258,23 @@ Card sort_card() {
   card.problem = problem;
   card.forms = {"keys", "pairs"};
   run_by(card, sort::kVariants, kRun);
-  for (Variant& each : card.variants)
+  for (Variant& each : card.variants) {
+    each.supports = [variant = enumerator_of(sort::kVariants, each.name)](const Problem& p) {
+      if (is_segmented(p)) return variant != sort::Variant::counting;
+      return sort::supports(variant, size_of(p.dtype), has_pairs(p), order_by(keys_of(p)));
+    };
+    if (each.name == "counting") each.dtypes = {Dtype::f16, Dtype::bf16}, each.forms = {"keys"};
     if (each.name == "naive") { // takes the square of n
       each.tried = each.listed = is_small;
       each.sequence = [](const Problem& p) { return p.inputs[0].size(); };
     }
+  }
+  card.resolved = [](const Problem& p) {
+    constexpr auto kAutomatic = sort::Variant::automatic;
+    return name(is_segmented(p) ? sort::resolved_of_segments(kAutomatic)
+                                : sort::resolved(kAutomatic, p.inputs[0].size(), size_of(p.dtype),
+                                                 has_pairs(p), order_by(keys_of(p))));
+  };
   card.vendors = {[](const Problem& p) {
                     return is_segmented(p) ? std::vector<std::string_view>()
                                            : names(vendor::sort_table, vendor_problem(p));
