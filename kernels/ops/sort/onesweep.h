@@ -75,7 +75,9 @@ __global__ void __launch_bounds__(kThreads, kResident)
     for (int i = 0; i < kItems; ++i) {
       if (tile + i * kThreads + thread >= n) continue;
       const auto counted = static_cast<Word<Keys>>(order.rank(order.ordered(key[i])) & mask);
-      for (int pass = 0; pass < passes; ++pass) {
+      KG_UNROLL
+      for (int pass = 0; pass < static_cast<int>(sizeof(Word<Keys>)); ++pass) {
+        if (pass >= passes) break;
         const auto digit = static_cast<int>(counted >> (first_bit + pass * kDigitBits));
         atomicAdd(own + pass * kDigits + (digit & (kDigits - 1)), 1u);
       }
