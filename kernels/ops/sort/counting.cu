@@ -46,12 +46,12 @@ struct Counts {
 };
 constexpr int kCountWords = kValues, kStartWords = kValues + 4;
 
-__device__ inline bool is_zero(const HalfKeys& order, std::uint16_t ordered) {
+__device__ __forceinline__ bool is_zero(const HalfKeys& order, std::uint16_t ordered) {
   return order.rank(ordered) == HalfKeys::kMiddle;
 }
 
-__device__ inline void add(const HalfKeys& order, const Counts& counts, int ordered,
-                           unsigned count) {
+__device__ __forceinline__ void add(const HalfKeys& order, const Counts& counts, int ordered,
+                                    unsigned count) {
   atomicAdd(counts.total + ordered, count);
   if (is_zero(order, static_cast<std::uint16_t>(ordered)))
     atomicAdd(counts.zeros + blockIdx.x, count);
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 
 // What the warps before this one have of `value`, which all lanes of a warp know, and all of them.
 // `scratch`: a word for each warp.
-__device__ inline WarpScan<unsigned> warps_below(unsigned value, unsigned* scratch) {
+__device__ __forceinline__ WarpScan<unsigned> warps_below(unsigned value, unsigned* scratch) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const int warp = static_cast<int>(threadIdx.x) / kLanes;
   if (lane == 0) scratch[warp] = value;
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(kThreads, 1) sum_counts(Counts counts) {
 
 // The value at a place of the result, which is among [low, high]: the last one to begin there or
 // before.
-__device__ inline int value_at(const unsigned* starts, unsigned place, int low, int high) {
+__device__ __forceinline__ int value_at(const unsigned* starts, unsigned place, int low, int high) {
   while (low < high) {
     const int middle = (low + high + 1) / 2;
     const unsigned begins = starts[middle];
