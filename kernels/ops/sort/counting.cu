@@ -11,7 +11,8 @@
 // A block counts in shared memory, two values to a word of 128 KiB. A round adds at most 2^15 to a
 // counter: whoever lifts one to 2^15 takes these off again and adds them to the count of all
 // blocks, so that no round begins beyond 2^15 - 1 or ends beyond 2^16 - 1. Counters of 32 bits do
-// not fit into shared memory, and in global memory each key would be an atomic in L2.
+// not fit into shared memory, and in global memory each key would be an atomic in L2. Where
+// a block may have only 64 KiB, two blocks read the same keys, and each counts half of the values.
 //
 // Zeros of both signs are equal and keep their order, which counts do not tell. Where both are
 // there, their stretch is written once more from the keys: 2 n bytes and 2 for each zero. Each
@@ -57,12 +58,15 @@ __device__ __forceinline__ void add(const HalfKeys& order, const Counts& counts,
     atomicAdd(counts.zeros + blockIdx.x, count);
 }
 
-// Block b counts the keys [b chunk, (b + 1) chunk).
+// Block (b, part) counts its part of the values among the keys [b chunk, (b + 1) chunk).
+template <int kParts>
 __global__ void __launch_bounds__(kThreads, 1)
     count_values(HalfKeys order, const std::uint16_t* keys, int n, int chunk, Counts counts) {
+  constexpr int kOwn = kValues / kParts;
   unsigned* const own = dynamic_shared<unsigned>();
   const auto thread = static_cast<int>(threadIdx.x);
-  for (int word = thread; word < kValues / 2; word += kThreads) own[word] = 0;
+  const int least = static_cast<int>(blockIdx.y) * kOwn;
+  for (int word = thread; word < kOwn / 2; word += kThreads) own[word] = 0;
   __syncthreads();
   const int first = static_cast<int>(blockIdx.x) * chunk, end = min(first + chunk, n);
   for (int begin = first; begin < end; begin += kRound) {
@@ -75,19 +79,21 @@ __global__ void __launch_bounds__(kThreads, 1)
     KG_UNROLL
     for (int i = 0; i < kKeys; ++i) {
       if (begin + i * kThreads + thread >= end) continue;
-      const int ordered = order.ordered(key[i]);
-      const int shift = ordered % 2 * 16;
-      const unsigned before = atomicAdd(own + ordered / 2, 1u << shift) >> shift & 0xffffu;
+      const int value = order.ordered(key[i]) - least;
+      if (kParts > 1 && (value < 0 || value >= kOwn)) continue;
+      const int shift = (value & 1) * 16;
+      const unsigned before = atomicAdd(own + (value >> 1), 1u << shift) >> shift & 0xffffu;
       if (before != kLifted - 1) continue;
-      atomicSub(own + ordered / 2, kLifted << shift);
-      add(order, counts, ordered, kLifted);
+      atomicSub(own + (value >> 1), kLifted << shift);
+      add(order, counts, least + value, kLifted);
     }
     __syncthreads();
   }
-  for (int word = thread; word < kValues / 2; word += kThreads) {
+  for (int word = thread; word < kOwn / 2; word += kThreads) {
     const unsigned both = own[word];
-    if ((both & 0xffffu) != 0) add(order, counts, 2 * word, both & 0xffffu);
-    if (both >> 16 != 0) add(order, counts, 2 * word + 1, both >> 16);
+    const int lower = least + 2 * word;
+    if ((both & 0xffffu) != 0) add(order, counts, lower, both & 0xffffu);
+    if (both >> 16 != 0) add(order, counts, lower + 1, both >> 16);
   }
 }
 
@@ -203,8 +209,6 @@ std::int64_t counting_words() {
 
 } // namespace
 
-bool counters_fit() { return device_properties().shared_bytes_per_block_optin >= kCounterBytes; }
-
 std::size_t counting_bytes() { return static_cast<std::size_t>(div_up(counting_words(), 4) * 16); }
 
 void sort_by_counting(HalfKeys order, const std::uint16_t* keys, std::uint16_t* sorted_keys, int n,
@@ -222,9 +226,11 @@ void sort_by_counting(HalfKeys order, const std::uint16_t* keys, std::uint16_t* 
   const auto chunk = static_cast<int>(div_up(n, blocks));
   const LaunchConfig each{
       .grid = static_cast<unsigned>(blocks), .block = kThreads, .stream = &stream};
+  const bool fits = device_properties().shared_bytes_per_block_optin >= kCounterBytes;
   LaunchConfig counting = each;
-  counting.shared_bytes = kCounterBytes;
-  launch(count_values, counting, order, keys, n, chunk, counts);
+  counting.grid.y = fits ? 1 : 2;
+  counting.shared_bytes = kCounterBytes / counting.grid.y;
+  launch(fits ? count_values<1> : count_values<2>, counting, order, keys, n, chunk, counts);
   launch(sum_counts, {.grid = 1, .block = kThreads, .stream = &stream}, counts);
   launch(expand_counts,
          {.grid = static_cast<unsigned>(div_up(n, kExpanded)),

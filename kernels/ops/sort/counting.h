@@ -12,9 +12,6 @@ namespace kg::sort {
 
 using HalfKeys = Floats<std::uint16_t>;
 
-// Whether a block of this device may have a counter for each value.
-bool counters_fit();
-
 // Bytes of device workspace that sort_by_counting needs, aligned to 16.
 std::size_t counting_bytes();
 

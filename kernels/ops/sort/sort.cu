@@ -106,7 +106,7 @@ constexpr std::int64_t kCountedFrom = 1 << 22; // keys; modelled, five launches 
 bool supports(Variant variant, std::size_t key_bytes, bool pairs, const Order& order) {
   if (variant != Variant::counting) return true;
   const bool all_bits = order.begin_bit == 0 && (order.end_bit == 0 || order.end_bit == 16);
-  return key_bytes == 2 && !pairs && all_bits && counters_fit();
+  return key_bytes == 2 && !pairs && all_bits;
 }
 
 Variant resolved(Variant variant, std::int64_t n, std::size_t key_bytes, bool pairs,
@@ -133,8 +133,8 @@ Variant run(const Arrays<T>& arrays, std::int64_t n, const Order& order, void* w
   const bool pairs = arrays.values != nullptr;
   variant = resolved(variant, n, sizeof(T), pairs, whole);
   require(supports(variant, sizeof(T), pairs, whole), [] {
-    return "sort: variant is counting, which takes keys of 16 bits without values, by all bits, on "
-           "a device with 128 KiB of shared memory for a block; pass automatic or onesweep";
+    return "sort: variant is counting, which takes keys of 16 bits without values, by all bits; "
+           "pass automatic or onesweep";
   });
   if (n == 0) return variant;
   require_workspace(workspace, workspace_bytes(n, sizeof(T), pairs, whole, variant));

@@ -50,7 +50,7 @@ struct Order {
 enum class Variant { automatic, naive, onesweep, counting };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::onesweep, Variant::counting};
 
-// Whether `variant` sorts a whole array of such keys on the device in use.
+// Whether `variant` sorts a whole array of such keys.
 bool supports(Variant variant, std::size_t key_bytes, bool pairs, const Order& order);
 
 // What runs where `variant` is asked for, of the whole and of segments: counting of 2^22 keys and

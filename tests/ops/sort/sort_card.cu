@@ -229,7 +229,7 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
   if (variant == "naive") return {{segmented ? "sort::naive_segments<" : "sort::naive<"}};
   if (variant == "counting")
     return {{"clear_words"},
-            {"sort::count_values"},
+            {"sort::count_values<"},
             {"sort::sum_counts"},
             {"sort::expand_counts"},
             {"sort::order_zeros"}};

@@ -8,8 +8,8 @@ import numpy as np
 from jax import lax
 
 from kernelgrade_peers.case import Case
-from kernelgrade_peers.registry import Unsupported
 from kernelgrade_peers.jax_ops.operation import Function, Inputs, Results, operation, wide
+from kernelgrade_peers.registry import Unsupported
 
 BITS = {8: jnp.int64, 4: jnp.int32, 2: jnp.int16, 1: jnp.int8}
 
