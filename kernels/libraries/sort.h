@@ -11,6 +11,12 @@ struct SortProblem {
   Dtype dtype = Dtype::f32;
   std::int64_t n = 0;
   bool pairs = false;
+  bool descending = false;
+  int begin_bit = 0, end_bit = 0; // of a key
+
+  bool all_bits() const {
+    return begin_bit == 0 && end_bit == 8 * static_cast<int>(size_of(dtype));
+  }
 };
 
 using SortVariant = VariantOf<void(const SortProblem&, const void*, void*, const std::int32_t*,

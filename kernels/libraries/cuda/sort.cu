@@ -10,20 +10,33 @@ namespace kg::vendor {
 namespace cub_device {
 namespace {
 
+// One of CUB's functions, each of which takes its storage, these arrays, and what the problem says.
+template <class Sort, class... Array>
+void sort_by(Sort sort, const SortProblem& problem, Stream& stream, Array*... arrays) {
+  with_storage(stream, [&](void* storage, std::size_t& bytes) {
+    KG_CHECK(sort(storage, bytes, arrays..., problem.n, problem.begin_bit, problem.end_bit,
+                  cuda::native(stream)));
+  });
+}
+
 template <class T>
 void radix_sort(const SortProblem& problem, const void* keys, void* sorted_keys,
                 const std::int32_t* values, std::int32_t* sorted_values, Stream& stream) {
-  constexpr int kBits = 8 * static_cast<int>(sizeof(T));
+  using Sort = cub::DeviceRadixSort;
+  const auto up = [](auto&&... x) { return Sort::SortKeys(x...); };
+  const auto down = [](auto&&... x) { return Sort::SortKeysDescending(x...); };
+  const auto pairs_up = [](auto&&... x) { return Sort::SortPairs(x...); };
+  const auto pairs_down = [](auto&&... x) { return Sort::SortPairsDescending(x...); };
   const auto* from = static_cast<const T*>(keys);
   auto* to = static_cast<T*>(sorted_keys);
-  with_storage(stream, [&](void* storage, std::size_t& bytes) {
-    if (problem.pairs)
-      KG_CHECK(cub::DeviceRadixSort::SortPairs(storage, bytes, from, to, values, sorted_values,
-                                               problem.n, 0, kBits, cuda::native(stream)));
-    else
-      KG_CHECK(cub::DeviceRadixSort::SortKeys(storage, bytes, from, to, problem.n, 0, kBits,
-                                              cuda::native(stream)));
-  });
+  if (problem.pairs && problem.descending)
+    sort_by(pairs_down, problem, stream, from, to, values, sorted_values);
+  else if (problem.pairs)
+    sort_by(pairs_up, problem, stream, from, to, values, sorted_values);
+  else if (problem.descending)
+    sort_by(down, problem, stream, from, to);
+  else
+    sort_by(up, problem, stream, from, to);
 }
 
 bool sort_supported(const SortProblem& problem) {

@@ -14,9 +14,10 @@ namespace {
 // Not thrust::less, for which Thrust sorts by digits: it then puts negative integers behind the
 // others.
 struct KeyBefore {
+  bool descending;
   template <class T>
   bool operator()(T a, T b) const {
-    return a < b;
+    return descending ? b < a : a < b;
   }
 };
 
@@ -27,14 +28,15 @@ void sort_copies(const SortProblem& problem, const void* keys, void* sorted_keys
   const auto* from = static_cast<const T*>(keys);
   auto* to = static_cast<T*>(sorted_keys);
   const std::int64_t n = problem.n;
+  const KeyBefore before{problem.descending};
   thrust::copy(thrust::device, from, from + n, to);
-  if (!problem.pairs) return thrust::stable_sort(thrust::device, to, to + n, KeyBefore{});
+  if (!problem.pairs) return thrust::stable_sort(thrust::device, to, to + n, before);
   thrust::copy(thrust::device, values, values + n, sorted_values);
-  thrust::stable_sort_by_key(thrust::device, to, to + n, sorted_values, KeyBefore{});
+  thrust::stable_sort_by_key(thrust::device, to, to + n, sorted_values, before);
 }
 
 bool sort_supported(const SortProblem& problem) {
-  return problem.dtype == Dtype::f32 || is_integer(problem.dtype);
+  return problem.all_bits() && (problem.dtype == Dtype::f32 || is_integer(problem.dtype));
 }
 
 void sort(const SortProblem& problem, const void* keys, void* sorted_keys,

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys as bits: what a key's place in the order is, as an unsigned number. Kernels are compiled for
-// words, not for types: what is between integers with a sign and those without is a number that
-// they are told.
+// Keys as ordered words: unsigned numbers that stand in the order of the keys. Kernels are compiled
+// for words, not for types: what is between integers with a sign and those without, and between
+// ascending and descending keys, is a number that they are told.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -16,58 +16,73 @@ namespace kg::sort {
 inline constexpr int kDigitBits = 8;
 inline constexpr int kDigits = 1 << kDigitBits;
 
-// Integers begin at the least one. `sign`: the sign's bit, 0 where there is none.
+// Of integers the least one is 0. `flip`: the sign's bit, if any; all bits where keys descend.
 template <class W>
 struct Integers {
   using Word = W;
-  W sign;
+  W flip;
 
-  __device__ W place(W bits) const { return static_cast<W>(bits ^ sign); }
-  __device__ W last() const { return static_cast<W>(~sign); } // nothing is behind it
+  __device__ W ordered(W bits) const { return static_cast<W>(bits ^ flip); }
+  __device__ W bits(W ordered) const { return static_cast<W>(ordered ^ flip); }
+  __device__ W rank(W ordered) const { return ordered; }
 };
 
-// Of floats the magnitude counts upwards from the middle, or downwards where they are negative, so
-// that both zeros have one place.
+// Of floats the magnitude counts upwards from the middle, or downwards where they are negative.
+// Zeros of both signs are neighbours there, in either direction, and of one rank.
 template <class W>
 struct Floats {
   using Word = W;
-  static constexpr int kSign = 8 * sizeof(W) - 1;
+  W flip;
+  static constexpr int kSignBit = 8 * sizeof(W) - 1;
+  static constexpr W kMiddle = W{1} << kSignBit;
 
-  __device__ W place(W bits) const {
-    const auto negative = static_cast<W>(0 - (bits >> kSign)); // all ones, or 0
-    const auto magnitude = static_cast<W>(bits & ~(W{1} << kSign));
-    return static_cast<W>((magnitude ^ negative) - negative + (W{1} << kSign));
+  __device__ W ordered(W bits) const {
+    const auto negative = static_cast<W>(0 - (bits >> kSignBit)); // all ones, or 0
+    return static_cast<W>(bits ^ (negative | kMiddle) ^ flip);
   }
-  __device__ W last() const { return static_cast<W>(~(W{1} << kSign)); }
+  __device__ W bits(W ordered) const {
+    const auto upwards = static_cast<W>(ordered ^ flip);
+    const auto negative = static_cast<W>((upwards >> kSignBit) - 1);
+    return static_cast<W>(upwards ^ (negative | kMiddle));
+  }
+  __device__ W rank(W ordered) const { return ordered == kMiddle - 1 ? kMiddle : ordered; }
 };
 
 template <class Keys>
 using Word = typename Keys::Word;
-template <class Keys>
-inline constexpr int kPasses = static_cast<int>(sizeof(Word<Keys>));
+
+// The bits [shift, shift + kDigitBits) of a word, or as many of them as `mask` has.
+struct Digit {
+  int shift;
+  unsigned mask;
+};
 
 template <class Keys>
-__device__ __forceinline__ int digit_of(const Keys& order, Word<Keys> bits, int pass) {
-  return static_cast<int>(order.place(bits) >> (pass * kDigitBits)) & (kDigits - 1);
+__device__ __forceinline__ unsigned digit_of(const Keys& keys, Word<Keys> ordered, Digit digit) {
+  return static_cast<unsigned>(keys.rank(ordered) >> digit.shift) & digit.mask;
 }
 
-// Whether the key at j stands before that at i.
+// Whether the key at j stands before that at i. `mask`: the bits that count.
 template <class Keys>
-__device__ __forceinline__ bool comes_before(const Keys& order, Word<Keys> at_j, std::int64_t j,
-                                             Word<Keys> at_i, std::int64_t i) {
-  const Word<Keys> other = order.place(at_j), own = order.place(at_i);
+__device__ __forceinline__ bool comes_before(const Keys& keys, Word<Keys> mask, Word<Keys> at_j,
+                                             std::int64_t j, Word<Keys> at_i, std::int64_t i) {
+  const auto other = static_cast<Word<Keys>>(keys.rank(keys.ordered(at_j)) & mask);
+  const auto own = static_cast<Word<Keys>>(keys.rank(keys.ordered(at_i)) & mask);
   return other < own || (other == own && j < i);
 }
 
 // Calls body(keys) with what the keys of type T are.
 template <class T, class Body>
-auto with_keys(Body body) {
+auto with_keys(bool descending, Body body) {
+  using W = std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                               std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+  auto flip = static_cast<W>(descending ? ~W{0} : W{0});
   if constexpr (std::is_integral_v<T>) {
-    using W = std::make_unsigned_t<T>;
-    constexpr int kSign = 8 * sizeof(W) - 1;
-    return body(Integers<W>{std::is_signed_v<T> ? static_cast<W>(W{1} << kSign) : W{0}});
+    constexpr W kSign = W{1} << (8 * sizeof(W) - 1);
+    flip ^= std::is_signed_v<T> ? kSign : W{0};
+    return body(Integers<W>{flip});
   } else {
-    return body(Floats<std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>>{});
+    return body(Floats<W>{flip});
   }
 }
 

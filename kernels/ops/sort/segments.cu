@@ -19,7 +19,7 @@
 #include "runtime/preconditions.h"
 
 #include <algorithm>
-#include <string>
+#include <bit>
 
 namespace kg::sort {
 
@@ -43,7 +43,7 @@ __device__ inline std::int32_t segment_of(const Segments& segments, std::int64_t
 // One thread per key, which counts those of its segment that come before it.
 template <class Keys>
 __global__ void __launch_bounds__(kThreads)
-    naive_segments(Keys order, const Word<Keys>* keys, Word<Keys>* sorted_keys,
+    naive_segments(Keys order, Word<Keys> mask, const Word<Keys>* keys, Word<Keys>* sorted_keys,
                    const std::int32_t* values, std::int32_t* sorted_values, std::int64_t n,
                    Segments segments) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kThreads)
   std::int64_t to = first;
   for (std::int64_t j = first; j < behind; ++j) {
     const Word<Keys> other = keys[j];
-    if (comes_before(order, other, j, own, i)) ++to;
+    if (comes_before(order, mask, other, j, own, i)) ++to;
   }
   sorted_keys[to] = own;
   if (values != nullptr) {
@@ -95,27 +95,27 @@ namespace {
 // Bytes of n words of 32 bits.
 std::int64_t words_of(std::int64_t n) { return div_up(n * 4, 16) * 16; }
 
-// Of either sort.
-template <class T>
-std::size_t bytes_of_sorts(std::int64_t n) {
-  return std::max(workspace_bytes<T>(n, true, Variant::onesweep),
-                  workspace_bytes<std::int32_t>(n, true, Variant::onesweep));
+// Of the numbers of so many segments.
+Order order_of_segments(std::int64_t count) {
+  const auto last = static_cast<std::uint64_t>(std::max<std::int64_t>(count - 1, 1));
+  return {.end_bit = static_cast<int>(std::bit_width(last))};
 }
 
 template <class T>
-void sort_twice(const Arrays<T>& arrays, std::int64_t n, const Segments& segments, void* workspace,
-                LaunchConfig each, Stream& stream) {
+void sort_twice(const Arrays<T>& arrays, std::int64_t n, const Segments& segments,
+                const Order& order, void* workspace, LaunchConfig each, Stream& stream) {
   auto* const sorted = static_cast<std::int32_t*>(workspace); // numbers, then those by segment
   std::int32_t* const numbers = sorted + words_of(n) / 4;
   std::int32_t* const found = numbers + words_of(n) / 4;
   std::int32_t* const in_order = found + words_of(n) / 4;
   void* const of_sorts = in_order + words_of(n) / 4;
   launch(count_up, each, sorted, n);
-  run<T>({arrays.keys, arrays.sorted_keys, sorted, numbers}, n, of_sorts, Variant::onesweep,
+  run<T>({arrays.keys, arrays.sorted_keys, sorted, numbers}, n, order, of_sorts, Variant::onesweep,
          stream);
   launch(find_segments, each, numbers, found, n, segments);
-  run<std::int32_t>({found, in_order, numbers, sorted}, n, of_sorts, Variant::onesweep, stream);
-  with_keys<T>([&]<class Keys>(Keys) {
+  run<std::int32_t>({found, in_order, numbers, sorted}, n, order_of_segments(segments.count),
+                    of_sorts, Variant::onesweep, stream);
+  with_keys<T>(false, [&]<class Keys>(Keys) {
     launch(fetch<Word<Keys>>, each, sorted, reinterpret_cast<const Word<Keys>*>(arrays.keys),
            reinterpret_cast<Word<Keys>*>(arrays.sorted_keys), arrays.values, arrays.sorted_values,
            n);
@@ -124,17 +124,24 @@ void sort_twice(const Arrays<T>& arrays, std::int64_t n, const Segments& segment
 
 } // namespace
 
-template <class T>
-std::size_t segments_workspace_bytes(std::int64_t n, Variant variant) {
-  if (resolved(variant) == Variant::naive || n == 0) return 0;
-  return static_cast<std::size_t>(4 * words_of(n)) + bytes_of_sorts<T>(n);
+std::size_t segments_workspace_bytes(std::int64_t n, std::size_t key_bytes, std::int64_t segments,
+                                     const Order& order, Variant variant) {
+  if (variant == Variant::naive || n == 0) return 0;
+  return static_cast<std::size_t>(4 * words_of(n)) +
+         std::max(workspace_bytes(n, key_bytes, true, order, Variant::onesweep),
+                  workspace_bytes(n, sizeof(std::int32_t), true, order_of_segments(segments),
+                                  Variant::onesweep));
 }
 
 template <class T>
 Variant run_segments(const Arrays<T>& arrays, std::int64_t n, const Segments& segments,
-                     void* workspace, Variant variant, Stream& stream) {
-  variant = resolved(variant);
+                     const Order& order, void* workspace, Variant variant, Stream& stream) {
+  variant = resolved_of_segments(variant);
+  require(variant != Variant::counting, [] {
+    return "sort: variant is counting, which does not take segments; pass automatic or onesweep";
+  });
   require_arrays(arrays, n);
+  const Order whole = checked_order(order, sizeof(T));
   require_segments("sort", segments, n);
   if (n == 0) return variant;
   require_apart("sort: offsets", segments.offsets, segments.bytes(), "sorted_keys",
@@ -142,41 +149,34 @@ Variant run_segments(const Arrays<T>& arrays, std::int64_t n, const Segments& se
   if (arrays.values != nullptr)
     require_apart("sort: offsets", segments.offsets, segments.bytes(), "sorted_values",
                   arrays.sorted_values, 4 * n);
-  const std::size_t needed = segments_workspace_bytes<T>(n, variant);
-  require(needed == 0 || workspace != nullptr,
-          "sort: workspace is null; pass segments_workspace_bytes() = " + std::to_string(needed) +
-              " bytes of device memory");
+  require_workspace(workspace,
+                    segments_workspace_bytes(n, sizeof(T), segments.count, whole, variant));
   const LaunchConfig each{
       .grid = static_cast<unsigned>(div_up(n, kThreads)), .block = kThreads, .stream = &stream};
   if (variant == Variant::onesweep) {
-    sort_twice(arrays, n, segments, workspace, each, stream);
+    sort_twice(arrays, n, segments, whole, workspace, each, stream);
     return variant;
   }
-  with_keys<T>([&]<class Keys>(Keys order) {
-    launch(naive_segments<Keys>, each, order, reinterpret_cast<const Word<Keys>*>(arrays.keys),
+  with_keys<T>(order.descending, [&]<class Keys>(Keys keys) {
+    launch(naive_segments<Keys>, each, keys, mask_of<Word<Keys>>(whole),
+           reinterpret_cast<const Word<Keys>*>(arrays.keys),
            reinterpret_cast<Word<Keys>*>(arrays.sorted_keys), arrays.values, arrays.sorted_values,
            n, segments);
   });
   return variant;
 }
 
-template std::size_t segments_workspace_bytes<float>(std::int64_t, Variant);
-template std::size_t segments_workspace_bytes<f16>(std::int64_t, Variant);
-template std::size_t segments_workspace_bytes<bf16>(std::int64_t, Variant);
-template std::size_t segments_workspace_bytes<std::int32_t>(std::int64_t, Variant);
-template std::size_t segments_workspace_bytes<std::uint32_t>(std::int64_t, Variant);
-template std::size_t segments_workspace_bytes<std::int64_t>(std::int64_t, Variant);
-template Variant run_segments(const Arrays<float>&, std::int64_t, const Segments&, void*, Variant,
-                              Stream&);
-template Variant run_segments(const Arrays<f16>&, std::int64_t, const Segments&, void*, Variant,
-                              Stream&);
-template Variant run_segments(const Arrays<bf16>&, std::int64_t, const Segments&, void*, Variant,
-                              Stream&);
-template Variant run_segments(const Arrays<std::int32_t>&, std::int64_t, const Segments&, void*,
-                              Variant, Stream&);
-template Variant run_segments(const Arrays<std::uint32_t>&, std::int64_t, const Segments&, void*,
-                              Variant, Stream&);
-template Variant run_segments(const Arrays<std::int64_t>&, std::int64_t, const Segments&, void*,
-                              Variant, Stream&);
+template Variant run_segments(const Arrays<float>&, std::int64_t, const Segments&, const Order&,
+                              void*, Variant, Stream&);
+template Variant run_segments(const Arrays<f16>&, std::int64_t, const Segments&, const Order&,
+                              void*, Variant, Stream&);
+template Variant run_segments(const Arrays<bf16>&, std::int64_t, const Segments&, const Order&,
+                              void*, Variant, Stream&);
+template Variant run_segments(const Arrays<std::int32_t>&, std::int64_t, const Segments&,
+                              const Order&, void*, Variant, Stream&);
+template Variant run_segments(const Arrays<std::uint32_t>&, std::int64_t, const Segments&,
+                              const Order&, void*, Variant, Stream&);
+template Variant run_segments(const Arrays<std::int64_t>&, std::int64_t, const Segments&,
+                              const Order&, void*, Variant, Stream&);
 
 } // namespace kg::sort

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys in order, and the values beside them, of the whole or of each segment: keys_n5,
-// pairs_n50_segments7. Sorts are stable, so that each result has one right place.
+// Keys in order, and the values beside them. Sorts are stable, so that each result has one right
+// place.
 #include "ops/sort/sort.h"
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 
 #include "libraries/sort.h"
 #include "tests/contract/card.h"
-#include "tests/contract/samples.h"
-#include "tests/contract/segments.h"
-#include "tests/contract/shape_grammar.h"
-#include "tests/oracle/fills.h"
+#include "tests/ops/sort/problems.h"
+#include "tests/ops/sort/samples.h"
 #include "tests/oracle/numbers.h"
 
 namespace kg::card {
 namespace {
+
+using namespace sort_problems;
 
 template <class Function>
 auto dispatch_sorted(Dtype dtype, Function function) {
@@ -27,42 +27,6 @@ auto dispatch_sorted(Dtype dtype, Function function) {
   if (dtype == Dtype::u32) return function.template operator()<std::uint32_t>();
   if (dtype == Dtype::i64) return function.template operator()<std::int64_t>();
   return dispatch(dtype, function);
-}
-
-struct Keys {
-  bool pairs;
-  std::int64_t n, segments; // 0: without
-};
-ShapeGrammar<Keys> grammar() {
-  return ShapeGrammar<Keys>()
-      .one_of(&Keys::pairs, {{"keys", false}, {"pairs", true}})
-      .number("n", &Keys::n)
-      .number("segments", &Keys::segments, 0);
-}
-bool has_pairs(const Problem& problem) { return problem.parameters.as<Keys>().pairs; }
-bool is_segmented(const Problem& problem) { return problem.parameters.as<Keys>().segments > 0; }
-
-Problem problem(Dtype dtype, const Shape& shape) {
-  const Keys parameters = grammar().parse(shape);
-  const bool pairs = parameters.pairs;
-  const std::int64_t n = parameters.n, count = parameters.segments;
-  const Work work =
-      dispatch_sorted(dtype, [&]<class T>() { return sort::work<T>(n, pairs, count); });
-  Problem result{dtype, shape.text(), work, 0};
-  result.parameters = parameters;
-  result.inputs = {{"keys", dtype, {n}}};
-  result.outputs = {{"sorted_keys", dtype, {n}}};
-  if (pairs) {
-    result.inputs.push_back({"values", Dtype::i32, {n}});
-    result.inputs[1].element = [](std::int64_t i) { return static_cast<std::uint64_t>(i); };
-    result.outputs.push_back({"sorted_values", Dtype::i32, {n}});
-  }
-  if (count > 0) {
-    result.inputs.push_back(offsets_of_segments(n, count));
-    result.calling = {pairs ? "pairs_segments" : "keys_segments",
-                      {{"n", {n}}, {"segments", {count}}}};
-  }
-  return result;
 }
 
 constexpr auto kRun = [](const Call& call, sort::Variant variant, Stream& stream) {
@@ -78,17 +42,27 @@ constexpr auto kRun = [](const Call& call, sort::Variant variant, Stream& stream
       return bytes > 0 ? call.workspace(bytes) : nullptr;
     };
     const std::int64_t sized = std::max<std::int64_t>(n, 0);
-    if (is_segmented(call.problem()))
-      return sort::run_segments(
-          arrays, n, {call.in<std::int32_t>("offsets"), call.extent("offsets", 0) - 1},
-          workspace(sort::segments_workspace_bytes<T>(sized, variant)), variant, stream);
-    return sort::run(arrays, n, workspace(sort::workspace_bytes<T>(sized, pairs, variant)), variant,
-                     stream);
+    const sort::Order order = order_by(keys_of(call.problem()));
+    if (!is_segmented(call.problem()))
+      return sort::run(arrays, n, order,
+                       workspace(sort::workspace_bytes(sized, sizeof(T), pairs, order, variant)),
+                       variant, stream);
+    const Segments segments{call.in<std::int32_t>("offsets"), call.extent("offsets", 0) - 1};
+    return sort::run_segments(
+        arrays, n, segments, order,
+        workspace(sort::segments_workspace_bytes(sized, sizeof(T), segments.count, order, variant)),
+        variant, stream);
   });
 };
 
 vendor::SortProblem vendor_problem(const Problem& problem) {
-  return {problem.dtype, problem.inputs[0].extents[0], has_pairs(problem)};
+  const Keys& keys = keys_of(problem);
+  return {.dtype = problem.dtype,
+          .n = problem.inputs[0].extents[0],
+          .pairs = keys.pairs,
+          .descending = keys.descending,
+          .begin_bit = static_cast<int>(keys.begin),
+          .end_bit = static_cast<int>(end_of(problem.dtype, keys))};
 }
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -100,8 +74,8 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
                of("sorted_values"), stream);
 }
 
-// Where a key stands: NaN outside of the numbers, by sign and payload. Of an i64 a double holds too
-// little.
+// Where a key stands among all: NaN outside of the numbers, by sign and payload. Of an i64 a double
+// holds too little.
 std::pair<double, std::int64_t> rank_of(Dtype dtype, std::uint64_t bits) {
   if (dtype == Dtype::i64) return {0, std::bit_cast<std::int64_t>(bits)};
   const double value = test::decode(dtype, bits);
@@ -112,17 +86,31 @@ std::pair<double, std::int64_t> rank_of(Dtype dtype, std::uint64_t bits) {
   return (bits & sign) != 0 ? std::pair{-infinity, -payload} : std::pair{infinity, payload};
 }
 
-// The places of the keys, in order. offset(s) is where segment s of `count` begins.
+// The same by some of the bits of its ordered word (ops/sort/sort.h).
+std::pair<double, std::int64_t> rank_of(Dtype dtype, std::uint64_t bits, const Keys& keys) {
+  if (has_all_bits(keys)) return rank_of(dtype, bits);
+  const std::uint64_t sign = std::uint64_t{1} << (bits_of(dtype) - 1);
+  std::uint64_t ordered = dtype == Dtype::u32 ? bits : bits ^ sign;
+  if (!is_integer(dtype) && bits > sign) ordered = 2 * sign - 1 - bits;
+  if (!is_integer(dtype) && bits % sign == 0) ordered = keys.descending ? sign - 1 : sign;
+  const std::uint64_t range = std::uint64_t{1} << (end_of(dtype, keys) - keys.begin);
+  return {0, static_cast<std::int64_t>((ordered >> keys.begin) % range)};
+}
+
+// The places of the keys of a problem, in order. offset(s) is where segment s of `count` begins.
 template <class Offset>
-std::vector<std::int64_t> order_of(Dtype dtype, const std::vector<std::uint64_t>& keys,
+std::vector<std::int64_t> order_of(const Problem& problem, const std::vector<std::uint64_t>& keys,
                                    std::int64_t count, Offset offset) {
   std::vector<std::pair<double, std::int64_t>> ranks;
-  for (const std::uint64_t key : keys) ranks.push_back(rank_of(dtype, key));
+  for (const std::uint64_t key : keys)
+    ranks.push_back(rank_of(problem.dtype, key, keys_of(problem)));
   std::vector<std::int64_t> order(keys.size());
   std::iota(order.begin(), order.end(), 0);
+  const bool descending = keys_of(problem).descending;
   for (std::int64_t segment = 0; segment < count; ++segment)
     std::stable_sort(order.begin() + offset(segment), order.begin() + offset(segment + 1),
                      [&](std::int64_t a, std::int64_t b) {
+                       if (descending) std::swap(a, b);
                        return ranks[static_cast<std::size_t>(a)] <
                               ranks[static_cast<std::size_t>(b)];
                      });
@@ -133,8 +121,8 @@ std::vector<std::int64_t> order_of(Dtype dtype, const std::vector<std::uint64_t>
 std::vector<std::int64_t> order_of(const Problem& problem, const std::vector<std::uint64_t>& keys,
                                    const Elements& offsets) {
   if (!is_segmented(problem))
-    return order_of(problem.dtype, keys, 1, [&](std::int64_t s) { return s * std::ssize(keys); });
-  return order_of(problem.dtype, keys, problem.tensor("offsets").size() - 1,
+    return order_of(problem, keys, 1, [&](std::int64_t s) { return s * std::ssize(keys); });
+  return order_of(problem, keys, problem.tensor("offsets").size() - 1,
                   [&](std::int64_t s) { return static_cast<std::int64_t>(offsets(s)); });
 }
 
@@ -169,15 +157,16 @@ std::vector<std::uint64_t> encoded(Dtype dtype, const Elements& keys, std::int64
   return bits;
 }
 
-// The places of n keys in order, which is that of one period, each key as often as it is there.
-std::vector<std::int64_t> order_of_repeated(Dtype dtype, const Elements& keys, std::int64_t n) {
+// The places of the keys in order, which is that of one period, each key as often as it is there.
+std::vector<std::int64_t> order_of_repeated(const Problem& problem, const Elements& keys) {
+  const std::int64_t n = problem.inputs[0].size();
   const std::int64_t period = keys.period > 0 ? std::min(keys.period, n) : n;
-  const std::vector<std::uint64_t> once = encoded(dtype, keys, 0, period);
+  const std::vector<std::uint64_t> once = encoded(problem.dtype, keys, 0, period);
   const auto rank = [&](std::int64_t i) {
-    return rank_of(dtype, once[static_cast<std::size_t>(i)]);
+    return rank_of(problem.dtype, once[static_cast<std::size_t>(i)], keys_of(problem));
   };
   const std::vector<std::int64_t> sorted =
-      order_of(dtype, once, 1, [&](std::int64_t s) { return s * period; });
+      order_of(problem, once, 1, [&](std::int64_t s) { return s * period; });
   std::vector<std::int64_t> order;
   order.reserve(static_cast<std::size_t>(n));
   for (auto equal = sorted.begin(); equal != sorted.end();) {
@@ -202,8 +191,8 @@ std::vector<std::int64_t> order_within(const Problem& problem, std::int64_t firs
     const auto size = static_cast<std::int64_t>(offsets(s + 1)) - begin;
     if (begin + size <= first || begin >= first + count) continue;
     std::int64_t result = begin;
-    for (const std::int64_t i : order_of(problem.dtype, encoded(problem.dtype, keys, begin, size),
-                                         1, [&](std::int64_t part) { return part * size; })) {
+    for (const std::int64_t i : order_of(problem, encoded(problem.dtype, keys, begin, size), 1,
+                                         [&](std::int64_t part) { return part * size; })) {
       if (result >= first && result < first + count) order.push_back(begin + i);
       ++result;
     }
@@ -219,8 +208,7 @@ std::vector<std::int64_t> timed_order(const Problem& problem, std::int64_t first
   static std::string sorted;
   static std::vector<std::int64_t> order;
   const std::string id = std::string(name(problem.dtype)) + problem.shape;
-  if (sorted != id)
-    order = order_of_repeated(problem.dtype, values("keys"), problem.inputs[0].size());
+  if (sorted != id) order = order_of_repeated(problem, values("keys"));
   sorted = id;
   return {order.begin() + first, order.begin() + first + count};
 }
@@ -239,78 +227,26 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
   if (problem.output_size() == 0) return {};
   const bool segmented = is_segmented(problem);
   if (variant == "naive") return {{segmented ? "sort::naive_segments<" : "sort::naive<"}};
+  if (variant == "counting")
+    return {{"clear_words"},
+            {"sort::count_values<"},
+            {"sort::sum_counts"},
+            {"sort::expand_counts"},
+            {"sort::order_zeros"}};
   std::vector<std::vector<std::string>> names;
   const auto add_sort = [&](std::size_t passes) {
     names.insert(names.end(), {{"clear_words"}, {"sort::count_digits<"}});
-    for (std::size_t pass = 0; pass < passes; ++pass)
-      names.insert(names.end(), {{"clear_words"}, {"sort::onesweep<"}});
+    names.insert(names.end(), passes, {"sort::onesweep<"});
   };
   if (segmented) names.push_back({"sort::count_up"});
-  add_sort(size_of(problem.dtype));
+  const Keys& keys = keys_of(problem);
+  add_sort(static_cast<std::size_t>((end_of(problem.dtype, keys) - keys.begin + 7) / 8));
   if (!segmented) return names;
   names.push_back({"sort::find_segments"});
-  add_sort(4);
+  const std::int64_t segments = problem.tensor("offsets").size() - 1;
+  add_sort(segments <= 256 ? 1 : segments <= 65536 ? 2 : 3);
   names.push_back({"sort::fetch<"});
   return names;
-}
-
-std::vector<std::string> shapes(const std::vector<std::int64_t>& lengths,
-                                std::int64_t segments = 0) {
-  std::vector<std::string> each;
-  for (const std::int64_t n : lengths)
-    each.push_back("n" + std::to_string(n) +
-                   (segments > 0 ? "_segments" + std::to_string(segments) : ""));
-  return in_each_form({"keys", "pairs"}, each);
-}
-
-// In order, in reverse, all alike, few different: what is alike keeps its order.
-std::vector<Sample> exact_samples(Dtype dtype) {
-  constexpr std::int64_t kCount = 2777;
-  std::vector<double> rising(kCount), alike(kCount, 3), few(kCount);
-  for (std::int64_t i = 0; i < kCount; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const int below = dtype == Dtype::u32 ? 0 : 1;
-    rising[at] = static_cast<double>(i / 12 - 100 * below);
-    few[at] = static_cast<double>(i * 7919 % 5 - 2 * below);
-  }
-  const std::vector<double> falling(rising.rbegin(), rising.rend());
-  std::vector<Sample> samples;
-  for (const std::vector<double>& keys : {rising, falling, alike, few})
-    for (const std::string& shape : shapes({kCount})) {
-      samples.push_back({"keys", shape, {{"keys", values(dtype, keys)}}});
-      samples.back().may_be_vacuous = true;
-    }
-  return samples;
-}
-
-// NaN, infinities and zeros; of integers the ends of the ranges, with a sign and without, 0, and
-// numbers that differ in one bit alone of each digit.
-std::vector<std::uint64_t> special_keys(Dtype dtype) {
-  std::vector<std::uint64_t> keys;
-  if (!is_integer(dtype)) {
-    for (const test::SpecialValue& special : test::special_values(dtype))
-      keys.push_back(special.bits);
-    return keys;
-  }
-  const std::uint64_t all = test::poison_bits(dtype), sign = all - all / 2;
-  keys = {all, 0, 1, sign, sign - 1, sign + 1, all - 1};
-  for (std::size_t byte = 0; byte < size_of(dtype); ++byte)
-    for (const std::uint64_t digit : {0x5A, 0x5B, 0xDA, 0x80, 0x7F, 0xFF})
-      keys.push_back(digit << (8 * byte));
-  return keys;
-}
-
-// Each three times, in turns.
-std::vector<Sample> special_samples(Dtype dtype) {
-  const std::vector<std::uint64_t> once = special_keys(dtype);
-  std::vector<std::uint64_t> keys;
-  for (int turn = 0; turn < 3; ++turn) keys.insert(keys.end(), once.begin(), once.end());
-  std::vector<Sample> samples;
-  for (const std::string& shape : shapes({std::ssize(keys)})) {
-    samples.push_back({"special", shape, {{"keys", bits(dtype, keys)}}});
-    samples.back().may_be_vacuous = true;
-  }
-  return samples;
 }
 
 bool is_small(const Problem& problem) { return problem.inputs[0].size() <= 4096; }
@@ -322,18 +258,31 @@ Card sort_card() {
   card.problem = problem;
   card.forms = {"keys", "pairs"};
   run_by(card, sort::kVariants, kRun);
-  for (Variant& each : card.variants)
+  for (Variant& each : card.variants) {
+    each.supports = [variant = enumerator_of(sort::kVariants, each.name)](const Problem& p) {
+      if (is_segmented(p)) return variant != sort::Variant::counting;
+      return sort::supports(variant, size_of(p.dtype), has_pairs(p), order_by(keys_of(p)));
+    };
+    if (each.name == "counting") each.dtypes = {Dtype::f16, Dtype::bf16}, each.forms = {"keys"};
     if (each.name == "naive") { // takes the square of n
       each.tried = each.listed = is_small;
       each.sequence = [](const Problem& p) { return p.inputs[0].size(); };
     }
+  }
+  card.resolved = [](const Problem& p) {
+    constexpr auto kAutomatic = sort::Variant::automatic;
+    return name(is_segmented(p) ? sort::resolved_of_segments(kAutomatic)
+                                : sort::resolved(kAutomatic, p.inputs[0].size(), size_of(p.dtype),
+                                                 has_pairs(p), order_by(keys_of(p))));
+  };
   card.vendors = {[](const Problem& p) {
                     return is_segmented(p) ? std::vector<std::string_view>()
                                            : names(vendor::sort_table, vendor_problem(p));
                   },
                   run_vendor};
   card.vendors.on_host = [](const Problem& p) {
-    return is_segmented(p) ? std::set<std::string_view>() : std::set<std::string_view>{"thrust"};
+    return is_segmented(p) || !has_all_bits(keys_of(p)) ? std::set<std::string_view>()
+                                                        : std::set<std::string_view>{"thrust"};
   };
   card.references = references;
   card.elements = elements;
@@ -341,21 +290,31 @@ Card sort_card() {
   card.exact_samples = exact_samples;
   card.random_samples = [](Dtype) {
     std::vector<Sample> samples;
-    for (const std::string& shape : shapes({3072 * 3 + 41})) samples.push_back({"normal", shape});
+    for (const std::string& shape : shapes({7296 * 2 + 41})) samples.push_back({"normal", shape});
+    samples.push_back({"normal", "pairs_n9001_descending_begin3"});
+    samples.push_back({"entropy", "pairs_n9001_entropy0.201"});
+    samples.back().vacuous_outputs = {"sorted_keys"}; // most are 0
     return samples;
   };
   card.special_samples = special_samples;
   card.usual = [](Dtype) {
     std::vector<std::string> result = shapes({1500});
-    result.push_back("pairs_n1500_segments7");
+    result.insert(result.end(), {"pairs_n1500_segments7", "pairs_n1500_descending",
+                                 "keys_n1500_descending_begin5_end12",
+                                 "pairs_n1500_segments7_descending_begin2_end15"});
     return result;
   };
   card.sizes = [](Dtype dtype) {
-    const std::int64_t tile = size_of(dtype) == 8 ? 2048 : 3072;
-    std::vector<std::string> result = shapes({1, 2, 31, 33, 511, 513, tile - 1, tile, tile + 1});
+    const std::size_t bytes = size_of(dtype);
+    const std::int64_t keys = 384 * (bytes == 8 ? 10 : 19); // of a tile, and of one of pairs
+    const std::int64_t pairs = 384 * (bytes == 8 ? 7 : bytes == 4 ? 11 : 14);
+    std::vector<std::string> result = shapes({1, 2, 31, 33, 511, 513, pairs - 1, pairs, pairs + 1});
+    for (const std::int64_t n : {keys - 1, keys, keys + 1})
+      result.push_back("keys_n" + std::to_string(n));
     result.insert(result.end(),
                   {"keys_n1_segments2", "keys_n300_segments1", "keys_n300_segments301",
-                   "pairs_n40_segments1000", "pairs_n3100_segments30"});
+                   "pairs_n40_segments1000", "pairs_n3100_segments30", "keys_n600_segments70000",
+                   "keys_n513_end1", "keys_n513_end9", "pairs_n513_descending_begin8"});
     return result;
   };
   card.misaligned = [](Dtype) { return shapes({700}); };
@@ -367,12 +326,22 @@ Card sort_card() {
   };
   card.kernels = kernels;
   card.kind_on_host = kg::Kind::sync; // on the executor a warp's matches cost more than its loads
-  card.timed_on_host = {
-      {"keys_n1024", true}, {"pairs_n1024"}, {"pairs_n12288"}, {"keys_n2048_segments50"}};
+  card.timed_on_host = {{"keys_n1024", true},
+                        {"pairs_n1024"},
+                        {"pairs_n12288"},
+                        {"keys_n2048_segments50"},
+                        {"pairs_n12288_descending"},
+                        {"keys_n12288_end8"},
+                        {"keys_n12288_entropy0.544"}};
   card.timed_on_gpu = {{"keys_n65536"},
                        {"keys_n67108864", true},
                        {"pairs_n67108864"},
-                       {"keys_n67108864_segments100000"}};
+                       {"keys_n67108864_segments100000"},
+                       {"pairs_n67108864_descending"},
+                       {"keys_n67108864_end8"},
+                       {"keys_n67108864_entropy1.000"},
+                       {"keys_n67108864_entropy0.544"},
+                       {"keys_n67108864_entropy0.201"}};
   return card;
 }
 

@@ -9,6 +9,7 @@ from jax import lax
 
 from kernelgrade_peers.case import Case
 from kernelgrade_peers.jax_ops.operation import Function, Inputs, Results, operation, wide
+from kernelgrade_peers.registry import Unsupported
 
 BITS = {8: jnp.int64, 4: jnp.int32, 2: jnp.int16, 1: jnp.int8}
 
@@ -51,6 +52,8 @@ def scan(case: Case) -> Function:
 def sort(case: Case) -> Function:
     n = case.inputs["keys"].extents[0]
     names = [name for name in ("keys", "values") if name in case.inputs]
+    if "descending" in case.words() or case.number("begin", 0) or case.number("end", 0):
+        raise Unsupported("lax.sort is ascending, and compares all bits of a key")
 
     def ordered(t: Inputs) -> Results:
         operands = [t[name] for name in names]

@@ -62,13 +62,15 @@ def segmented_sum(t: Inputs) -> Results:
 @operation()
 def sort(case: Case) -> Function:
     n, pairs, segmented = case.inputs["keys"].extents[0], "values" in case.inputs, "offsets" in case.inputs
-    unsigned = case.dtype == "u32"
+    unsigned, descending = case.dtype == "u32", "descending" in case.words()
+    if case.number("begin", 0) or case.number("end", 0):
+        raise Unsupported("torch.sort compares all bits of a key")
 
     def signed(keys: Tensor) -> Tensor:  # there is no sort of u32: the order of i32 with the highest bit flipped
         return keys.view(torch.int32) ^ -(2**31) if unsigned else keys
 
     def sorted_by_key(t: Inputs) -> Results:
-        keys, order = torch.sort(signed(t["keys"]), stable=True)
+        keys, order = torch.sort(signed(t["keys"]), stable=True, descending=descending)
         if segmented:
             order = order[torch.sort(segment_of_each(t, n)[order], stable=True).indices]
             keys = signed(t["keys"])[order]
