@@ -152,6 +152,32 @@ TEST(CudnnGraphs, CudnnHasEnginesForAttentionOnAnH200) {
   }
 }
 
+TEST(CudnnGraphs, TheyMaskWhatTheProblemMasks) {
+  AttentionProblem p = causal(32);
+  p.lengths = true;
+  for (const auto& [all, none] :
+       {std::pair{attention_graph(p), attention_graph(problem())},
+        std::pair{attention_backward_graph(p), attention_backward_graph(problem())}}) {
+    const auto masked = nlohmann::json::parse(all->print())["nodes"][0];
+    EXPECT_EQ(masked["diagonal_alignment"], "BOTTOM_RIGHT") << "the last query sees all keys";
+    EXPECT_EQ(masked["right_bound"], 0);
+    EXPECT_EQ(masked["left_bound"], 32) << "of the keys up to its own";
+    EXPECT_EQ(masked["padding_mask"], true);
+    EXPECT_EQ(masked["attn_scale_value"], "3E000000") << "0.125";
+    const auto plain = nlohmann::json::parse(none->print())["nodes"][0];
+    EXPECT_TRUE(plain["right_bound"].is_null() && plain["left_bound"].is_null());
+    EXPECT_EQ(plain["padding_mask"], false);
+  }
+}
+
+TEST(CudnnGraphs, RaggedRowsFollowEachOther) {
+  const auto tensors = nlohmann::json::parse(attention_graph(ragged(false))->print())["tensors"];
+  const std::vector<std::int64_t> out = {70 * 4 * 64, 64, 4 * 64, 1},
+                                  log_sum = {4 * 123, 123, 1, 1};
+  EXPECT_EQ(tensors["::O"]["stride"], out) << "tokens before heads";
+  EXPECT_EQ(tensors["::Stats"]["stride"], log_sum) << "heads before the tokens of all sequences";
+}
+
 TEST(CudnnGraphs, CudnnHasEnginesForNorms) {
   using normalization::Kind;
   for (const Dtype dtype : {Dtype::f32, Dtype::bf16})
