@@ -47,8 +47,8 @@ void require_masks(std::string_view what, const AttentionProblem& p, const Atten
 void attention(std::string_view variant, const AttentionProblem& p, const AttentionTensors& tensors,
                Stream& stream) {
   const std::string what = join("attention", {name(p.dtype)});
+  require_valid(what, p); // a depth says what variants there are
   const auto& entry = find(attention_table, variant, what, p);
-  require_valid(what, p);
   if (p.batch * p.heads * p.queries * p.keys == 0) return;
   require_pointers(what,
                    {{"q", tensors.q}, {"k", tensors.k}, {"v", tensors.v}, {"out", tensors.out}});
