@@ -109,6 +109,20 @@ use_nvdisasm() {
   [[ -z $found ]] || export KERNELGRADE_NVDISASM=$PWD/$found
 }
 
+# install_cudnn_frontend: cudnn-frontend's headers where FindcuDNNFrontend.cmake looks for them, of the version that it takes. Says why
+# where there are none in the end; then the rows of cuDNN's attention, layernorm and rmsnorm are skipped.
+install_cudnn_frontend() {
+  if cudnn_frontend_headers; then
+    return 0
+  elif python3 -m venv build/cudnn-frontend && build/cudnn-frontend/bin/pip install --quiet --no-deps 'nvidia-cudnn-frontend>=1.18,<1.19'; then
+    cudnn_frontend_headers
+  else
+    echo 'left out: PyPI gave no nvidia-cudnn-frontend 1.18'
+  fi
+}
+# Their folder; fails where they are not installed.
+cudnn_frontend_headers() { compgen -G 'build/cudnn-frontend/lib/python3*/site-packages/include'; }
+
 gpu_works() {
   command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep '^GPU ' >/dev/null # of several, too: -q would end it by a signal
 }

@@ -11,10 +11,11 @@
 
 namespace kg::vendor {
 
-bool AttentionVariant::supports(Dtype dtype, bool masked) const {
-  if (in_one_call != nullptr) return !masked && takes(dtype);
-  return contains(gemm_variants(dtype), products) &&
-         contains(names(masked_softmax_table, dtype), softmax);
+bool AttentionVariant::supports(const AttentionProblem& p) const {
+  if (!is_chain()) return takes(p);
+  return p.order == TokenOrder::heads_first && !p.lengths &&
+         contains(gemm_variants(p.dtype), products) &&
+         contains(names(masked_softmax_table, p.dtype), softmax);
 }
 
 void require_valid(const std::string& what, const AttentionProblem& p) {
@@ -30,19 +31,33 @@ void require_valid(const std::string& what, const AttentionProblem& p) {
               " heads; it must divide them");
 }
 
+void require_masks(std::string_view what, const AttentionProblem& p, const AttentionMasks& masks) {
+  if (p.bias) require_pointers(what, {{"bias", masks.bias}});
+  if (p.counted())
+    require_pointers(what,
+                     {{"query_lengths", masks.query_lengths}, {"key_lengths", masks.key_lengths}});
+  if (p.order == TokenOrder::ragged)
+    require_pointers(what, {{"q_offsets", masks.q_offsets},
+                            {"k_offsets", masks.k_offsets},
+                            {"v_offsets", masks.v_offsets},
+                            {"out_offsets", masks.out_offsets},
+                            {"log_sum_offsets", masks.log_sum_offsets}});
+}
+
 void attention(std::string_view variant, const AttentionProblem& p, const AttentionTensors& tensors,
                Stream& stream) {
   const std::string what = join("attention", {name(p.dtype)});
-  const auto& entry = find(attention_table, variant, what, p.dtype, p.masked);
-  require_valid(what, p);
+  require_valid(what, p); // a depth says what variants there are
+  const auto& entry = find(attention_table, variant, what, p);
   if (p.batch * p.heads * p.queries * p.keys == 0) return;
-  require_pointers(what, {{"q", tensors.q},
-                          {"k", tensors.k},
-                          {"v", tensors.v},
-                          {"addend", tensors.addend},
-                          {"scores", tensors.scores},
-                          {"out", tensors.out}});
-  if (entry.in_one_call != nullptr) return entry.in_one_call(p, tensors, stream);
+  require_pointers(what,
+                   {{"q", tensors.q}, {"k", tensors.k}, {"v", tensors.v}, {"out", tensors.out}});
+  if (!entry.is_chain()) {
+    require_pointers(what, {{"log_sum", tensors.log_sum}});
+    require_masks(what, p, tensors.masks);
+    return entry.in_one_call(p, tensors, stream);
+  }
+  require_pointers(what, {{"addend", tensors.addend}, {"scores", tensors.scores}});
   const std::int64_t rows = p.heads / p.kv_heads * p.queries;
   const HeadProducts products{entry.products, p, stream};
   products.multiply({rows, p.keys, p.depth}, 1, {tensors.q}, {tensors.k, true}, tensors.scores);

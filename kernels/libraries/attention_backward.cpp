@@ -8,28 +8,33 @@
 
 namespace kg::vendor {
 
-bool AttentionBackwardVariant::supports(Dtype dtype) const {
-  return contains(gemm_variants(dtype), products) &&
-         contains(names(masked_softmax_table, dtype), softmax) &&
-         contains(names(softmax_backward_table, softmax::Kind::softmax, dtype), softmax);
+bool AttentionBackwardVariant::supports(const AttentionProblem& p) const {
+  if (!is_chain()) return takes(p);
+  return AttentionVariant{name, products, softmax}.supports(p) &&
+         contains(names(softmax_backward_table, softmax::Kind::softmax, p.dtype), softmax);
 }
 
 void attention_backward(std::string_view variant, const AttentionProblem& p,
                         const AttentionBackwardTensors& tensors, Stream& stream) {
   const std::string what = join("attention_backward", {name(p.dtype)});
-  const auto& entry = find(attention_backward_table, variant, what, p.dtype);
-  require_valid(what, p);
+  require_valid(what, p); // a depth says what variants there are
+  const auto& entry = find(attention_backward_table, variant, what, p);
   if (p.batch * p.heads * p.queries * p.keys == 0) return;
   require_pointers(what, {{"q", tensors.q},
                           {"k", tensors.k},
                           {"v", tensors.v},
                           {"dout", tensors.dout},
-                          {"addend", tensors.addend},
-                          {"weights", tensors.weights},
-                          {"gradients", tensors.gradients},
                           {"dq", tensors.dq},
                           {"dk", tensors.dk},
                           {"dv", tensors.dv}});
+  if (!entry.is_chain()) {
+    require_pointers(what, {{"out", tensors.out}, {"log_sum", tensors.log_sum}});
+    require_masks(what, p, tensors.masks);
+    return entry.in_one_call(p, tensors, stream);
+  }
+  require_pointers(
+      what,
+      {{"addend", tensors.addend}, {"weights", tensors.weights}, {"gradients", tensors.gradients}});
   const std::int64_t rows = p.heads / p.kv_heads * p.queries;
   const HeadProducts products{entry.products, p, stream};
   products.multiply({rows, p.keys, p.depth}, 1, {tensors.q}, {tensors.k, true}, tensors.weights);

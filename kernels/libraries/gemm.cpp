@@ -29,8 +29,11 @@ void gemm(std::string_view variant, const Gemm& problem, Math math, Stream& stre
   require_pointers(what, {{"c", problem.c}});
   if (problem.k > 0) require_pointers(what, {{"a", problem.a}, {"b", problem.b}});
   if (problem.adds_bias()) require_pointers(what, {{"bias", problem.bias}});
-  if (problem.differentiates()) {
-    require_pointers(what, {{"z", problem.z}});
+  require(!problem.keeps_z() ||
+              (variant == "cublaslt" && problem.epilogue == gemm::Epilogue::bias_gelu_tanh),
+          what + ": z to be kept; only cublaslt keeps it, of bias_gelu_tanh");
+  if (problem.differentiates()) require_pointers(what, {{"z", problem.z}});
+  if (problem.differentiates() || problem.keeps_z()) {
     require_leading(what, "ldz", problem.ldz, problem.n);
     require(problem.batch == 1, what + ": z of a batch; pass one product");
   }

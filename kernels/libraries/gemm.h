@@ -31,7 +31,8 @@ struct Gemm {
   std::int64_t stride_a = 0;
   std::int64_t stride_b = 0;
   std::int64_t stride_c = 0;
-  const void* z = nullptr; // m x n, where the epilogue reads it
+  // m x n, where the epilogue reads it, or, of bias_gelu_tanh by cuBLASLt, keeps it; else null.
+  void* z = nullptr;
   std::int64_t ldz = 0;
   // Of one product; a matrix whose rows are added lies by rows: A transposed, B as it is.
   gemm::BiasGradient bias_gradient = gemm::BiasGradient::none;
@@ -40,6 +41,7 @@ struct Gemm {
   bool adds_bias() const {
     return epilogue >= gemm::Epilogue::bias && epilogue <= gemm::Epilogue::bias_gelu_tanh;
   }
+  bool keeps_z() const { return adds_bias() && z != nullptr; }
   bool differentiates() const { return epilogue >= gemm::Epilogue::drelu; }
 
   friend bool operator==(const Gemm&, const Gemm&) = default;

@@ -13,6 +13,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/gpu_machine.sh"
 # The source, and a compiler, CMake and binutils that make links to stand-ins.
 mkdir -p "$work"/{source,tools} "$work/bin"
 (cd "$root" && cp -r --parents .ci LICENSE baselines tests/sanitize.sh kernels perf/code/timing_model/gpus.json perf/peers "$work/source/")
+mkdir -p "$work/source/build/cudnn-frontend/lib/python3.12/site-packages/include/cudnn_frontend" # as installed
+touch "$work/source/build/cudnn-frontend/lib/python3.12/site-packages/include/cudnn_frontend_version.h"
 cat >"$work/bin/cmake" <<TEXT
 #!/usr/bin/env bash
 [[ \$1 == --build ]] || exit 0
@@ -48,6 +50,7 @@ on_bare_machine() { PATH=$work/tools visit "$@"; }
 
 bundle >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 unpacked
+check "it is built with cudnn-frontend's headers" test -e "$work/source/build/bundle-sources/headers/cudnn_frontend_version.h"
 check 'it names its source and holds hashes' test "$(grep -c '^source rehearsal$' "$work/machine/manifest.txt"):$(grep -c '^file ' "$work/machine/manifest.txt" | sed 's/[0-9]\{3,\}/many/')" = 1:many
 on_bare_machine next --budget 90m
 check 'next does everything on the bare machine' test "$code" = 0

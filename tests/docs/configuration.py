@@ -93,7 +93,7 @@ def check(source: Path) -> list[str]:
     presets = section(page, "Presets")
     return [
         *compare("variable", set(re.findall(r"`(KERNELGRADE_\w+)", variables)), sources.variables()),
-        *compare("CMake option", first_cells(section(page, "CMake options")), sources.options(), {"CUDNN_ROOT"}),
+        *compare("CMake option", first_cells(section(page, "CMake options")), sources.options(), {"CUDNN_ROOT", "CUDNN_FRONTEND_ROOT"}),
         *compare("preset", first_cells(presets), sources.presets()),
         *compare("target", first_cells(section(page, "Targets")), sources.targets(), sources.executables()),
         *compare("label", first_cells(section(page, "Test labels")), sources.labels()),

@@ -44,7 +44,7 @@ void activation(activation::Function function, Dtype dtype, const void* x, void*
     using T = decltype(element);
     const T* first = static_cast<const T*>(x);
     thrust::transform(on(stream), first, first + n, static_cast<T*>(y),
-                      Apply<decltype(constant)::value, T>());
+                      of_copies(Apply<decltype(constant)::value, T>()));
   };
   translate("transform", [&] {
     with_float(dtype, [&](auto element) {

@@ -46,7 +46,7 @@ void backward(activation::Function function, Dtype dtype, const void* x, const v
     using T = decltype(element);
     const T* first = static_cast<const T*>(x);
     thrust::transform(on(stream), first, first + n, static_cast<const T*>(dy), static_cast<T*>(dx),
-                      Apply<decltype(constant)::value, T>());
+                      of_copies(Apply<decltype(constant)::value, T>()));
   };
   translate("transform", [&] {
     with_float(dtype, [&](auto element) {

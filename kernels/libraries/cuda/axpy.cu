@@ -42,7 +42,7 @@ void axpy(Dtype dtype, float alpha, const void* x, const void* y, void* out, std
       using T = decltype(element);
       const T* first = static_cast<const T*>(x);
       thrust::transform(on(stream), first, first + n, static_cast<const T*>(y),
-                        static_cast<T*>(out), MultiplyAdd<T>{alpha});
+                        static_cast<T*>(out), of_copies(MultiplyAdd<T>{alpha}));
     });
   });
 }

@@ -69,7 +69,7 @@ void copy(const Word* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
           std::int64_t ldy, Stream& stream) {
   const auto policy = on(stream);
   if (ldx == cols && ldy == cols) {
-    thrust::transform(policy, x, x + rows * cols, y, Same());
+    thrust::transform(policy, x, x + rows * cols, y, of_copies(Same()));
     return;
   }
   const auto from = walks::elements(x, walks::AlongRows{cols, ldx});

@@ -22,6 +22,13 @@ kg::Status describe(cudnnStatus_t status) {
 
 namespace kg::vendor::cudnn {
 
+void check_support(cudnnStatus_t status, const char* what, Location where) {
+  if (status == CUDNN_STATUS_SUCCESS) return;
+  const std::string text = std::string("cuDNN, ") + what + ": " + describe(status).text;
+  if (CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED) throw NotSupported(text);
+  fail(text, where);
+}
+
 cudnnHandle_t handle_on(Stream& stream) {
   thread_local const Owned<cudnnHandle_t, cudnnCreate, cudnnDestroy> handle("cuDNN");
   KG_CHECK(cudnnSetStream(handle.get(), cuda::native(stream)));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "libraries/cuda/owned.h"
+#include "libraries/not_supported.h"
 #include "runtime/dtype.h"
 #include "runtime/error.h"
 #include "runtime/stream.h"
@@ -21,6 +22,10 @@
 kg::Status describe(cudnnStatus_t status);
 
 namespace kg::vendor::cudnn {
+
+// Throws NotSupported with cuDNN's own words where it cannot do what was asked for, Error where the
+// call was wrong.
+void check_support(cudnnStatus_t status, const char* what, Location where = Location::here());
 
 // One handle per thread: cuDNN forbids sharing a handle between threads.
 cudnnHandle_t handle_on(Stream& stream);

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "libraries/cuda/cudnn.h"
-#include "libraries/cuda/cudnn_graph.h"
 #include "libraries/cuda/time_of.h"
 #include "libraries/library.h"
 #include "libraries/proposals.h"

@@ -13,7 +13,9 @@
 
 namespace kg::vendor::cudnn {
 
-bool norm_supported(Dtype dtype);
+inline bool norm_supported(Dtype dtype) {
+  return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16;
+}
 
 // gamma and beta have the type of x. beta and mean: of layer normalisation alone. With rstd, the
 // rows' 1 / sqrt(variance + epsilon), the statistics are stored (cuDNN's training), without it they

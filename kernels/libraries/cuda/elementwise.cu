@@ -46,7 +46,7 @@ void transform(const void* a, const void* b, void* out, std::int64_t n, Stream& 
                Function function) {
   const T* first = static_cast<const T*>(a);
   thrust::transform(on(stream), first, first + n, static_cast<const T*>(b), static_cast<T*>(out),
-                    function);
+                    of_copies(function));
 }
 
 bool elementwise_supported(elementwise::Op op, Dtype dtype) {

@@ -104,12 +104,14 @@ Product described(const Gemm& problem, Math math) {
   Operation operation(compute_of(problem, math));
   operation.set(CUBLASLT_MATMUL_DESC_TRANSA, cublas::transposition(problem.transpose_b));
   operation.set(CUBLASLT_MATMUL_DESC_TRANSB, cublas::transposition(problem.transpose_a));
-  operation.set(CUBLASLT_MATMUL_DESC_EPILOGUE,
-                epilogue_of(problem.epilogue, problem.bias_gradient).value());
+  const cublasLtEpilogue_t epilogue =
+      problem.keeps_z() ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS
+                        : epilogue_of(problem.epilogue, problem.bias_gradient).value();
+  operation.set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
   if (problem.adds_bias()) operation.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, problem.bias);
   if (problem.bias_gradient != gemm::BiasGradient::none)
     operation.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, problem.dbias);
-  if (problem.differentiates()) {
+  if (problem.differentiates() || problem.keeps_z()) {
     operation.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, problem.z);
     operation.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, problem.ldz);
   }

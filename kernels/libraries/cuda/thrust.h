@@ -13,6 +13,8 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <cuda/functional>
+
 #include <thrust/execution_policy.h>
 #include <thrust/system/system_error.h>
 
@@ -50,6 +52,13 @@ void with_float(Dtype dtype, Body body) {
 
 // Enqueues on the stream, without waiting for it.
 inline auto on(Stream& stream) { return thrust::cuda::par_nosync.on(cuda::native(stream)); }
+
+// For thrust::transform, which runs cub::DeviceTransform: a function that may be given copies of
+// the elements, so that the GPU may fetch these in bulk.
+template <class Function>
+auto of_copies(Function function) {
+  return ::cuda::proclaim_copyable_arguments(function);
+}
 
 // Runs `body`; what Thrust throws becomes an Error with its words.
 template <class Body>

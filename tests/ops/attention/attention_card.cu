@@ -14,6 +14,7 @@
 #include "tests/contract/card.h"
 #include "tests/ops/attention/family.h"
 #include "tests/ops/attention/heads.h"
+#include "tests/ops/attention/libraries.h"
 #include "tests/ops/attention/problems.h"
 #include "tests/ops/attention/references.h"
 #include "tests/ops/attention/samples.h"
@@ -76,27 +77,36 @@ std::vector<Variant> variants() {
   return result;
 }
 
-bool is_masked(const Heads& h) { return h.causal || h.window != 0 || h.bias; }
-
-// Of tensors with heads before tokens whose queries all see a key.
+// Of queries that all see a key.
 std::vector<std::string_view> vendors_of(const Problem& problem) {
   const Heads& h = heads_of(problem);
-  if (h.tokens_first() || !h.all_see()) return {};
-  return names(vendor::attention_table, problem.dtype, is_masked(h));
+  if (!h.all_see()) return {};
+  return names(vendor::attention_table, of_libraries(problem.dtype, h));
+}
+
+// Of cuDNN one call, of the others chains.
+Problem of_vendor(const Problem& ours, std::string_view vendor) {
+  return vendor == "cudnn" ? with_counts(ours) : with_addend(ours.without("log_sum"));
 }
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
+  vendor::AttentionTensors tensors{
+      .q = call.address("q"),
+      .k = call.address("k"),
+      .v = call.address("v"),
+      .out = call.address("out"),
+  };
   const Problem& p = call.problem();
-  const std::size_t scores = static_cast<std::size_t>(std::max<std::int64_t>(
-      p.tensor("addend").size() * static_cast<std::int64_t>(size_of(p.dtype)), 0));
-  vendor::attention(vendor,
-                    {p.dtype, call.scalar("scale"), call.extent("addend", 0),
-                     call.extent("addend", 1), call.extent("k", 1), call.extent("addend", 2),
-                     call.extent("addend", 3), call.extent("q", 3), call.extent("v", 3),
-                     is_masked(heads_of(p))},
-                    {call.address("q"), call.address("k"), call.address("v"),
-                     call.address("addend"), call.workspace(scores), call.address("out")},
-                    stream);
+  if (has_input(p, "addend")) {
+    const std::int64_t scores =
+        p.tensor("addend").size() * static_cast<std::int64_t>(size_of(p.dtype));
+    tensors.addend = call.address("addend");
+    tensors.scores = call.workspace(static_cast<std::size_t>(std::max<std::int64_t>(scores, 0)));
+  } else {
+    tensors.masks = masks_of(call);
+    tensors.log_sum = call.out<float>("log_sum");
+  }
+  vendor::attention(vendor, of_libraries(call), tensors, stream);
 }
 
 std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
@@ -122,9 +132,7 @@ Card attention_card() {
   };
   card.run_automatic = automatic_of(attention::Variant::automatic, kRun);
   // A library rounds scores and weights to the type of the tensors.
-  card.vendors = {vendors_of, run_vendor, 4, [](const Problem& ours, std::string_view) {
-                    return with_addend(ours.without("log_sum"));
-                  }};
+  card.vendors = {vendors_of, run_vendor, 4, of_vendor};
   card.vendors.on_host = [](const Problem& problem) {
     return vendors_of(problem).empty() ? std::set<std::string_view>()
                                        : std::set<std::string_view>{"openblas"};

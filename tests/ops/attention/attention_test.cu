@@ -4,11 +4,14 @@
 // What only attention promises; what every operation does is in its card.
 #include "ops/attention/attention.h"
 
+#include <map>
+
 #include "runtime/device.h"
 #include "tests/contract/own_test.h"
 #include "tests/contract/refusing.h"
 #include "tests/contract/samples.h"
 #include "tests/ops/attention/family.h"
+#include "tests/ops/attention/libraries.h"
 #include "tests/oracle/fills.h"
 
 namespace kg::card {
@@ -88,6 +91,29 @@ KG_OWN_TEST(RefusesOtherProblems) {
     without_queries.queries = 0;
     EXPECT_NO_THROW(attention::run(without_queries, attention::Variant::automatic, judge.stream()));
   });
+}
+
+// Two sequences of 20 and 15 queries, and 17 and 70 keys.
+KG_OWN_TEST(LibrariesGetCountsAndOffsets) {
+  const Problem problem = attention_problems::with_counts(
+      problem_of(judge.card(), judge.dtype(), {"normal", "b2_h4_kv2_q20_k70_d64_v32_ragged"}));
+  const std::map<std::string, std::vector<std::uint64_t>> expected = {
+      {"query_lengths", {20, 15}},
+      {"key_lengths", {17, 70}},
+      {"q_offsets", {0, 20 * 4 * 64, 35 * 4 * 64}},
+      {"k_offsets", {0, 17 * 2 * 64, 87 * 2 * 64}},
+      {"v_offsets", {0, 17 * 2 * 32, 87 * 2 * 32}},
+      {"out_offsets", {0, 20 * 4 * 32, 35 * 4 * 32}}};
+  for (const auto& [name, numbers] : expected) {
+    const Tensor& tensor = problem.tensor(name);
+    std::vector<std::uint64_t> found;
+    for (std::int64_t i = 0; i < tensor.size(); ++i) found.push_back(tensor.element(i));
+    EXPECT_EQ(found, numbers) << name;
+  }
+  const auto all_see = [](const char* shape) { return heads_of(shape).all_see(); };
+  EXPECT_TRUE(all_see("b2_h4_kv2_q16_k130_d64_ragged_causal"));
+  EXPECT_FALSE(all_see("b2_h4_kv2_q20_k70_d64_ragged_causal")) << "20 queries of 17 keys";
+  EXPECT_FALSE(all_see("b4_h1_q1_k3_d8_lengths")) << "a quarter of 3 keys is none";
 }
 
 KG_OWN_TEST(Automatic) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/backend.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
 #include "tests/ops/attention/heads.h"
@@ -60,6 +61,17 @@ inline Card attention_family() {
   Card card(heads_grammar());
   card.usual = these({"b1_h4_kv2_q70_k130_d64_causal", "b2_h2_q19_k65_d80_v40_bias",
                       "b1_h2_q66_k70_d128", "b1_h1_q20_k33_d192_v128", "b1_h1_q17_k40_d256"});
+  // cuDNN takes what no chain of libraries does.
+  card.vendor_samples = [usual = card.usual](Dtype dtype) {
+    std::vector<std::string> shapes = usual(dtype);
+    if (backend == Backend::cuda && (dtype == Dtype::f16 || dtype == Dtype::bf16))
+      for (const char* const masks : {"bshd", "bshd_causal", "ragged", "ragged_causal", "lengths",
+                                      "causal_lengths", "causal_window32"})
+        shapes.push_back(std::string("b2_h4_kv2_q16_k130_d64_") + masks);
+    std::vector<Sample> samples;
+    for (const std::string& shape : shapes) samples.push_back({"normal", shape});
+    return samples;
+  };
   card.sizes = [](Dtype) {
     std::vector<std::string> shapes;
     for (const char* const tokens :

@@ -81,8 +81,16 @@ struct Heads {
   }
   std::int64_t kv_head(std::int64_t head) const { return head / (heads / kv_heads); }
 
+  // Keys that are not behind a sequence's end.
+  std::int64_t keys_of(std::int64_t sequence) const {
+    return lengths ? usual_length(sequence, keys) : tokens(Of::keys, sequence);
+  }
   // Whether each query sees a key, in every sequence.
-  bool all_see() const { return !lengths && !ragged() && keys > 0 && (!causal || keys >= queries); }
+  bool all_see() const {
+    for (std::int64_t b = 0; b < batch; ++b)
+      if (keys_of(b) < (causal ? tokens(Of::queries, b) : 1)) return false;
+    return keys > 0;
+  }
 
  private:
   std::int64_t heads_of(Of of) const { return of == Of::queries ? heads : kv_heads; }

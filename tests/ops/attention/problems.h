@@ -197,47 +197,6 @@ attention::Problem<T> bound(const Call& call) {
   return p;
 }
 
-// With the addend of each score that the libraries' chains take: the bias where the key is seen,
-// else -inf.
-inline Problem with_addend(const Problem& ours) {
-  const Heads& h = heads_of(ours);
-  Problem result = ours;
-  const auto addend = [h](std::int64_t i, const auto& bias) {
-    if (!sees(h, i / h.keys % h.queries, i % h.keys))
-      return -std::numeric_limits<double>::infinity();
-    return h.bias ? bias(i % (h.heads * h.queries * h.keys)) : 0.0;
-  };
-  for (auto* group : {&result.inputs, &result.outputs})
-    for (Tensor& tensor : *group) tensor.derived = true;
-  for (Tensor& input : result.inputs) input.optional = input.name == "bias"; // none reads it
-  result.inputs.push_back(
-      {.name = "addend",
-       .dtype = ours.dtype,
-       .extents = {h.batch, h.heads, h.queries, h.keys},
-       .by_row = false,
-       // Half a billion elements, of each head the same.
-       .element =
-           [h, hidden = test::encode(ours.dtype, -std::numeric_limits<double>::infinity())](
-               std::int64_t i) {
-             const bool seen = sees(h, i / h.keys % h.queries, i % h.keys);
-             return seen ? std::uint64_t{0} : hidden;
-           },
-       .period = h.queries * h.keys});
-  result.draw = [=, of_ours = ours.draw](const Problem& p, Inputs& inputs) {
-    of_ours(p, inputs);
-    if (h.bias && !inputs.contains("bias"))
-      inputs["bias"] = values(
-          p.dtype, test::normal(p.dtype, h.heads * h.queries * h.keys, test::Tensor::b).values);
-    std::vector<double> made;
-    for (std::int64_t i = 0; i < p.tensor("addend").size(); ++i)
-      made.push_back(addend(i, [&](std::int64_t j) {
-        return inputs.at("bias").values[static_cast<std::size_t>(j)];
-      }));
-    inputs["addend"] = values(p.dtype, std::move(made));
-  };
-  return result;
-}
-
 // The kernels of flash are for depths rounded up to these.
 inline const char* flash_depths(const Heads& h) {
   return h.depth <= 64                            ? ", 64, 64>"

@@ -16,6 +16,7 @@
 #include "tests/contract/card.h"
 #include "tests/ops/attention/family.h"
 #include "tests/ops/attention/heads.h"
+#include "tests/ops/attention/libraries.h"
 #include "tests/ops/attention/problems.h"
 #include "tests/ops/attention_backward/references.h"
 #include "tests/ops/attention_backward/samples.h"
@@ -119,15 +120,16 @@ std::vector<Variant> variants() {
   return result;
 }
 
-// Of tensors with heads before tokens whose queries all see a key.
+// Of queries that all see a key.
 std::vector<std::string_view> vendors_of(const Problem& problem) {
   const Heads& h = heads_of(problem);
-  if (h.tokens_first() || !h.all_see()) return {};
-  return names(vendor::attention_backward_table, problem.dtype);
+  if (!h.all_see()) return {};
+  return names(vendor::attention_backward_table, of_libraries(problem.dtype, h));
 }
 
-// Libraries make out and log_sum once more.
-Problem of_vendor(const Problem& ours, std::string_view) {
+// Of cuDNN one call; of the others chains, which make out and log_sum once more.
+Problem of_vendor(const Problem& ours, std::string_view vendor) {
+  if (vendor == "cudnn") return with_counts(ours);
   Problem result = with_addend(ours);
   for (Tensor& input : result.inputs)
     input.optional |= input.name == "out" || input.name == "log_sum";
@@ -135,20 +137,30 @@ Problem of_vendor(const Problem& ours, std::string_view) {
 }
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
+  vendor::AttentionBackwardTensors tensors{
+      .q = call.address("q"),
+      .k = call.address("k"),
+      .v = call.address("v"),
+      .dout = call.address("dout"),
+      .dq = call.address("dq"),
+      .dk = call.address("dk"),
+      .dv = call.address("dv"),
+  };
   const Problem& p = call.problem();
-  const std::int64_t scores = std::max<std::int64_t>(
-      p.tensor("addend").size() * static_cast<std::int64_t>(size_of(p.dtype)), 0);
-  auto* const weights =
-      static_cast<std::byte*>(call.workspace(static_cast<std::size_t>(2 * scores)));
-  vendor::attention_backward(
-      vendor,
-      {p.dtype, call.scalar("scale"), call.extent("addend", 0), call.extent("addend", 1),
-       call.extent("k", 1), call.extent("addend", 2), call.extent("addend", 3), call.extent("q", 3),
-       call.extent("v", 3)},
-      {call.address("q"), call.address("k"), call.address("v"), call.address("dout"),
-       call.address("addend"), weights, weights ? weights + scores : nullptr, call.address("dq"),
-       call.address("dk"), call.address("dv")},
-      stream);
+  if (has_input(p, "addend")) {
+    const std::int64_t scores = std::max<std::int64_t>(
+        p.tensor("addend").size() * static_cast<std::int64_t>(size_of(p.dtype)), 0);
+    auto* const weights =
+        static_cast<std::byte*>(call.workspace(static_cast<std::size_t>(2 * scores)));
+    tensors.addend = call.address("addend");
+    tensors.weights = weights;
+    tensors.gradients = weights ? weights + scores : nullptr;
+  } else {
+    tensors.masks = masks_of(call);
+    tensors.out = call.address("out");
+    tensors.log_sum = call.in<float>("log_sum");
+  }
+  vendor::attention_backward(vendor, of_libraries(call), tensors, stream);
 }
 
 // In the order of their launches, of what is not empty.

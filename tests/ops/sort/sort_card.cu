@@ -10,6 +10,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "libraries/segmented_sort.h"
 #include "libraries/sort.h"
 #include "tests/contract/card.h"
 #include "tests/ops/sort/problems.h"
@@ -65,11 +66,21 @@ vendor::SortProblem vendor_problem(const Problem& problem) {
           .end_bit = static_cast<int>(end_of(problem.dtype, keys))};
 }
 
+vendor::SegmentedSortProblem segmented_problem(const Problem& problem) {
+  return {problem.dtype, problem.inputs[0].extents[0], problem.tensor("offsets").extents[0] - 1,
+          has_pairs(problem)};
+}
+
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
   const vendor::SortProblem p = vendor_problem(call.problem());
   const auto of = [&](const char* name) {
     return p.pairs ? static_cast<std::int32_t*>(call.address(name)) : nullptr;
   };
+  if (is_segmented(call.problem()))
+    return vendor::segmented_sort(vendor, segmented_problem(call.problem()),
+                                  {call.address("keys"), call.address("sorted_keys"), of("values"),
+                                   of("sorted_values"), call.in<std::int32_t>("offsets")},
+                                  stream);
   vendor::sort(vendor, p, call.address("keys"), call.address("sorted_keys"), of("values"),
                of("sorted_values"), stream);
 }
@@ -276,8 +287,9 @@ Card sort_card() {
                                                  has_pairs(p), order_by(keys_of(p))));
   };
   card.vendors = {[](const Problem& p) {
-                    return is_segmented(p) ? std::vector<std::string_view>()
-                                           : names(vendor::sort_table, vendor_problem(p));
+                    return is_segmented(p)
+                               ? names(vendor::segmented_sort_table, segmented_problem(p))
+                               : names(vendor::sort_table, vendor_problem(p));
                   },
                   run_vendor};
   card.vendors.on_host = [](const Problem& p) {

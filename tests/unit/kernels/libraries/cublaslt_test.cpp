@@ -8,6 +8,7 @@
 #include "tests/unit/kernels/libraries/recording_cublaslt.h"
 #include "tests/unit/kernels/runtime/recording_cudart.h"
 
+#include <cublasLt.h>
 #include <gtest/gtest.h>
 #include <vector>
 
@@ -69,6 +70,21 @@ TEST_F(Cublaslt, WhatMayNotBeRepeatedIsNot) {
   EXPECT_EQ(executed(), std::vector{0});
   multiply(product(5), Math::pedantic);
   EXPECT_EQ(executed(), std::vector{0});
+}
+
+// A training step's gelu; what no library keeps is refused, not left out.
+TEST_F(Cublaslt, AForwardPassKeepsZ) {
+  Gemm forward = product(2);
+  forward.epilogue = gemm::Epilogue::bias_gelu_tanh;
+  forward.bias = a_.data();
+  multiply(forward);
+  forward.z = b_.data();
+  forward.ldz = 8;
+  multiply(forward);
+  EXPECT_EQ(cublaslt().epilogues,
+            (std::vector<int>{CUBLASLT_EPILOGUE_GELU_BIAS, CUBLASLT_EPILOGUE_GELU_AUX_BIAS}));
+  forward.epilogue = gemm::Epilogue::bias_relu;
+  EXPECT_THROW(multiply(forward), Error);
 }
 
 TEST_F(Cublaslt, NothingIsKeptOfAProductThatItRefuses) {

@@ -161,7 +161,7 @@ TEST(Vendor, GemmMultipliesBySlopesAndAddsColumns) {
           }
           const Bytes column = upload(dtype, std::vector<double>(kM, 1), stream);
           const Bytes row = upload(dtype, std::vector<double>(kN, 0), stream);
-          const Bytes device_z = upload(dtype, stored, stream);
+          Bytes device_z = upload(dtype, stored, stream);
           const Bytes c = upload(dtype, dy, stream);
           const Bytes sums = upload(dtype, std::vector<double>(kN, kGap), stream);
           Gemm problem = {dtype, false,      false, kM, kN,       1,  1,     column.data(),

@@ -58,8 +58,11 @@ cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* made, cublasComput
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t descriptor) {
   return descriptor ? destroyed("cublasLtMatmulDescDestroy") : CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t, cublasLtMatmulDescAttributes_t,
-                                              const void*, std::size_t) {
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t,
+                                              cublasLtMatmulDescAttributes_t attribute,
+                                              const void* value, std::size_t) {
+  if (attribute == CUBLASLT_MATMUL_DESC_EPILOGUE)
+    cublaslt().epilogues.push_back(*static_cast<const cublasLtEpilogue_t*>(value));
   return called("cublasLtMatmulDescSetAttribute");
 }
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* made, cudaDataType, std::uint64_t,

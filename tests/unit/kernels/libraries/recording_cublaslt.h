@@ -15,8 +15,9 @@ struct Cublaslt {
   std::map<std::string, int> calls; // by function
   // How long the algorithms take, in the order of the heuristic; 0: the library refuses it.
   std::vector<double> algorithm_ns = {1000};
-  std::vector<int> executed; // the algorithms of the products, in order
-  int alive = 0;             // descriptors, layouts and preferences
+  std::vector<int> executed;  // the algorithms of the products, in order
+  std::vector<int> epilogues; // of the operations, in order
+  int alive = 0;              // descriptors, layouts and preferences
 };
 Cublaslt& cublaslt();
 

@@ -1,0 +1,9 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "libraries/segmented_sort.h"
+
+namespace kg::vendor {
+
+const Table<SegmentedSortVariant> segmented_sort_table = {}; // Thrust sorts no segments
+
+} // namespace kg::vendor
