@@ -79,6 +79,7 @@ std::string Emitter::statements() {
   }
   follow_nans();
   follow_sums();
+  follow_undefined();
   for (const Statement& each : entry_.statements) statement(each);
   return local + text_;
 }
@@ -167,9 +168,13 @@ void Emitter::lay_out_shared() {
 
 void Emitter::declare(const Registers& registers) {
   const std::string suffix = scopes_.size() > 1 ? fmt::format("_{}", scopes_opened_) : "";
-  std::string list;
+  std::string list, origins, cleared;
   const auto add = [&](const std::string& name) {
     const std::string variable = identifier("R_", name) + suffix;
+    if (undefined_.contains(name)) { // assigned, for a label may lie between
+      origins += (origins.empty() ? "U" : ", U") + variable;
+      cleared += fmt::format(" U{} = 0;", variable);
+    }
     scopes_.back()[name] = {registers.type, variable};
     list += (list.empty() ? "" : ", ") + variable;
   };
@@ -179,6 +184,7 @@ void Emitter::declare(const Registers& registers) {
     for (int i = 0; i < registers.count; ++i) add(registers.name + std::to_string(i));
   }
   line(cpp_type(registers.type) + " " + list + ";");
+  if (!origins.empty()) line("u32 " + origins + ";" + cleared);
 }
 
 void Emitter::declare(const Parameter& parameter) {
@@ -226,6 +232,7 @@ void Emitter::dispatch(const Instruction& instruction) {
   if (!instruction.guard.empty()) {
     const Register* const found = find(instruction.guard);
     if (!found) refuse("its predicate is not known");
+    use_undefined(instruction.guard, "branches on");
     guard = fmt::format("if ({}{}) ", instruction.guard_negated ? "!" : "", found->variable);
   }
   if (family == "bra") {
@@ -233,6 +240,9 @@ void Emitter::dispatch(const Instruction& instruction) {
     return;
   }
   if (!guard.empty()) line(guard + "{");
+  read_.clear();
+  written_.clear();
+  const std::size_t begin = text_.size();
   const bool known = integer() || bits() || floating() || half() || approximate() || comparing() ||
                      converting() || moving() || cluster() || memory() || bulk() ||
                      asynchronous() || atomic() || control() || mbarrier() || call() || warp() ||
@@ -240,6 +250,7 @@ void Emitter::dispatch(const Instruction& instruction) {
   if (!known)
     refuse(family == "tcgen05" ? "compile the kernel for sm_80 or sm_90a as well"
                                : "the PTX emulator does not support it");
+  hand_on_undefined(begin);
   if (!guard.empty()) line("}");
 }
 

@@ -53,6 +53,11 @@ u32 print(const char* format, const u8* arguments); // print.cpp
 f32 off_by_ulps(f32 value, int ulps);
 f32 off_by(f32 value, f64 relative, f64 absolute);
 u32 exchange(u32 mask, u32 value, u32 source, Where where);
+u32 exchange_both(u32 mask, u32 value, u32* origin, u32 source, Where where);
+// Of values that nothing has written (runtime/host/undefined_values.h, emit_undefined.cpp)
+u32 loaded_origin(const void* from, u32 bytes);
+void origin_stored(const void* to, u32 bytes, u32 origin);
+void undefined_used(u32 origin, const char* how);
 u32 ballot(u32 mask, bool predicate, Where where);
 u32 active_lanes(Where where);
 u32 match_any(u32 mask, u64 value, Where where);
@@ -134,6 +139,12 @@ f32 sin_accurate(f32 value);
 f32 cos_accurate(f32 value);
 f32 tanh_accurate(f32 value);
 f32 exp2_accurate(f32 value);
+
+// The origin of `a and b` or `a or b`, where one of the two may decide by itself.
+inline u32 decided(u32 origin_a, bool a_decides, u32 origin_b, bool b_decides) {
+  if ((origin_a == 0 && a_decides) || (origin_b == 0 && b_decides)) return 0;
+  return origin_a ? origin_a : origin_b;
+}
 
 // --- Bits
 
@@ -352,7 +363,7 @@ inline To saturate_int(From value) {
 enum class Shuffle { up, down, butterfly, index };
 // shfl.sync: `clamp` holds the segment's mask above its eight low bits.
 inline u32 shuffle(Shuffle mode, u32 value, u32 by, u32 clamp, u32 mask, bool* in_range,
-                   Where where) {
+                   Where where, u32* origin = nullptr) {
   const u32 self = lane();
   const u32 segment = clamp >> 8 & 31;
   const u32 last = (self & segment) | (clamp & 31 & ~segment);
@@ -369,7 +380,9 @@ inline u32 shuffle(Shuffle mode, u32 value, u32 by, u32 clamp, u32 mask, bool* i
     inside = source <= last;
   }
   if (in_range) *in_range = inside;
-  return exchange(mask, value, inside ? source : self, where);
+  if (!inside) source = self;
+  return origin ? exchange_both(mask, value, origin, source, where)
+                : exchange(mask, value, source, where);
 }
 
 // vote.uni: the votes of the lanes of `mask`.

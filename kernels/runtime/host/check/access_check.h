@@ -104,7 +104,7 @@ bool Checker::usable(Page& page, std::size_t cell, const Passage& passage) {
     return false;
   }
   // Uninitialised, or shared memory that an earlier block wrote.
-  if (!is_write(kind)) uninitialised(passage);
+  if (!is_write(kind)) uninitialised(passage, kind != Kind::atomic_read);
   if (page.space != Space::global && page.cells[cell].reads / 2 <= passage.owner.order.started())
     page.set(cell, kUninitialised);
   page.cells[cell].written = kUninitialised;
@@ -311,6 +311,10 @@ inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size
     if (memo.address == address && memo.bytes == bytes && memo.warp == thread / 32 &&
         memo.time == now_)
       return;
+  }
+  if constexpr (is_write(kind)) {
+    if (undefined_.stores()) [[unlikely]]
+      undefined_.overwrite(address, bytes);
   }
   if constexpr (kind == Kind::write) {
     if (bytes == 4 && alignment == 4 && words_written<4>(address, instruction, *block)) return;

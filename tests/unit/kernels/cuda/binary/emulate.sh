@@ -140,6 +140,14 @@ expect 1 '[uninitialised] the copy to the host' --checked -- ./host 'never writt
 expect 1 'takes 928 of its 4000 bytes' --checked -- ./host 'a block less'
 expect 0 'done: 9' -- ./host 'a block less'
 
+# A value that nothing has written is a finding where it is used; at its load if that is asked for.
+for twin in look_ahead '-DNO_ENDS used'; do compile "${twin##* }" look_ahead.cu -cudart shared "${ptx[@]}" ${twin%%[a-z]*}; done
+expect 0 'right' --checked -- ./look_ahead
+expect 1 '[uninitialised] kernel merge' --checked -- ./used
+grep -qE 'thread \(31,0,0\) (branches on|accesses memory at an address from|writes to global memory) a value that nothing has written, at \S*look_ahead\.cu:3[0-9]; kernel merge.* reads 4 bytes at \S*look_ahead\.cu:3[0-9]: byte 384 of __shared__ merge' out.txt ||
+  { cat out.txt; exit 1; }
+KERNELGRADE_UNINITIALISED_LOADS=1 expect 1 'byte 384 of __shared__ merge(int const*, int*)::keys, which nothing has written' --checked -- ./look_ahead
+
 compile managed managed.cu -cudart shared "${ptx[@]}"
 expect 0 'right, 46, 9, cudaSuccess' -- ./managed
 expect 0 'right, 46, 9, cudaSuccess' --checked -- ./managed
