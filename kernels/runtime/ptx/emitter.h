@@ -106,6 +106,7 @@ class Emitter {
   void hand_on_undefined(std::size_t begin);
   void loaded_undefined(std::size_t begin);
   void store_undefined();
+  void mark_line(); // lines.cpp
   bool mbarrier();
   bool cluster(); // emit_cluster.cpp
   bool uses_clusters() const;
@@ -158,6 +159,8 @@ class Emitter {
   std::unordered_set<std::string> undefined_; // registers that may hold what nothing has written
   std::vector<std::string> read_, written_;   // registers, by the instruction at hand
   std::string last_address_;
+  std::vector<SourceLine> lines_;   // that are marked, those of called functions too
+  SourceLine marked_;               // last, in straight code
   std::set<std::string> variables_; // of the module, that are named: V_name
   std::set<std::string> called_;    // functions
   std::set<std::string> pointed_;   // those that a call through a pointer may reach

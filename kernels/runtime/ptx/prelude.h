@@ -58,6 +58,7 @@ u32 exchange_both(u32 mask, u32 value, u32* origin, u32 source, Where where);
 u32 loaded_origin(const void* from, u32 bytes);
 void origin_stored(const void* to, u32 bytes, u32 origin);
 void undefined_used(u32 origin, const char* how);
+u8* reached_lines(const char* kernel); // lines.h
 u32 ballot(u32 mask, bool predicate, Where where);
 u32 active_lanes(Where where);
 u32 match_any(u32 mask, u64 value, Where where);
@@ -212,6 +213,7 @@ KG_NOT_INSTRUMENTED inline void updated(T before, T after, const void* address, 
   else
     looked(before, address, where);
 }
+KG_NOT_INSTRUMENTED inline void mark_line(u8* line) { *line = 1; }
 KG_NOT_INSTRUMENTED inline void changed() { ++host::looks.changes; }
 
 typedef u16 v2u16 __attribute__((vector_size(4), may_alias));

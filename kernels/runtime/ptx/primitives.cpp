@@ -75,11 +75,13 @@ void keep_primitives() {
   static InCluster (*volatile const kept_cluster)() = &in_cluster;
   static void (*volatile const kept_bulk)(Covered) = &proxy_fence;
   static void (*volatile const kept_wgmma)(Where) = &wgmma_fence;
+  static u8* (*volatile const kept_lines)(const char*) = &reached_lines;
   static_cast<void>(kept);
   static_cast<void>(kept_off);
   static_cast<void>(kept_cluster);
   static_cast<void>(kept_bulk);
   static_cast<void>(kept_wgmma);
+  static_cast<void>(kept_lines);
 }
 
 u8* shared_base() { return running_block("a kernel", Location::here()).shared_memory(); }

@@ -117,6 +117,8 @@ compile coverage ../../../../../examples/check/coverage.cu -cudart shared "${ptx
 expect 0 'never ran: 2 of 5 kernels' --json coverage.json --coverage coverage.info -- ./coverage
 grep -qE 'never +.*/coverage\.cu:29$' out.txt || { cat out.txt; exit 1; }
 grep -qF 'fidelity: ex2.approx, div.approx (correctly rounded here' out.txt || { cat out.txt; exit 1; }
+grep -qE '^never reached: 2 of [0-9]+ lines of kernels$' out.txt && grep -qE '^  .*/coverage\.cu:12, 29$' out.txt || { cat out.txt; exit 1; }
+grep -q '^DA:12,0$' coverage.info && grep -q '^DA:14,1$' coverage.info || { cat coverage.info; exit 1; }
 grep -q '^FNDA:0,never$' coverage.info && grep -q '"exit_code": 0' coverage.json
 compile exact ../../../../../examples/check/coverage.cu -cudart shared "${ptx[@]}" -DEXACT
 expect 0 'never ran: 2 of 4 kernels' -- ./exact
