@@ -31,7 +31,7 @@ template <Kind kind>
   // Two atomic accesses do not conflict, but two volatile ones of a warp.
   const auto excused = [&](const Access& other) {
     return is_atomic(kind) && (other.who & kAtomic) &&
-           !((me.who & other.who & kVolatile) && same_warp(me.who, other.who));
+           !(shared && (me.who & other.who & kVolatile) && same_warp(me.who, other.who));
   };
 
   const bool write_ordered = order.before(write, thread);
@@ -174,14 +174,6 @@ template <Kind kind>
     }
     address += part;
   }
-}
-
-// threadIdx and its like, which every kernel reads all the time.
-inline bool is_built_in(std::uintptr_t address) {
-  const auto within = [address](const auto& variable) {
-    return address - reinterpret_cast<std::uintptr_t>(&variable) < sizeof(variable);
-  };
-  return within(threadIdx) || within(blockIdx) || within(blockDim) || within(gridDim);
 }
 
 // Enters a read whose cell needs no judgement, because it was last written before `to` or by the
