@@ -36,10 +36,11 @@ inline constexpr std::string_view kLaunchesEvent = "launches"; // how many there
 inline constexpr std::string_view kKernelEvent = "kernel"; // key, name, file and line, a line each
 inline constexpr std::string_view kBegunEvent = "begun";   // the key of a kernel that was launched
 inline constexpr std::string_view kInexactEvent = "inexact"; // of host/fidelity.h, its name
+inline constexpr std::string_view kLinesEvent = "lines"; // "1 17 k.cu" each: reached, line, file
 inline constexpr std::string_view kPrintedEvent = "printed"; // a fault, which the program printed
 constexpr bool is_note(std::string_view kind) {
   return kind == kKernelEvent || kind == kBegunEvent || kind == kInexactEvent ||
-         kind == kPrintedEvent;
+         kind == kLinesEvent || kind == kPrintedEvent;
 }
 
 } // namespace kg

@@ -91,6 +91,7 @@ int run_and_sum_up(const EmulateOptions& options, std::vector<std::string> words
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "notes";
   put("KERNELGRADE_NOTES", file);
+  if (!options.coverage.empty()) put("KERNELGRADE_LINES", "1");
   world.out.flush();
   const perf::Finished finished = perf::wait_process(perf::start_process(words));
   const coverage::Notes notes = coverage::read_notes(read_file(file).value_or(""));

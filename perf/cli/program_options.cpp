@@ -21,7 +21,7 @@ void add_emulate(CLI::App& app, Words& words) {
       ->type_name("FILE");
   emulate
       ->add_option("--coverage", words.options.emulated.coverage,
-                   "write which kernels ran to this file, in lcov's format")
+                   "write which kernels and lines ran to this file, in lcov's format")
       ->type_name("FILE");
   emulate->add_option("program", words.options.emulated.program,
                       "the program and its arguments, after --");

@@ -162,11 +162,15 @@ void* place_of(const Program& program, const std::string& name) {
 }
 
 Program* keep(std::unique_ptr<Program> program) {
+  std::vector<std::string> own;
   if (wants_notes())
     for (const ptx_run::EntryPlace& kernel : ptx_run::entry_places(program->ptx))
-      if (!kernel.of_toolkit)
+      if (!kernel.of_toolkit) {
         foreign::write_kernel(kernel.name, detail::readable_kernel_name(kernel.name.c_str()),
                               kernel.file, kernel.line);
+        own.push_back(kernel.name);
+      }
+  if (ptx_run::records_lines()) ptx_run::record_lines(program->ptx, own);
   Registered& all = registered();
   const std::lock_guard lock(all.mutex);
   return all.programs.emplace_back(std::move(program)).get();

@@ -3,6 +3,7 @@
 #include "cuda/source/record.h"
 #include "cuda/source/state.h"
 #include "runtime/event_file.h"
+#include "runtime/ptx/lines.h"
 
 #include <array>
 #include <cstdio>
@@ -125,6 +126,7 @@ class Errors {
   // A program that ignores what went wrong must not pass for one that works.
   ~Errors() {
     write_records();
+    ptx_run::write_lines();
     if (launches > 0) write_note(kLaunchesEvent, std::to_string(launches));
     if (!unseen.empty()) written = write_event(kRefusedEvent, unseen);
     const char* const what = fault_ != cudaSuccess ? "a kernel's fault"

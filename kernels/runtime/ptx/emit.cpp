@@ -58,14 +58,17 @@ Emitted Emitter::run(const std::string& function) {
   for (const std::string& name : variables_)
     text += fmt::format("static u8* const {} = variable(\"{}\", \"{}\");\n", identifier("V_", name),
                         module_.id, name);
+  if (!lines_.empty())
+    text += fmt::format("static u8* const kLines = reached_lines(\"{} {}\");\n", module_.id,
+                        entry_.name);
   text += called;
   text += "[[gnu::noinline]] static void body(const u8* parameters) {\n  u8* const shared = "
           "shared_base();\n" +
           body + "}\n";
   text += "\n#line 1 \"" + module_.name + "\"\n" + parameters(function) + "}\n";
   return {
-      text,    function, shared_bytes_, shared_variables_, {variables_.begin(), variables_.end()},
-      inexact_};
+      text,     function, shared_bytes_, shared_variables_, {variables_.begin(), variables_.end()},
+      inexact_, lines_};
 }
 
 std::string Emitter::statements() {
@@ -79,6 +82,7 @@ std::string Emitter::statements() {
   }
   follow_nans();
   follow_sums();
+  follow_undefined();
   for (const Statement& each : entry_.statements) statement(each);
   return local + text_;
 }
@@ -97,6 +101,7 @@ std::string Emitter::functions() {
                      *std::find_if(module_.functions.begin(), module_.functions.end(), named));
       callee.shared_ = shared_;
       callee.clusters_ = clusters_;
+      callee.lines_ = lines_;
       std::size_t place = 0;
       for (const auto* list : {&callee.entry_.results, &callee.entry_.parameters})
         for (const Parameter& parameter : *list)
@@ -113,6 +118,7 @@ std::string Emitter::functions() {
       definitions += callee.declaration() + " {\n  static_cast<void>(shared);\n" + body + "}\n";
       variables_.insert(callee.variables_.begin(), callee.variables_.end());
       inexact_ |= callee.inexact_;
+      lines_ = callee.lines_;
       auto& by_name = called_.contains(name) ? called_ : pointed_;
       by_name.insert(callee.called_.begin(), callee.called_.end());
       pointed_.insert(callee.pointed_.begin(), callee.pointed_.end());
@@ -167,9 +173,13 @@ void Emitter::lay_out_shared() {
 
 void Emitter::declare(const Registers& registers) {
   const std::string suffix = scopes_.size() > 1 ? fmt::format("_{}", scopes_opened_) : "";
-  std::string list;
+  std::string list, origins, cleared;
   const auto add = [&](const std::string& name) {
     const std::string variable = identifier("R_", name) + suffix;
+    if (undefined_.contains(name)) { // assigned, for a label may lie between
+      origins += (origins.empty() ? "U" : ", U") + variable;
+      cleared += fmt::format(" U{} = 0;", variable);
+    }
     scopes_.back()[name] = {registers.type, variable};
     list += (list.empty() ? "" : ", ") + variable;
   };
@@ -179,6 +189,7 @@ void Emitter::declare(const Registers& registers) {
     for (int i = 0; i < registers.count; ++i) add(registers.name + std::to_string(i));
   }
   line(cpp_type(registers.type) + " " + list + ";");
+  if (!origins.empty()) line("u32 " + origins + ";" + cleared);
 }
 
 void Emitter::declare(const Parameter& parameter) {
@@ -202,7 +213,10 @@ void Emitter::statement(const Statement& statement) {
     return;
   case Statement::Kind::registers: declare(statement.registers); return;
   case Statement::Kind::parameter: declare(statement.parameter); return;
-  case Statement::Kind::label: line(identifier("R_", statement.label) + ":;"); return;
+  case Statement::Kind::label:
+    marked_ = {};
+    line(identifier("R_", statement.label) + ":;");
+    return;
   case Statement::Kind::instruction: dispatch(statement.instruction); return;
   }
 }
@@ -226,13 +240,23 @@ void Emitter::dispatch(const Instruction& instruction) {
   if (!instruction.guard.empty()) {
     const Register* const found = find(instruction.guard);
     if (!found) refuse("its predicate is not known");
+    use_undefined(instruction.guard, "branches on");
     guard = fmt::format("if ({}{}) ", instruction.guard_negated ? "!" : "", found->variable);
   }
+  if (family == "bra" || guard.empty()) mark_line();
   if (family == "bra") {
+    marked_ = {};
     line(fmt::format("{}goto {};", guard, identifier("R_", operand(0).text)));
     return;
   }
-  if (!guard.empty()) line(guard + "{");
+  if (!guard.empty()) {
+    line(guard + "{");
+    mark_line();
+    marked_ = {};
+  }
+  read_.clear();
+  written_.clear();
+  const std::size_t begin = text_.size();
   const bool known = integer() || bits() || floating() || half() || approximate() || comparing() ||
                      converting() || moving() || cluster() || memory() || bulk() ||
                      asynchronous() || atomic() || control() || mbarrier() || call() || warp() ||
@@ -240,6 +264,7 @@ void Emitter::dispatch(const Instruction& instruction) {
   if (!known)
     refuse(family == "tcgen05" ? "compile the kernel for sm_80 or sm_90a as well"
                                : "the PTX emulator does not support it");
+  hand_on_undefined(begin);
   if (!guard.empty()) line("}");
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "runtime/host/fidelity.h"
+#include "runtime/ptx/lines.h"
 #include "runtime/ptx/module.h"
 
 #include <cstddef>
@@ -27,6 +28,7 @@ struct Emitted {
   std::vector<SharedVariable> shared;  // in order of their offsets
   std::vector<std::string> variables;  // of the module, that it names
   host::InexactSet inexact{};          // what it holds of that
+  std::vector<SourceLine> lines{};     // that it marks (lines.h)
 };
 
 // Throws Error where the kernel holds what is not executed, naming the instruction, its line in the

@@ -36,6 +36,7 @@ void Emitter::call_by_pointer(const Operand& pointer, const Arguments& arguments
                       [](const Parameter& one, std::size_t bytes) { return one.bytes == bytes; });
   };
   const std::string to = fmt::format("to{}", temporaries_++);
+  use_undefined(pointer.text, "calls a function by");
   std::string text = fmt::format("{{ const u64 {} = {}; ", to, read(pointer, "u64"));
   for (const Entry& each : module_.functions) {
     if (!as_wide(each.results, arguments.results) ||

@@ -69,14 +69,18 @@ bool Emitter::warp() {
                        : has("bfly") ? "butterfly"
                                      : "index";
     const bool pair = operand(0).kind == Operand::Kind::pair;
+    const std::string origin = origin_of(operand(1).text); // of this lane's value
     const std::string inside = fmt::format("in{}", temporaries_++);
-    const std::string value =
-        fmt::format("shuffle(Shuffle::{}, {}, {}, {}, {}, &{}, {})", mode, in(1, "b32"),
-                    in(2, "u32"), in(3, "u32"), in(4, "u32"), inside, where());
+    const std::string value = fmt::format("shuffle(Shuffle::{}, {}, {}, {}, {}, &{}, {}{})", mode,
+                                          in(1, "b32"), in(2, "u32"), in(3, "u32"), in(4, "u32"),
+                                          inside, where(), origin.empty() ? "" : ", &o");
     const std::string moved = inside + "v";
-    line(fmt::format("{{ bool {}; const u32 {} = {}; {} {} }}", inside, moved, value,
-                     write(pair ? operand(0).parts[0] : operand(0), "b32", moved),
-                     pair ? write(operand(0).parts[1], "pred", inside) : ""));
+    const Operand& to = pair ? operand(0).parts[0] : operand(0);
+    line(fmt::format("{{ bool {}; {}const u32 {} = {}; {} {} {}}}", inside,
+                     origin.empty() ? "" : "u32 o = " + origin + "; ", moved, value,
+                     write(to, "b32", moved),
+                     pair ? write(operand(0).parts[1], "pred", inside) : "",
+                     origin.empty() ? "" : origin_of(to.text) + " = o; "));
   } else if (family == "vote") {
     const std::string mask = in(2, "u32");
     if (has("ballot"))

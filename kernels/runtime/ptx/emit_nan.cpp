@@ -12,10 +12,6 @@
 namespace kg::ptx_run {
 namespace {
 
-bool is_one_of(const std::string& family, std::initializer_list<const char*> families) {
-  return std::find(families.begin(), families.end(), family) != families.end();
-}
-
 bool converts_to(const Instruction& instruction, const char* type) {
   return instruction.parts[0] == "cvt" && instruction.parts[instruction.parts.size() - 2] == type;
 }
@@ -56,12 +52,6 @@ bool is_nan(const std::string& immediate) {
       hex ? std::strtoull(immediate.c_str() + 2, nullptr, 16)
           : static_cast<unsigned long long>(std::strtoll(immediate.c_str(), nullptr, 0));
   return (bits & 0x7fffffffu) > 0x7f800000u;
-}
-
-template <class Function>
-void for_names(const Operand& operand, const Function& f) {
-  f(operand.text);
-  for (const Operand& part : operand.parts) for_names(part, f);
 }
 
 } // namespace

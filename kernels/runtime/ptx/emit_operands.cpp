@@ -71,6 +71,10 @@ std::string bits_as(const std::string& to, const std::string& value, std::string
 
 } // namespace
 
+bool is_one_of(const std::string& family, std::initializer_list<const char*> families) {
+  return std::find(families.begin(), families.end(), family) != families.end();
+}
+
 bool is_float(std::string_view type) { return type == "f32" || type == "f64"; }
 
 std::string cpp_type(std::string_view type) {
@@ -118,6 +122,7 @@ std::string Emitter::read_name(const Operand& operand, std::string_view type) {
   const std::string to = cpp_type(type);
   const std::string& name = operand.text;
   if (const Register* const found = find(name)) {
+    read_.push_back(name);
     const std::string variable = settled(name, found->variable);
     if (type == "pred") return operand.negated ? "!" + variable : variable;
     if (sees_nan(name)) {
@@ -165,6 +170,7 @@ std::string Emitter::write(const Operand& operand, std::string_view type,
   if (operand.text == "_") return fmt::format("static_cast<void>({});", value);
   const Register* const found = find(operand.text);
   if (!found) refuse("the result goes to " + operand.text + ", which is not a register");
+  written_.push_back(operand.text);
   std::erase_if(products_, [&](const auto& known) {
     return known.first == operand.text ||
            known.second.sources.find(operand.text + " ") != std::string::npos;
@@ -181,6 +187,11 @@ std::string Emitter::write(const Operand& operand, std::string_view type,
 std::string Emitter::address(const Operand& operand, std::string_view space) {
   if (operand.kind != Operand::Kind::memory) refuse("an address is expected");
   if (!operand.parts.empty()) refuse("coordinates are not known here");
+  use_undefined(operand.text, "accesses memory at an address from");
+  return last_address_ = place_of(operand, space);
+}
+
+std::string Emitter::place_of(const Operand& operand, std::string_view space) {
   if (const std::string place = variable(operand.text); !place.empty())
     return fmt::format("({} + {}l)", place, operand.offset);
   if (const auto shared = shared_.find(operand.text); shared != shared_.end())

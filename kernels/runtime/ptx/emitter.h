@@ -9,6 +9,7 @@
 #include "runtime/ptx/module.h"
 
 #include <cstddef>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <string>
@@ -56,6 +57,7 @@ class Emitter {
   std::string write(const Operand& operand, std::string_view type, const std::string& value);
   // The address of [name + offset] in a state space; empty: generic.
   std::string address(const Operand& operand, std::string_view space);
+  std::string place_of(const Operand& operand, std::string_view space);
   std::string predicate(const Operand& operand);
   std::string where() const; // Where{file, line}, of the instruction at hand
   [[noreturn]] void refuse(const std::string& why) const;
@@ -96,6 +98,15 @@ class Emitter {
   void follow_nans(); // emit_nan.cpp
   bool sees_nan(const std::string& name) const;
   std::string with_one_nan(const std::string& value) const;
+  void follow_undefined();                              // emit_undefined.cpp
+  bool is_argument(const Operand& operand) const;       // of the kernel
+  std::string origin_of(const std::string& name) const; // as C++; empty: it is always defined
+  void use_undefined(const std::string& name, const std::string& how);
+  std::string joined_origin(const std::vector<std::string>& origins);
+  void hand_on_undefined(std::size_t begin);
+  void loaded_undefined(std::size_t begin);
+  void store_undefined();
+  void mark_line(); // lines.cpp
   bool mbarrier();
   bool cluster(); // emit_cluster.cpp
   bool uses_clusters() const;
@@ -144,10 +155,15 @@ class Emitter {
   std::vector<SharedVariable> shared_variables_; // those with a size
   // Registers that hold what arithmetic on f32 gave, and those that hold other bits: some both.
   std::unordered_set<std::string> computed_, raw_;
-  std::unordered_set<std::string> sums_; // registers that may hold sums of a wgmma
-  std::set<std::string> variables_;      // of the module, that are named: V_name
-  std::set<std::string> called_;         // functions
-  std::set<std::string> pointed_;        // those that a call through a pointer may reach
+  std::unordered_set<std::string> sums_;      // registers that may hold sums of a wgmma
+  std::unordered_set<std::string> undefined_; // registers that may hold what nothing has written
+  std::vector<std::string> read_, written_;   // registers, by the instruction at hand
+  std::string last_address_;
+  std::vector<SourceLine> lines_;   // that are marked, those of called functions too
+  SourceLine marked_;               // last, in straight code
+  std::set<std::string> variables_; // of the module, that are named: V_name
+  std::set<std::string> called_;    // functions
+  std::set<std::string> pointed_;   // those that a call through a pointer may reach
   std::map<std::string, std::size_t> argument_bytes_; // of the parameters of calls, by their names
   // Products without a rounding modifier in straight code, by the register that holds them: a and
   // b, which no later statement has written (liberties.h).
@@ -167,5 +183,12 @@ std::string identifier(const std::string& prefix, const std::string& name);
 // The C++ type that a PTX type's values have: "s32" for s32, "u32" for u32 and b32, "u16" for f16.
 std::string cpp_type(std::string_view type);
 bool is_float(std::string_view type); // f32, f64
+bool is_one_of(const std::string& family, std::initializer_list<const char*> families);
+// f(name) for each name in an operand.
+template <class Function>
+void for_names(const Operand& operand, const Function& f) {
+  f(operand.text);
+  for (const Operand& part : operand.parts) for_names(part, f);
+}
 
 } // namespace kg::ptx_run

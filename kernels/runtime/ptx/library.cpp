@@ -71,6 +71,9 @@ Translated translate(const Program& program, const std::string& entry, std::size
 void make_variables(const Translated& translated) {
   for (const std::string& variable : translated.emitted.variables)
     make_variable(translated.module, variable);
+  if (!translated.emitted.lines.empty())
+    record_lines(translated.module.id + " " + translated.module.entries.front().name,
+                 translated.emitted.lines);
   keep_primitives();
 }
 

@@ -53,6 +53,12 @@ u32 print(const char* format, const u8* arguments); // print.cpp
 f32 off_by_ulps(f32 value, int ulps);
 f32 off_by(f32 value, f64 relative, f64 absolute);
 u32 exchange(u32 mask, u32 value, u32 source, Where where);
+u32 exchange_both(u32 mask, u32 value, u32* origin, u32 source, Where where);
+// Of values that nothing has written (runtime/host/undefined_values.h, emit_undefined.cpp)
+u32 loaded_origin(const void* from, u32 bytes);
+void origin_stored(const void* to, u32 bytes, u32 origin);
+void undefined_used(u32 origin, const char* how);
+u8* reached_lines(const char* kernel); // lines.h
 u32 ballot(u32 mask, bool predicate, Where where);
 u32 active_lanes(Where where);
 u32 match_any(u32 mask, u64 value, Where where);
@@ -138,6 +144,12 @@ f32 cos_accurate(f32 value);
 f32 tanh_accurate(f32 value);
 f32 exp2_accurate(f32 value);
 
+// The origin of `a and b` or `a or b`, where one of the two may decide by itself.
+inline u32 decided(u32 origin_a, bool a_decides, u32 origin_b, bool b_decides) {
+  if ((origin_a == 0 && a_decides) || (origin_b == 0 && b_decides)) return 0;
+  return origin_a ? origin_a : origin_b;
+}
+
 // --- Bits
 
 inline f32 as_f32(u32 bits) { return __builtin_bit_cast(f32, bits); }
@@ -204,6 +216,7 @@ KG_NOT_INSTRUMENTED inline void updated(T before, T after, const void* address, 
   else
     looked(before, address, where);
 }
+KG_NOT_INSTRUMENTED inline void mark_line(u8* line) { *line = 1; }
 KG_NOT_INSTRUMENTED inline void changed() { ++host::looks.changes; }
 
 typedef u16 v2u16 __attribute__((vector_size(4), may_alias));
@@ -355,7 +368,7 @@ inline To saturate_int(From value) {
 enum class Shuffle { up, down, butterfly, index };
 // shfl.sync: `clamp` holds the segment's mask above its eight low bits.
 inline u32 shuffle(Shuffle mode, u32 value, u32 by, u32 clamp, u32 mask, bool* in_range,
-                   Where where) {
+                   Where where, u32* origin = nullptr) {
   const u32 self = lane();
   const u32 segment = clamp >> 8 & 31;
   const u32 last = (self & segment) | (clamp & 31 & ~segment);
@@ -372,7 +385,9 @@ inline u32 shuffle(Shuffle mode, u32 value, u32 by, u32 clamp, u32 mask, bool* i
     inside = source <= last;
   }
   if (in_range) *in_range = inside;
-  return exchange(mask, value, inside ? source : self, where);
+  if (!inside) source = self;
+  return origin ? exchange_both(mask, value, origin, source, where)
+                : exchange(mask, value, source, where);
 }
 
 // vote.uni: the votes of the lanes of `mask`.

@@ -11,6 +11,7 @@
 #include "runtime/host/half.h"
 #include "runtime/host/matrix.h"
 #include "runtime/host/mbarrier.h"
+#include "runtime/host/undefined_values.h"
 #include "runtime/host/warp.h"
 #include "runtime/ptx/prelude.h"
 
@@ -74,11 +75,13 @@ void keep_primitives() {
   static InCluster (*volatile const kept_cluster)() = &in_cluster;
   static void (*volatile const kept_bulk)(Covered) = &proxy_fence;
   static void (*volatile const kept_wgmma)(Where) = &wgmma_fence;
+  static u8* (*volatile const kept_lines)(const char*) = &reached_lines;
   static_cast<void>(kept);
   static_cast<void>(kept_off);
   static_cast<void>(kept_cluster);
   static_cast<void>(kept_bulk);
   static_cast<void>(kept_wgmma);
+  static_cast<void>(kept_lines);
 }
 
 u8* shared_base() { return running_block("a kernel", Location::here()).shared_memory(); }
@@ -119,6 +122,23 @@ void assertion_failed(const char* condition, const char* file, u32 line, Where w
 
 u32 exchange(u32 mask, u32 value, u32 source, Where where) {
   return host::exchange(mask, value, source, "shfl.sync", here(where));
+}
+// A value and its origin, which belong together.
+u32 exchange_both(u32 mask, u32 value, u32* origin, u32 source, Where where) {
+  const u64 both = host::exchange(mask, static_cast<u64>(*origin) << 32 | value, source,
+                                  "shfl.sync", here(where));
+  const bool none = both == ~u64{0}; // of a lane that takes no part
+  *origin = none ? 0 : static_cast<u32>(both >> 32);
+  return static_cast<u32>(both);
+}
+u32 loaded_origin(const void* from, u32 bytes) {
+  return host::undefined_values->loaded(from, bytes);
+}
+void origin_stored(const void* to, u32 bytes, u32 origin) {
+  host::undefined_values->stored(to, bytes, origin, __builtin_return_address(0));
+}
+void undefined_used(u32 origin, const char* how) {
+  host::undefined_values->used(origin, how, __builtin_return_address(0));
 }
 u32 ballot(u32 mask, bool predicate, Where where) {
   return host::ballot(mask, predicate, "vote.sync", here(where));

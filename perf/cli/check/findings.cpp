@@ -54,7 +54,9 @@ Finding finding_of(std::string text) {
   if (hint != text.npos)
     finding.hint =
         text.substr(hint + kHint.size(), text.find('\n', hint + 1) - hint - kHint.size());
-  static const std::regex kKernel(R"(kernel (.+?), block \()");
+  // Of one block, of a whole launch, or of a stream.
+  static const std::regex kKernel(
+      R"((?:kernel|launch of) (.+?)(?:, block \(|: | (?:reads|writes|accesses|allocates|frees) ))");
   std::smatch kernel;
   if (std::regex_search(text, kernel, kKernel)) finding.kernel = kernel[1];
   finding.places = places_of(text.substr(0, hint));

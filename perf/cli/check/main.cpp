@@ -5,6 +5,7 @@
 // the operations, and nothing else is built for a first verdict.
 #include "perf/cli/candidate/sandbox.h"
 #include "perf/cli/check/report.h"
+#include "perf/code/cost/source_advice.h"
 #include "perf/code/coverage/coverage.h"
 #include "perf/format/sinks.h"
 #include "runtime/atomic_file.h"
@@ -89,8 +90,12 @@ int check(const Options& options) {
       };
       add(cost::double_advice(counted.warnings,
                               [&](const std::string& file) { return read_own(options, file); }));
-      for (const fs::path& source : options.sources)
-        add(cost::timing_advice(source.string(), read_file(source).value_or("")));
+      for (const fs::path& source : options.sources) {
+        const std::string file = source.string(), text = read_file(source).value_or("");
+        add(cost::timing_advice(file, text));
+        add(cost::alias_advice(*verdict.costs, file, text));
+        add(cost::cache_advice(*verdict.costs, file, text));
+      }
       const std::string here = fs::current_path().string() + "/"; // as the findings name files
       for (cost::Advice& one : verdict.advice)
         if (one.place.starts_with(here)) one.place.erase(0, here.size());

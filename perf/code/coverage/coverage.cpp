@@ -20,16 +20,29 @@ std::vector<const Kernel*> sorted(const Notes& notes) {
   return kernels;
 }
 
-std::string place_of(const Kernel& kernel, const std::string& folder) {
-  if (kernel.file.empty()) return "(compile it with nvcc -lineinfo)";
-  const bool below = kernel.file.starts_with(folder + "/");
-  return fmt::format("{}:{}", below ? kernel.file.substr(folder.size() + 1) : kernel.file,
-                     kernel.line);
+std::string from_folder(const std::string& file, const std::string& folder) {
+  return file.starts_with(folder + "/") ? file.substr(folder.size() + 1) : file;
 }
 
-} // namespace
+std::string place_of(const Kernel& kernel, const std::string& folder) {
+  if (kernel.file.empty()) return "(compile it with nvcc -lineinfo)";
+  return fmt::format("{}:{}", from_folder(kernel.file, folder), kernel.line);
+}
 
-std::string coverage_text(const Notes& notes, const std::string& folder) {
+// "13-14, 20": runs of lines with code, between which there is no line that was reached.
+std::string missed_lines(const std::map<int, bool>& lines) {
+  std::string text;
+  for (auto at = lines.begin(); at != lines.end(); ++at) {
+    if (at->second) continue;
+    const int first = at->first;
+    while (std::next(at) != lines.end() && !std::next(at)->second) ++at;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", first);
+    if (at->first != first) text += fmt::format("-{}", at->first);
+  }
+  return text;
+}
+
+std::string kernels_text(const Notes& notes, const std::string& folder) {
   std::vector<const Kernel*> missed = sorted(notes);
   std::erase_if(missed, [](const Kernel* kernel) { return kernel->ran; });
   if (missed.empty()) return "";
@@ -43,6 +56,29 @@ std::string coverage_text(const Notes& notes, const std::string& folder) {
   if (missed.size() > shown)
     text += fmt::format("  and {} more, which --json FILE lists\n", missed.size() - shown);
   return text;
+}
+
+std::string lines_text(const Notes& notes, const std::string& folder) {
+  std::size_t count = 0, missed = 0, files = 0;
+  std::string rows;
+  for (const auto& [file, lines] : notes.lines) {
+    const std::string text = missed_lines(lines);
+    count += lines.size();
+    missed += static_cast<std::size_t>(
+        std::count_if(lines.begin(), lines.end(), [](const auto& line) { return !line.second; }));
+    if (!text.empty() && ++files <= kMostRows)
+      rows += fmt::format("  {}:{}\n", from_folder(file, folder), text);
+  }
+  if (missed == 0) return "";
+  if (files > kMostRows)
+    rows += fmt::format("  and {} more files, which --coverage FILE lists\n", files - kMostRows);
+  return fmt::format("never reached: {} of {} lines of kernels\n{}", missed, count, rows);
+}
+
+} // namespace
+
+std::string coverage_text(const Notes& notes, const std::string& folder) {
+  return kernels_text(notes, folder) + lines_text(notes, folder);
 }
 
 nlohmann::json notes_json(const Notes& notes) {
@@ -61,6 +97,7 @@ std::string lcov_of(const Notes& notes) {
     bool ran;
   };
   std::map<std::string, std::multimap<int, Function>> files;
+  for (const auto& [file, lines] : notes.lines) files[file];
   for (const Kernel* kernel : sorted(notes))
     if (!kernel->file.empty())
       files[kernel->file].emplace(kernel->line, Function{kernel->name, kernel->ran});
@@ -68,7 +105,9 @@ std::string lcov_of(const Notes& notes) {
   for (const auto& [file, functions] : files) {
     text += "SF:" + file + "\n";
     std::size_t ran = 0;
-    std::map<int, bool> lines;
+    const auto recorded = notes.lines.find(file);
+    std::map<int, bool> lines =
+        recorded == notes.lines.end() ? std::map<int, bool>() : recorded->second;
     for (const auto& [line, function] : functions) {
       text +=
           fmt::format("FN:{},{}\nFNDA:{:d},{}\n", line, function.name, function.ran, function.name);

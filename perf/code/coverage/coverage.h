@@ -14,8 +14,8 @@ namespace kg::coverage {
 
 inline constexpr std::size_t kMostRows = 10; // of a table
 
-// A table of what never ran, of at most kMostRows rows; empty where all ran. Files below `folder`
-// are named from it.
+// A table of the kernels that never ran, and one of the lines that those which ran never reached,
+// of at most kMostRows rows each; empty where all ran. Files below `folder` are named from it.
 std::string coverage_text(const Notes& notes, const std::string& folder);
 
 // {"kernels": [{"name", "file", "line", "ran"}], "inexact": [name]}

@@ -31,6 +31,8 @@ void Notes::add(const Notes& other) {
     const auto [known, fresh] = kernels.try_emplace(key, kernel);
     known->second.ran |= kernel.ran;
   }
+  for (const auto& [file, reached] : other.lines)
+    for (const auto& [line, is_reached] : reached) lines[file][line] |= is_reached;
   inexact.insert(other.inexact.begin(), other.inexact.end());
   launches += other.launches;
   printed_fault |= other.printed_fault;
@@ -49,6 +51,13 @@ Notes read_notes(std::string_view file) {
       begun.emplace(event.text);
     } else if (event.kind == kInexactEvent) {
       notes.inexact.emplace(event.text);
+    } else if (event.kind == kLinesEvent) {
+      while (!event.text.empty()) { // "1 17 /home/me/k.cu"
+        const std::string text = take_line(event.text);
+        const std::size_t file = std::min(text.find(' ', 2), text.size() - 1) + 1;
+        notes.lines[text.substr(file)][number<int>(std::string_view(text).substr(2))] |=
+            text[0] == '1';
+      }
     } else if (event.kind == kLaunchesEvent) {
       notes.launches += number<std::uint64_t>(event.text);
     } else if (event.kind == kPrintedEvent) {

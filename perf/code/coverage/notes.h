@@ -21,10 +21,11 @@ struct Kernel {
 };
 
 struct Notes {
-  std::map<std::string, Kernel> kernels; // by a key that no other has
-  std::set<std::string> inexact;         // names of runtime/host/fidelity.h
-  std::uint64_t launches = 0;            // by all processes that ended in the usual way
-  bool printed_fault = false;            // the program has printed what a kernel or it did wrong
+  std::map<std::string, Kernel> kernels;            // by a key that no other has
+  std::map<std::string, std::map<int, bool>> lines; // by file: whether it was reached
+  std::set<std::string> inexact;                    // names of runtime/host/fidelity.h
+  std::uint64_t launches = 0;                       // by all processes that ended in the usual way
+  bool printed_fault = false; // the program has printed what a kernel or it did wrong
 
   // Of another run of the same program.
   void add(const Notes& other);

@@ -53,8 +53,8 @@ struct Access {
 };
 
 // Volatile accesses hand over between warps and blocks as atomic ones do (PTX ISA, "Volatile
-// Operation": relaxed, of system scope). Between lanes of one warp two of them are taken for plain
-// ones: there they stand in older code that trusts lanes to run in step.
+// Operation": relaxed, of system scope). Between lanes of one warp two of them in shared memory are
+// taken for plain ones: there they stand in older code that trusts lanes to run in step.
 enum class Kind : unsigned char {
   read,
   write,

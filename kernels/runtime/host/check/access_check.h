@@ -31,7 +31,7 @@ template <Kind kind>
   // Two atomic accesses do not conflict, but two volatile ones of a warp.
   const auto excused = [&](const Access& other) {
     return is_atomic(kind) && (other.who & kAtomic) &&
-           !((me.who & other.who & kVolatile) && same_warp(me.who, other.who));
+           !(shared && (me.who & other.who & kVolatile) && same_warp(me.who, other.who));
   };
 
   const bool write_ordered = order.before(write, thread);
@@ -104,7 +104,7 @@ bool Checker::usable(Page& page, std::size_t cell, const Passage& passage) {
     return false;
   }
   // Uninitialised, or shared memory that an earlier block wrote.
-  if (!is_write(kind)) uninitialised(passage);
+  if (!is_write(kind)) uninitialised(passage, kind != Kind::atomic_read);
   if (page.space != Space::global && page.cells[cell].reads / 2 <= passage.owner.order.started())
     page.set(cell, kUninitialised);
   page.cells[cell].written = kUninitialised;
@@ -174,14 +174,6 @@ template <Kind kind>
     }
     address += part;
   }
-}
-
-// threadIdx and its like, which every kernel reads all the time.
-inline bool is_built_in(std::uintptr_t address) {
-  const auto within = [address](const auto& variable) {
-    return address - reinterpret_cast<std::uintptr_t>(&variable) < sizeof(variable);
-  };
-  return within(threadIdx) || within(blockIdx) || within(blockDim) || within(gridDim);
 }
 
 // Enters a read whose cell needs no judgement, because it was last written before `to` or by the
@@ -311,6 +303,10 @@ inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size
     if (memo.address == address && memo.bytes == bytes && memo.warp == thread / 32 &&
         memo.time == now_)
       return;
+  }
+  if constexpr (is_write(kind)) {
+    if (undefined_.stores()) [[unlikely]]
+      undefined_.overwrite(address, bytes);
   }
   if constexpr (kind == Kind::write) {
     if (bytes == 4 && alignment == 4 && words_written<4>(address, instruction, *block)) return;

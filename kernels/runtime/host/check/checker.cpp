@@ -63,11 +63,14 @@ Checker::Checker() {
   }
   host::observer = this;
   host::warpgroup_observer = this;
+  const char* const strict = std::getenv("KERNELGRADE_UNINITIALISED_LOADS"); // no place to throw
+  if (!strict || *strict != '1') host::undefined_values = this;
 }
 
 Checker::~Checker() {
   host::observer = nullptr;
   host::warpgroup_observer = nullptr;
+  host::undefined_values = nullptr;
   const std::string leak = fmt::format("[leak] {}; free what was allocated before the program ends",
                                        memory_.describe_live());
   if (memory_.live_count() != 0 && !write_event(kLeakEvent, leak)) {
@@ -133,6 +136,7 @@ void Checker::launch_began(const host::LaunchContext&) {
   launch_floor_ = now_++;
   judged_pages_.clear();
   guessed_ = {};
+  undefined_.forget();
   read_enough_ = kReadEnough | (read_enough_ + 1);
   objects_.clear();
   forget_copies();
@@ -144,6 +148,7 @@ void Checker::launch_began(const host::LaunchContext&) {
 
 void Checker::launch_ended(const host::LaunchContext& launch, const std::exception_ptr& failure) {
   if (pending_.bytes != 0) resolve_pending();
+  settle_undefined_load();
   const std::string found = findings_.text();
   findings_.clear();
   launch_touched(launch);

@@ -21,8 +21,10 @@
 #include "runtime/host/check/shadow.h"
 #include "runtime/host/check/shared_variables.h"
 #include "runtime/host/check/source_line.h"
+#include "runtime/host/check/undefined_reads.h"
 #include "runtime/host/check/work_log.h"
 #include "runtime/host/observer.h"
+#include "runtime/host/undefined_values.h"
 #include "runtime/host/warpgroup_observer.h"
 
 #include <array>
@@ -95,15 +97,16 @@ struct BlockState {
 // Thrown by a block whose fault is among the findings.
 struct Stopped {};
 
-class Checker final : public host::Observer, public host::WarpgroupObserver {
+class Checker final : public host::Observer,
+                      public host::WarpgroupObserver,
+                      public host::UndefinedValues {
  public:
   Checker();
   ~Checker() override; // reports leaks, and ends the program with code 1 if the host did wrong
 
   bool is_aside() const { return aside_; }
 
-  // Before each access of instrumented code, which must be aligned to `alignment` bytes. Does
-  // nothing outside of kernels.
+  // Before each access of a kernel, which must be aligned to `alignment` bytes.
   template <Kind kind>
   void access(std::uintptr_t address, std::size_t bytes, std::size_t alignment,
               const void* instruction);
@@ -168,6 +171,9 @@ class Checker final : public host::Observer, public host::WarpgroupObserver {
                        host::Swizzle swizzle, Location where) override;
   void warpgroup_has_read(const void* group, const void* from, std::size_t bytes) override;
   void tiles_swizzled(std::optional<host::Swizzle> swizzle) override;
+  std::uint32_t loaded(const void* from, std::size_t bytes) override;
+  void stored(const void* to, std::size_t bytes, std::uint32_t origin, const void* at) override;
+  void used(std::uint32_t origin, const char* how, const void* instruction) override;
 
  private:
   // An access on its way through its cells.
@@ -274,7 +280,9 @@ class Checker final : public host::Observer, public host::WarpgroupObserver {
   // What the host asks for, of one of its threads at a time, and while none of them launches.
   std::unique_lock<std::recursive_mutex> between_launches();
   static bool in_work(); // whether this OS thread does work of a stream
-  void uninitialised(const Passage& passage);
+  void uninitialised(const Passage& passage, bool may_be_followed);
+  void loads_undefined(std::uint32_t origin);
+  void settle_undefined_load();
   Hint race_hint(Who flags, const Access& other, const Passage& passage, bool other_writes) const;
   static Hint copy_hint(const Access& other, const BulkWrite* write, bool other_writes, Site site);
   template <Kind kind>
@@ -339,6 +347,7 @@ class Checker final : public host::Observer, public host::WarpgroupObserver {
   MemoryMap memory_{shadow_};
   ReadLog reads_{memory_, shadow_};
   Findings findings_;
+  UndefinedReads undefined_;
   Pending pending_;
   std::vector<Guess> guesses_;
   struct PlainRead {

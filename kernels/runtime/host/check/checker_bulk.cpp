@@ -142,6 +142,7 @@ void Checker::bulk_reads(const void* from, std::size_t bytes, const Location* si
   judge_from_now_on(state);
   ++now_;
   access<Kind::read>(address_of(from), bytes, 1, site);
+  settle_undefined_load();
   check_proxy(address_of(from), bytes,
               {block, state, state, nullptr, address_of(from), bytes, site, block.thread_rank()});
 }

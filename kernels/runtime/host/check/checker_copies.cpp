@@ -13,6 +13,7 @@ void Checker::async_copy_issued(void* to, const void* from, std::size_t bytes,
                                 std::size_t source_bytes, Location where) {
   const Location* const site = &remembered(where);
   access<Kind::read>(address_of(from), source_bytes, 1, site);
+  settle_undefined_load();
   access<Kind::write>(address_of(to), bytes, 1, site);
   pending_.bytes = 0; // nothing is written yet
   copies_[address_of(to)] = {bytes, now_};

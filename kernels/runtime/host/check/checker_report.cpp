@@ -95,20 +95,6 @@ std::string Checker::other_thread(Who who, const Passage& passage) const {
   return text;
 }
 
-void Checker::uninitialised(const Passage& passage) {
-  const Site site = site_of(passage.instruction);
-  if (std::exchange(passage.counted, true)) return;
-  if (!findings_.is_new(Fault::uninitialised, site, 0) || !is_kernel_code(site)) return;
-  const bool shared = passage.page->space != Space::global;
-  findings_.add(
-      Fault::uninitialised, site_of(passage.instruction), 0,
-      fmt::format("{}: {}, which nothing has written\n  hint: {}", accesses("reads", passage),
-                  variable(passage.address, passage.owner, passage.block.launch()),
-                  shared ? "shared memory begins with arbitrary values in every block; write all "
-                           "that is read, a barrier in between"
-                         : "fill the buffer first, or guard the access by the size"));
-}
-
 // Of an access to what a copy has not been waited for at; `write` is null where cp.async made it.
 Hint Checker::copy_hint(const Access& other, const BulkWrite* write, bool other_writes, Site site) {
   const char* text =

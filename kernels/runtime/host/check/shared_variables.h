@@ -5,12 +5,22 @@
 // thread-local storage, and __device__ and __constant__ ones.
 #pragma once
 
+#include "runtime/host/block.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace kg::check {
+
+// threadIdx and its like, which every kernel reads all the time.
+inline bool is_built_in(std::uintptr_t address) {
+  const auto within = [address](const auto& variable) {
+    return address - reinterpret_cast<std::uintptr_t>(&variable) < sizeof(variable);
+  };
+  return within(threadIdx) || within(blockIdx) || within(blockDim) || within(gridDim);
+}
 
 struct SharedVariable {
   std::uintptr_t offset; // from the beginning of its module's block

@@ -79,6 +79,11 @@ if [[ $extent == all ]]; then
     CUDA_HOME=$work expect 'one of several blocks a row' 0 'passed: correct and safe' pooling pooling.cu --huge
     shows 'that it was tried there' '^f32 +huge +1 passed'
   fi
+  if [[ " $operations " == *' reduction '* ]]; then
+    expect 'rows along an inner axis' 0 'passed: correct and safe' reduction reduction.cu --huge "${brief[@]}"
+    shows 'that they were tried there' '^f32 +huge +1 passed'
+    expect 'an int' 1 'signed overflow' reduction reduction.cu --huge --compile -DINT_INDEX "${brief[@]}"
+  fi
   if [[ " $operations " == *' permute '* ]]; then
     CUDA_HOME=$work expect 'an operation without rows' 1 'permute has none; leave --huge out' permute permute.cu --huge
   fi

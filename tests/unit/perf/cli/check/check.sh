@@ -55,11 +55,17 @@ expect 'a launch timed before its end, and atomics on one address' 0 'slow: time
   timed.cu --costs --order forward
 expect 'and their good twin' 0 'passed' timed_well.cu --costs --order forward
 grep -q 'slow: ' <<<"$output" && { echo 'FAILED: the good twin is called slow'; failed=1; }
+expect 'loads that wait for stores, and data that stay in a cache' 0 'slow: serial\.cu:7: loads of kernel sum wait.*\nslow: serial\.cu:22: 3 launches in a row move 12 MiB' \
+  serial.cu --costs --order forward
+expect 'their good twin' 0 'passed' serial_good.cu --costs --order forward
+grep -q 'slow: ' <<<"$output" && { echo 'FAILED: the good twin is called slow'; failed=1; }
 expect 'an int that counts 2^32 bytes' 1 '\[out-of-bounds\] kernel increment.* at huge\.cu:\d+: ' huge.cu --huge
 expect 'an unsigned that does' 1 '\[race\] kernel increment' huge.cu --huge -D UNSIGNED
 expect 'an exit code that does not count' 0 'note: the program ended with exit code 3, which does not count with --huge\npassed' faults.cu --huge --order forward -- wrong
 expect 'and their good twin' 0 'last 2\n+passed: no findings \(1 launch in 4 orders of threads, large grids in part;' huge.cu --huge -D REPAIRED --json huge.json
 must grep -q '"huge": true' huge.json
+expect 'two streams without an order' 1 '\[race\] kernel twice reads' order.cu --order forward --json order.json -- 'read after write'
+must grep -q '"kernel": "twice"' order.json
 expect 'an extension of PyTorch' 1 '\[race\] kernel sum_rows<scalar_t>.* at extension\.cu:\d+' extension.cu extension_test.cpp --order forward
 expect 'the same without it' 0 'right\n+passed: no findings' extension.cu extension_test.cpp -D REPAIRED --order forward
 expect 'a tensor of the host in a kernel' 1 'kernel increment.* reads 4 bytes at host_tensor\.cu:7: .* not device memory' host_tensor.cu --order forward

@@ -67,6 +67,30 @@ TEST(Findings, OfOtherKinds) {
   EXPECT_FALSE(leak.findings.at(0).fails);
 }
 
+TEST(Findings, NameTheFirstKernel) {
+  const auto kernel = [](const std::string& text) {
+    return read_events(event("fault", text), "/").findings.at(0).kernel;
+  };
+  EXPECT_EQ(kernel("[race] kernel twice<int, 4> reads 1024 bytes at k.cu:15 (stream 2, launched at "
+                   "k.cu:40): byte 0 of a buffer of 4096 bytes, which kernel fill writes at k.cu:9 "
+                   "(stream 1); nothing orders the two"),
+            "twice<int, 4>");
+  EXPECT_EQ(kernel("[race] kernel sum accesses atomically 4 bytes at k.cu:15 (stream 2): byte 0 of "
+                   "a buffer of 4 bytes, which cudaMemsetAsync writes at k.cu:9 (stream 1); "
+                   "nothing orders the two"),
+            "sum");
+  EXPECT_EQ(kernel("[freed] cudaFreeAsync frees 4096 bytes at k.cu:50 (stream 1): byte 0 of a "
+                   "buffer of 4096 bytes, which kernel fill writes at k.cu:9 (stream 2); nothing "
+                   "orders the two"),
+            "fill");
+  EXPECT_EQ(kernel("[race] the host reads 4 bytes at k.cu:60, which kernel fill writes at k.cu:9; "
+                   "nothing has waited for it"),
+            "fill");
+  EXPECT_EQ(kernel("deadlock in kernel kg::wait: no thread can continue"), "kg::wait");
+  EXPECT_EQ(kernel("k.cu:7: launch of k: a block of (2048,1,1) threads"), "k");
+  EXPECT_EQ(kernel("[uninitialised] the copy to the host at k.cu:7 takes 4 of its 4 bytes"), "");
+}
+
 TEST(Findings, OfARefusedLaunchNameItsLine) {
   const Events events =
       read_events(event("refused", "/p/k.cu:7: launch of k: a block of (2048,1,1) threads"), "/p");

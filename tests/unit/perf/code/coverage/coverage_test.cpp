@@ -67,6 +67,25 @@ TEST(CoverageText, CountsWhatItDoesNotShow) {
   EXPECT_THAT(text, Not(HasSubstr("k11")));
 }
 
+TEST(CoverageText, NamesLinesThatWereNeverReached) {
+  const std::string lines =
+      event("lines", "1 3 /home/me/k.cu\n0 5 /home/me/k.cu\n0 8 /home/me/k.cu\n1 9 /home/me/k.cu\n"
+                     "0 12 /home/me/k.cu\n0 4 /opt/a b.cu\n");
+  EXPECT_EQ(coverage_text(read_notes(lines), "/home/me"), "never reached: 4 of 6 lines of kernels\n"
+                                                          "  k.cu:5-8, 12\n"
+                                                          "  /opt/a b.cu:4\n");
+  // Another run may reach them.
+  Notes all = read_notes(lines);
+  all.add(read_notes(event("lines", "1 5 /home/me/k.cu\n1 12 /home/me/k.cu\n")));
+  EXPECT_THAT(coverage_text(all, "/home/me"),
+              HasSubstr("never reached: 2 of 6 lines of kernels\n  k.cu:8\n"));
+  EXPECT_EQ(
+      lcov_of(read_notes(kernel("a", 3) + event("begun", "a") + lines)),
+      "TN:\nSF:/home/me/k.cu\nFN:3,a\nFNDA:1,a\nFNF:1\nFNH:1\nDA:3,1\nDA:5,0\nDA:8,0\nDA:9,1\n"
+      "DA:12,0\nLF:5\nLH:2\nend_of_record\nSF:/opt/a b.cu\nFNF:0\nFNH:0\nDA:4,0\nLF:1\nLH:0\n"
+      "end_of_record\n");
+}
+
 TEST(NotesJson, ListsAllKernels) {
   const nlohmann::json json = notes_json(read_notes(kernel("a", 3) + event("begun", "a")));
   EXPECT_EQ(json["kernels"][0],

@@ -1,0 +1,85 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads of what nothing has written. Of code made from PTX the value is followed to its use, as
+// Valgrind's memcheck does: a branch, an address, global memory, another thread. Elsewhere the load
+// itself is the finding.
+#include "runtime/host/check/checker.h"
+
+#include <fmt/format.h>
+#include <utility>
+
+namespace kg::check {
+
+void Checker::uninitialised(const Passage& passage, bool may_be_followed) {
+  const Site site = site_of(passage.instruction);
+  const bool again = std::exchange(passage.counted, true);
+  const bool followed = host::undefined_values == this && may_be_followed;
+  if (again && !followed) return;
+  std::uint32_t origin = undefined_.find(site);
+  if (origin == 0) {
+    if (!is_kernel_code(site)) return;
+    const Aside aside(aside_);
+    const bool shared = passage.page->space != Space::global;
+    origin = undefined_.add(
+        {site, accesses("reads", passage),
+         variable(passage.address, passage.owner, passage.block.launch()),
+         shared ? "shared memory begins with arbitrary values in every block; write all that is "
+                  "read, a barrier in between"
+                : "fill the buffer first, or guard the access by the size"});
+  }
+  if (!followed) return loads_undefined(origin);
+  if (!again) {
+    settle_undefined_load();
+    undefined_.begin(passage.address, origin);
+  }
+  if (!undefined_.goes_on(passage.address, origin)) return;
+  undefined_.add_bytes(passage.address, std::size_t{1} << passage.page->shift);
+}
+
+void Checker::loads_undefined(std::uint32_t number) {
+  const UndefinedReads::Origin& origin = undefined_[number];
+  if (findings_.is_new(Fault::uninitialised, origin.site, 0))
+    findings_.add(Fault::uninitialised, origin.site, 0,
+                  fmt::format("{}: {}, which nothing has written\n  hint: {}", origin.reads,
+                              origin.variable, origin.hint));
+}
+
+// The last load was none of code that follows its value.
+void Checker::settle_undefined_load() {
+  if (const std::uint32_t origin = undefined_.drop(); origin != 0) loads_undefined(origin);
+}
+
+std::uint32_t Checker::loaded(const void* from, std::size_t bytes) {
+  std::uint32_t origin = 0;
+  if (undefined_.pends() && !undefined_.take(address_of(from), bytes, origin))
+    settle_undefined_load();
+  return origin == 0 && undefined_.stores() ? undefined_.stored(address_of(from), bytes) : origin;
+}
+
+void Checker::stored(const void* to, std::size_t bytes, std::uint32_t origin,
+                     const void* instruction) {
+  if (origin == 0 && !undefined_.stores()) return;
+  const Aside aside(aside_);
+  const Page* const page = shadow_.find(address_of(to));
+  if (origin == 0)
+    undefined_.overwrite(address_of(to), bytes);
+  else if (page && page->space == Space::global)
+    used(origin, "writes to global memory", instruction);
+  else
+    undefined_.store(address_of(to), bytes, origin);
+}
+
+void Checker::used(std::uint32_t number, const char* how, const void* instruction) {
+  UndefinedReads::Origin& origin = undefined_[number];
+  if (std::exchange(origin.reported, true)) return;
+  const Aside aside(aside_);
+  const Site site = site_of(instruction);
+  if (findings_.is_new(Fault::uninitialised, site, origin.site))
+    findings_.add(Fault::uninitialised, site, origin.site,
+                  fmt::format("{} {} a value that nothing has written, at {}; {}: {}\n  hint: {}",
+                              who_and_where(*host::current_block), how, source_line(site),
+                              origin.reads, origin.variable, origin.hint));
+}
+
+} // namespace kg::check
