@@ -18,10 +18,10 @@ struct Place {
 };
 
 struct Finding {
-  std::string rule; // "race", "out-of-bounds", "deadlock", ...
-  std::string text; // as the checkers word it, hints included, paths as in `places`
-  std::string hint; // "" where there is none
-  std::string kernel; // the first that the text names; "" where it names none
+  std::string rule;          // "race", "out-of-bounds", "deadlock", ...
+  std::string text;          // as the checkers word it, hints included, paths as in `places`
+  std::string hint;          // "" where there is none
+  std::string kernel;        // the first that the text names; "" where it names none
   std::vector<Place> places; // the access, then that of the other thread; may be empty
   bool fails = true;         // a leak is only said
 };
