@@ -138,7 +138,9 @@ __global__ void volatile_tree(volatile int* sums, bool in_shared) {
   __shared__ volatile int mine[64];
   volatile int* const at = in_shared ? mine : sums;
   const int node = static_cast<int>(threadIdx.x); // children 2 node and 2 node + 1
-  at[node] = at[node + 32] = node == 0 || node >= 16 ? 1 : 0;
+  const int leaf = node == 0 || node >= 16 ? 1 : 0;
+  at[node] = leaf;
+  at[node + 32] = leaf;
   __syncthreads();
   if (node == 0 || node >= 16) return;
   while (at[2 * node] == 0 || at[2 * node + 1] == 0) {
