@@ -19,8 +19,8 @@ struct Evidence {
   const TimingFile* file = nullptr;
   const Measured* row = nullptr;
   const TimingRow* baseline = nullptr;
-  Examined seen;
-  Opinion screened;
+  Examined seen = {};
+  Opinion screened = {};
   bool informs = false; // status info, or a library's row with wrong output
 };
 
