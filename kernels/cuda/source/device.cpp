@@ -24,6 +24,7 @@ constexpr int kConstantBytes = 64 * 1024;
 constexpr int kWarp = 32;
 
 std::atomic<std::size_t> allowed_shared = kSharedBytesDefault;
+std::atomic<bool> shared_asked = false;
 
 cudaDeviceProp properties() {
   const DeviceProperties& device = device_properties();
@@ -117,7 +118,11 @@ void demand_device(int device) {
 }
 
 std::size_t allowed_dynamic_shared() { return allowed_shared; }
-void forget_attributes() { allowed_shared = kSharedBytesDefault; }
+bool asks_for_dynamic_shared() { return shared_asked; }
+void forget_attributes() {
+  allowed_shared = kSharedBytesDefault;
+  shared_asked = false;
+}
 
 cudaError_t set_function_attribute(cudaFuncAttribute attribute, int value) {
   return call("cudaFuncSetAttribute", [&] {
@@ -127,6 +132,7 @@ cudaError_t set_function_attribute(cudaFuncAttribute attribute, int value) {
            std::to_string(value) + " bytes of dynamic shared memory; a block may have " +
                std::to_string(most));
     allowed_shared = std::max<std::size_t>(allowed_shared, static_cast<std::size_t>(value));
+    shared_asked = true;
   });
 }
 

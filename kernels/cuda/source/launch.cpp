@@ -39,7 +39,7 @@ void check(const LaunchConfig& config, const void* kernel) {
   const std::size_t allowed =
       allowed_dynamic_shared(); // of dynamic memory alone, where it is asked
   const bool fits =
-      allowed > kSharedBytesDefault
+      asks_for_dynamic_shared()
           ? config.shared_bytes - fixed <= allowed &&
                 config.shared_bytes <= device_properties().shared_bytes_per_block_optin
           : config.shared_bytes <= allowed;

@@ -3,6 +3,7 @@
 #include "cuda/source/ptx_kernel.h"
 
 #include "cuda/source/launch.h"
+#include "cuda/source/state.h"
 
 #include <cstddef>
 #include <cstring>
@@ -37,6 +38,14 @@ std::pair<std::shared_ptr<void>, std::vector<void*>> clone(const void* tuple) {
 
 cudaError_t launch_loaded(const ptx_run::LoadedKernel& kernel, LaunchConfig config,
                           void** arguments, cudaStream_t stream) {
+  const cudaError_t error = call("a launch", [&] {
+    try {
+      ptx_run::take_cluster(kernel, config);
+    } catch (const Error& other_cluster) {
+      throw Refusal(cudaErrorInvalidValue, other_cluster.what());
+    }
+  });
+  if (error != cudaSuccess) return error;
   config.shared_bytes += kernel.static_shared_bytes;
   const Arguments given{arguments, kernel.parameters};
   return launch(config, stream, ptx_run::erased(kernel),

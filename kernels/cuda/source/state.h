@@ -136,6 +136,7 @@ void demand_device(int device); // Refuses what is not number 0 (device.cpp)
 
 // Dynamic shared memory that cudaFuncSetAttribute allowed, for any kernel (device.cpp).
 std::size_t allowed_dynamic_shared();
+bool asks_for_dynamic_shared(); // by cudaFuncSetAttribute
 void forget_attributes();
 
 } // namespace kg::foreign

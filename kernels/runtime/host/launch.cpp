@@ -194,6 +194,7 @@ void choose_compiled(LaunchConfig& config, ErasedKernel& kernel) {
   const std::optional<ptx_run::LoadedKernel> compiled = ptx_run::find(kernel.address);
   if (!compiled) return;
   kernel = ptx_run::erased(*compiled);
+  ptx_run::take_cluster(*compiled, config);
   config.shared_bytes += compiled->static_shared_bytes;
 }
 

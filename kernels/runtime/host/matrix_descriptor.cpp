@@ -38,14 +38,6 @@ MatrixDescriptor decode_matrix(std::uint64_t bits, Location where) {
                      "let the tile begin at a multiple of 1024 bytes and leave it 0",
                      bits, base),
          where);
-  const std::size_t row = bytes_of(matrix.swizzle);
-  const std::size_t pattern = row * kCoreRows;
-  if (row != 0 && matrix.first % pattern >= row)
-    fail(fmt::format("the matrix begins {} bytes behind a multiple of {}, in the middle of the "
-                     "pattern of the {}-byte swizzle; align the tile to {} bytes, and go on within "
-                     "its first {}",
-                     matrix.first % pattern, pattern, row, pattern, row),
-         where);
   return matrix;
 }
 

@@ -80,6 +80,7 @@ std::string Emitter::statements() {
     local += fmt::format("  alignas({}) u8 {}[{}];\n", variable.alignment, name, variable.bytes);
     names_[variable.name] = name;
   }
+  find_labels();
   follow_nans();
   follow_sums();
   follow_undefined();
@@ -153,10 +154,22 @@ std::string Emitter::parameters(const std::string& function) const {
       function, alignment, std::max<std::size_t>(at, 1), copies);
 }
 
-// Variables of the module and of the body, then what is dynamic.
+// The module's variables that this kernel, or any function, names, and those of the body; then what
+// is dynamic. The others are other kernels'.
 void Emitter::lay_out_shared() {
+  std::set<std::string> named;
+  const auto look = [&](const Operand& operand, const auto& again) -> void {
+    named.insert(operand.text);
+    for (const Operand& part : operand.parts) again(part, again);
+  };
+  const auto look_through = [&](const Entry& entry) {
+    for (const Statement& each : entry.statements)
+      for (const Operand& operand : each.instruction.operands) look(operand, look);
+  };
+  look_through(entry_);
+  for (const Entry& function : module_.functions) look_through(function);
   const auto add = [&](const Variable& variable) {
-    if (variable.space != "shared" || variable.external) return;
+    if (variable.space != "shared" || variable.external || !named.contains(variable.name)) return;
     shared_bytes_ = rounded_up(shared_bytes_, variable.alignment);
     shared_[variable.name] = shared_bytes_;
     shared_variables_.push_back({variable.name, shared_bytes_, variable.bytes});
@@ -164,11 +177,38 @@ void Emitter::lay_out_shared() {
   };
   for (const Variable& variable : module_.variables) add(variable);
   for (const Variable& variable : entry_.variables) add(variable);
+  const auto is_dynamic = [&](const Variable& variable) {
+    return variable.space == "shared" && variable.external && named.contains(variable.name);
+  };
   for (const Variable& variable : module_.variables)
-    if (variable.space == "shared" && variable.external && shared_bytes_ > 0)
+    if (is_dynamic(variable) && shared_bytes_ > 0)
       shared_bytes_ = rounded_up(shared_bytes_, variable.alignment);
   for (const Variable& variable : module_.variables)
-    if (variable.space == "shared" && variable.external) shared_[variable.name] = shared_bytes_;
+    if (is_dynamic(variable)) shared_[variable.name] = shared_bytes_;
+}
+
+// In PTX a label is that of its scope, in C++ of the function.
+void Emitter::find_labels() {
+  labels_.assign(1, {});
+  std::vector<std::size_t> open = {0};
+  for (const Statement& each : entry_.statements) {
+    if (each.kind == Statement::Kind::open_scope) {
+      open.push_back(labels_.size());
+      labels_.emplace_back();
+    } else if (each.kind == Statement::Kind::close_scope) {
+      open.pop_back();
+    } else if (each.kind == Statement::Kind::label) {
+      labels_[open.back()].insert(each.label);
+    }
+  }
+}
+
+// The label of this name that can be seen here: of the innermost scope that has one.
+std::string Emitter::label(const std::string& name) const {
+  for (auto scope = label_scopes_.rbegin(); scope != label_scopes_.rend(); ++scope)
+    if (*scope != 0 && labels_[static_cast<std::size_t>(*scope)].contains(name))
+      return identifier("R_", name) + fmt::format("_in{}", *scope);
+  return identifier("R_", name);
 }
 
 void Emitter::declare(const Registers& registers) {
@@ -204,18 +244,19 @@ void Emitter::statement(const Statement& statement) {
   switch (statement.kind) {
   case Statement::Kind::open_scope:
     scopes_.emplace_back();
-    ++scopes_opened_;
+    label_scopes_.push_back(++scopes_opened_);
     line("{");
     return;
   case Statement::Kind::close_scope:
     scopes_.pop_back();
+    label_scopes_.pop_back();
     line("}");
     return;
   case Statement::Kind::registers: declare(statement.registers); return;
   case Statement::Kind::parameter: declare(statement.parameter); return;
   case Statement::Kind::label:
     marked_ = {};
-    line(identifier("R_", statement.label) + ":;");
+    line(label(statement.label) + ":;");
     return;
   case Statement::Kind::instruction: dispatch(statement.instruction); return;
   }
@@ -246,7 +287,7 @@ void Emitter::dispatch(const Instruction& instruction) {
   if (family == "bra" || guard.empty()) mark_line();
   if (family == "bra") {
     marked_ = {};
-    line(fmt::format("{}goto {};", guard, identifier("R_", operand(0).text)));
+    line(fmt::format("{}goto {};", guard, label(operand(0).text)));
     return;
   }
   if (!guard.empty()) {

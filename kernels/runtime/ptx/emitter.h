@@ -28,6 +28,8 @@ class Emitter {
  private:
   // --- emit.cpp: the frame
   void lay_out_shared();
+  void find_labels();
+  std::string label(const std::string& name) const;
   std::string parameters(const std::string& function) const;
   std::string statements(); // of the body
   // The functions that it calls, and those that they call: declarations, then definitions.
@@ -174,6 +176,8 @@ class Emitter {
   host::InexactSet inexact_;
   bool clusters_ = false; // an address in shared memory may be another block's
   int scopes_opened_ = 0;
+  std::vector<std::set<std::string>> labels_; // of each scope, in the order in which they open
+  std::vector<int> label_scopes_;             // that are open, without the whole body
   int temporaries_ = 0;
   std::string place_; // the directive in force
 };

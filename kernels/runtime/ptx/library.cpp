@@ -116,8 +116,11 @@ LoadedKernel load(const Translated& translated, const jit::Source& source,
     end = begin + parameter.bytes;
   }
   return {reinterpret_cast<void (*)(void**)>(const_cast<void*>(run)),
-          translated.emitted.static_shared_bytes, kept.parameters.back(), kept.offsets.back(),
-          translated.emitted.inexact};
+          translated.emitted.static_shared_bytes,
+          kept.parameters.back(),
+          kept.offsets.back(),
+          translated.emitted.inexact,
+          module.entries.front().cluster};
 }
 
 LoadedKernel load(const Translated& translated, const std::string& entry) {
@@ -245,6 +248,18 @@ Chosen& chosen() {
 }
 
 } // namespace
+
+void take_cluster(const LoadedKernel& kernel, LaunchConfig& config) {
+  if (!kernel.cluster) return;
+  const auto [x, y, z] = *kernel.cluster;
+  const dim3 given = config.cluster;
+  if (given.x * given.y * given.z > 1 && (given.x != x || given.y != y || given.z != z))
+    fail(fmt::format("a launch with clusters of ({},{},{}) blocks of a kernel whose clusters have "
+                     "({},{},{}); leave the attribute out",
+                     given.x, given.y, given.z, x, y, z),
+         config.where);
+  config.cluster = {x, y, z};
+}
 
 const StaticShared& static_shared(const void* run) {
   static const StaticShared none;

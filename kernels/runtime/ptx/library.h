@@ -15,6 +15,7 @@
 #include "runtime/ptx/emit.h"
 #include "runtime/ptx/module.h"
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -26,10 +27,11 @@ namespace kg::ptx_run {
 
 struct LoadedKernel {
   void (*run)(void** arguments) = nullptr;
-  std::size_t static_shared_bytes = 0;       // in front of the dynamic ones
-  std::span<const std::size_t> parameters{}; // bytes of each; lives as long as the process
-  std::span<const std::size_t> offsets{};    // of each in a buffer of all; likewise
-  host::InexactSet inexact{};                // what a launch of it may compute so
+  std::size_t static_shared_bytes = 0;              // in front of the dynamic ones
+  std::span<const std::size_t> parameters{};        // bytes of each; lives as long as the process
+  std::span<const std::size_t> offsets{};           // of each in a buffer of all; likewise
+  host::InexactSet inexact{};                       // what a launch of it may compute so
+  std::optional<std::array<unsigned, 3>> cluster{}; // that each launch of it has
 };
 
 // The __shared__ variables of a kernel, in front of its dynamic shared memory.
@@ -50,6 +52,9 @@ LoadedKernel compile(const Program& program, const std::string& entry);
 // start and into what they share.
 std::vector<LoadedKernel> compile(std::string_view ptx, const std::string& name,
                                   const std::vector<std::string>& entries);
+
+// Gives the launch the kernel's own cluster. Throws Error where it has another.
+void take_cluster(const LoadedKernel& kernel, LaunchConfig& config);
 
 // As detail::launch_erased takes it. The launch must add static_shared_bytes to its dynamic shared
 // memory.

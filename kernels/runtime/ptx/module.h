@@ -7,9 +7,11 @@
 
 #include "runtime/ptx/lexer.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -88,6 +90,7 @@ struct Entry {
   std::vector<Parameter> parameters;
   std::vector<Variable> variables; // of its body
   std::vector<Statement> statements;
+  std::optional<std::array<unsigned, 3>> cluster; // .reqnctapercluster, of a kernel
 };
 
 struct Module {

@@ -9,6 +9,7 @@
 #include <cctype>
 #include <fmt/format.h>
 #include <map>
+#include <sstream>
 #include <utility>
 
 namespace kg::ptx_run {
@@ -155,6 +156,19 @@ class Parser : private Lexer {
     return text;
   }
 
+  // .reqnctapercluster 2, 1, 1: extents that are left out are 1.
+  static std::optional<std::array<unsigned, 3>> cluster_of(const std::string& directives) {
+    constexpr std::string_view kName = ".reqnctapercluster";
+    const std::size_t at = directives.find(kName);
+    if (at == std::string::npos) return std::nullopt;
+    std::array<unsigned, 3> extents = {1, 1, 1};
+    std::istringstream numbers(directives.substr(at + kName.size()));
+    char comma = ',';
+    for (std::size_t i = 0; i < extents.size() && comma == ',' && numbers >> extents[i]; ++i)
+      if (!(numbers >> comma)) break;
+    return extents;
+  }
+
   void entry() {
     Entry entry;
     const Mark begin = mark();
@@ -166,8 +180,7 @@ class Parser : private Lexer {
       unread_->emplace(entry.name, begin);
       return skip_braces();
     }
-    if (directives.find(".reqnctapercluster") != std::string::npos)
-      refuse("a kernel that names its cluster is not executed: name it at the launch");
+    entry.cluster = cluster_of(directives);
     body(entry);
     module_.entries.push_back(std::move(entry));
   }

@@ -281,6 +281,39 @@ TEST(Ptx, PlacesInSharedMemoryWrapAround) {
   for (unsigned thread = 0; thread < 32; ++thread) EXPECT_EQ(out[thread], thread);
 }
 
+TEST(Ptx, LabelsBelongToTheirScope) {
+  EXPECT_EQ(run("mov.b32 %r3, 0;\n"
+                "{ L: add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 3; @%p1 bra L; }\n"
+                "{ L: add.u32 %r3, %r3, 10; setp.lt.u32 %p1, %r3, 30; @%p1 bra L; bra.uni END; }\n"
+                "add.u32 %r3, %r3, 100;\n"
+                "END: st.global.u32 [%out], %r3;")[0],
+            33u);
+}
+
+TEST(Ptx, VariablesOfOtherKernelsTakeNoSharedMemory) {
+  const LoadedKernel kernel =
+      compile(module_of("st.shared.u32 [own], %r0;",
+                        ".shared .align 1024 .b8 of_another[4096];\n"
+                        ".shared .align 16 .b8 own[64];\n"
+                        ".extern .shared .align 1024 .b8 dynamic_of_another[];"),
+              "snippet.ptx", "snippet");
+  EXPECT_EQ(kernel.static_shared_bytes, 64u);
+}
+
+TEST(Ptx, AKernelNamesItsCluster) {
+  std::string text = module_of("");
+  text.replace(text.find(")\n{"), 2, ")\n.reqnctapercluster 2, 1, 1\n.explicitcluster\n");
+  const LoadedKernel kernel = compile(text, "snippet.ptx", "snippet");
+  LaunchConfig config{.grid = 4, .block = 32};
+  take_cluster(kernel, config);
+  EXPECT_EQ(config.cluster.x, 2u);
+  EXPECT_EQ(config.cluster.y, 1u);
+  take_cluster(kernel, config);
+  config.cluster = {4, 1, 1};
+  EXPECT_THAT([&] { take_cluster(kernel, config); },
+              testing::ThrowsMessage<Error>(HasSubstr("whose clusters have (2,1,1)")));
+}
+
 TEST(Ptx, WhatIsNotExecutedIsRefusedByItsLine) {
   const auto refusal = [](const std::string& body) {
     try {

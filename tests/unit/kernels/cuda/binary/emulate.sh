@@ -142,6 +142,11 @@ expect 1 '[uninitialised] the copy to the host' --checked -- ./host 'never writt
 expect 1 'takes 928 of its 4000 bytes' --checked -- ./host 'a block less'
 expect 0 'done: 9' -- ./host 'a block less'
 
+# Static and dynamic shared memory beyond 48 KiB together must be asked for.
+compile shared_limits shared_limits.cu -cudart shared "${ptx[@]}"
+expect 0 'right' -- ./shared_limits asks
+expect 1 'cudaErrorInvalidValue' -- ./shared_limits
+
 # A value that nothing has written is a finding where it is used; at its load if that is asked for.
 compile look_ahead look_ahead.cu -cudart shared "${ptx[@]}"
 compile used look_ahead.cu -cudart shared "${ptx[@]}" -DNO_ENDS
