@@ -103,7 +103,7 @@ TEST(PtxCluster, RefusesWhatIsUndefined) {
   EXPECT_THAT(refusal("mov.u32 %r1, word; mov.u32 %r2, 2; mapa.shared::cluster.u32 %r1, %r1, %r2;"),
               HasSubstr("mapa: rank 2 is not one of the 2 blocks of the cluster"));
   EXPECT_THAT(refusal("mov.u32 %r2, 0; mapa.u64 %d1, %in, %r2;"),
-              HasSubstr("mapa: the address is not in the 4 bytes of shared memory"));
+              HasSubstr("mapa: the address is not in the 0 bytes of shared memory"));
   // Whoever waits for a block that waits for something else.
   EXPECT_THAT(refusal("mov.u32 %r1, %cluster_ctarank; setp.eq.u32 %p1, %r1, 0; "
                       "@%p1 barrier.cluster.arrive; @%p1 barrier.cluster.wait; "

@@ -119,9 +119,11 @@ TEST_P(MultiplyTiles, WhatTrapsEverywhere) {
 }
 
 TEST_P(MultiplyTiles, WhatGivesOtherSums) {
-  for (const TilesMutant mutant : {TilesMutant::start_of_another, TilesMutant::stride_of_another,
-                                   TilesMutant::swizzle_of_another})
+  for (const TilesMutant mutant : {TilesMutant::start_of_another, TilesMutant::stride_of_another})
     EXPECT_THAT(found(mutant), HasSubstr("other sums"));
+  EXPECT_THAT(found(TilesMutant::swizzle_of_another),
+              AnyOf(HasSubstr("other sums"), // the checkers say why
+                    HasSubstr("as a tile with the 64-byte swizzle, which the bulk copy at")));
   EXPECT_NE(run(TilesMutant::none, false, host::Swizzle::none).out, right());
   EXPECT_THAT(found(TilesMutant::waits_for_one_too_few),
               AnyOf(HasSubstr("pending"), HasSubstr("other sums")));
