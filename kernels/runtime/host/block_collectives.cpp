@@ -245,14 +245,15 @@ void Block::poll_once(Ready ready, const void* what, unsigned detail, const char
 // other block of the cluster can change that. `changes`: the cluster's, before this round.
 bool Block::only_looks(std::uint64_t changes) {
   constexpr unsigned kPatience = 100'000;
-  constexpr unsigned kClusterPatience = 64; // each change of a cluster's mbarriers is counted
+  // Each change of a cluster's mbarriers is counted, so a few rounds since the last one are enough.
+  // Not none: the looks of this round may have been before it, and a block that goes on to compute
+  // must not be taken for one that waits.
+  constexpr unsigned kClusterPatience = 64;
   if (polling_ < yielded_) return false;
   if (!groups_.others_run()) return ++idle_rounds_ > kPatience;
-  if (yielded_ == 0 || !groups_.cluster->stalled(index_, changes)) {
-    idle_rounds_ = 0;
-    return false;
-  }
-  return ++idle_rounds_ > kClusterPatience;
+  if (yielded_ == 0) return false;
+  if (std::exchange(changes_seen_, changes) != changes) idle_rounds_ = 0;
+  return ++idle_rounds_ > kClusterPatience && groups_.cluster->stalled(index_, changes);
 }
 
 void poll(Location where) {

@@ -158,13 +158,10 @@ std::string Emitter::parameters(const std::string& function) const {
 // is dynamic. The others are other kernels'.
 void Emitter::lay_out_shared() {
   std::set<std::string> named;
-  const auto look = [&](const Operand& operand, const auto& again) -> void {
-    named.insert(operand.text);
-    for (const Operand& part : operand.parts) again(part, again);
-  };
   const auto look_through = [&](const Entry& entry) {
     for (const Statement& each : entry.statements)
-      for (const Operand& operand : each.instruction.operands) look(operand, look);
+      for (const Operand& operand : each.instruction.operands)
+        for_names(operand, [&](const std::string& name) { named.insert(name); });
   };
   look_through(entry_);
   for (const Entry& function : module_.functions) look_through(function);

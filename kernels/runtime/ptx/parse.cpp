@@ -1,6 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/error.h"
+#include "runtime/host/virtual_device.h"
 #include "runtime/murmur_hash.h"
 #include "runtime/ptx/lexer.h"
 #include "runtime/ptx/module.h"
@@ -9,7 +10,6 @@
 #include <cctype>
 #include <fmt/format.h>
 #include <map>
-#include <sstream>
 #include <utility>
 
 namespace kg::ptx_run {
@@ -157,15 +157,19 @@ class Parser : private Lexer {
   }
 
   // .reqnctapercluster 2, 1, 1: extents that are left out are 1.
-  static std::optional<std::array<unsigned, 3>> cluster_of(const std::string& directives) {
+  std::optional<std::array<unsigned, 3>> cluster_of(std::string_view directives) const {
     constexpr std::string_view kName = ".reqnctapercluster";
     const std::size_t at = directives.find(kName);
-    if (at == std::string::npos) return std::nullopt;
+    if (at == std::string_view::npos) return std::nullopt;
+    Lexer numbers(directives.substr(at + kName.size()), module_.name);
     std::array<unsigned, 3> extents = {1, 1, 1};
-    std::istringstream numbers(directives.substr(at + kName.size()));
-    char comma = ',';
-    for (std::size_t i = 0; i < extents.size() && comma == ',' && numbers >> extents[i]; ++i)
-      if (!(numbers >> comma)) break;
+    for (unsigned& extent : extents) {
+      const std::int64_t number = numbers.number();
+      if (number < 1 || number > host::kMaxClusterBlocks)
+        refuse(fmt::format("a cluster has 1 to {} blocks", host::kMaxClusterBlocks));
+      extent = static_cast<unsigned>(number);
+      if (!numbers.accept(',')) break;
+    }
     return extents;
   }
 

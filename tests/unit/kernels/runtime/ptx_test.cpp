@@ -312,6 +312,9 @@ TEST(Ptx, AKernelNamesItsCluster) {
   config.cluster = {4, 1, 1};
   EXPECT_THAT([&] { take_cluster(kernel, config); },
               testing::ThrowsMessage<Error>(HasSubstr("whose clusters have (2,1,1)")));
+  text.replace(text.find("2, 1, 1"), 7, "2, 0, 1");
+  EXPECT_THAT([&] { compile(text, "snippet.ptx", "snippet"); },
+              testing::ThrowsMessage<Error>(HasSubstr("a cluster has 1 to 8 blocks")));
 }
 
 TEST(Ptx, WhatIsNotExecutedIsRefusedByItsLine) {
