@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <fmt/format.h>
 #include <map>
 #include <utility>
@@ -156,19 +157,20 @@ class Parser : private Lexer {
     return text;
   }
 
-  // .reqnctapercluster 2, 1, 1: extents that are left out are 1.
+  // .reqnctapercluster 2, 1, 1, without blanks: extents that are left out are 1.
   std::optional<std::array<unsigned, 3>> cluster_of(std::string_view directives) const {
     constexpr std::string_view kName = ".reqnctapercluster";
     const std::size_t at = directives.find(kName);
     if (at == std::string_view::npos) return std::nullopt;
-    Lexer numbers(directives.substr(at + kName.size()), module_.name);
+    std::string_view left = directives.substr(at + kName.size());
     std::array<unsigned, 3> extents = {1, 1, 1};
     for (unsigned& extent : extents) {
-      const std::int64_t number = numbers.number();
-      if (number < 1 || number > host::kMaxClusterBlocks)
+      const auto [end, error] = std::from_chars(left.data(), left.data() + left.size(), extent);
+      if (error != std::errc{} || extent < 1 || extent > unsigned{host::kMaxClusterBlocks})
         refuse(fmt::format("a cluster has 1 to {} blocks", host::kMaxClusterBlocks));
-      extent = static_cast<unsigned>(number);
-      if (!numbers.accept(',')) break;
+      left.remove_prefix(static_cast<std::size_t>(end - left.data()));
+      if (!left.starts_with(',')) break;
+      left.remove_prefix(1);
     }
     return extents;
   }
