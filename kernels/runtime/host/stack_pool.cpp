@@ -4,6 +4,7 @@
 
 #include "runtime/error.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
@@ -18,12 +19,18 @@ constexpr std::size_t kPage = 4096;
 // caches and leave more than half of a slot usable.
 constexpr std::size_t kColourBytes = 192;
 constexpr std::size_t kColours = 512;
+// A guard page splits its chunk, so a guarded stack takes two mappings. Linux grants a process
+// 65,530 of them by default (vm.max_map_count). Half are left to the program; stacks beyond have no
+// guard, and mmap joins their chunks into one mapping.
+constexpr std::size_t kMostGuards = 65530 / 4;
+std::atomic<std::size_t> guards{0}; // of all pools of the process
 
 } // namespace
 
 StackPool::~StackPool() {
   for (Stack* stack : stacks_) delete stack;
   for (void* chunk : chunks_) munmap(chunk, kStacksPerChunk * kSlotBytes);
+  guards -= guards_;
 }
 
 StackPool::Stack* StackPool::take() {
@@ -48,10 +55,15 @@ void StackPool::grow() {
          "); launch smaller blocks or fewer worker threads");
   }
   chunks_.push_back(chunk);
+  const bool is_guarded = guards.fetch_add(kStacksPerChunk) + kStacksPerChunk <= kMostGuards;
+  if (is_guarded)
+    guards_ += kStacksPerChunk;
+  else
+    guards -= kStacksPerChunk;
   for (std::size_t i = kStacksPerChunk; i-- > 0;) {
     char* slot = static_cast<char*>(chunk) + i * kSlotBytes;
-    // Running out of mappings (vm.max_map_count) costs only the guard page.
-    (void)mprotect(slot, kPage, PROT_NONE);
+    // Where the system grants fewer mappings than that, only the guard is missing.
+    if (is_guarded) (void)mprotect(slot, kPage, PROT_NONE);
     const std::size_t index = stacks_.size() + kStacksPerChunk - 1 - i;
     const std::size_t colour = (index % kColours) * kColourBytes;
     stacks_.push_back(new Stack{slot + kPage, kSlotBytes - kPage - colour});

@@ -12,8 +12,8 @@ namespace kg::host {
 // cache. Belongs to one OS thread.
 class StackPool {
  public:
-  // Address space per stack, committed as it is touched. The lowest page is protected where the
-  // system still grants mappings.
+  // Address space per stack, committed as it is touched. The lowest page is a guard, in the first
+  // 16,320 stacks of the process.
   static constexpr std::size_t kSlotBytes = 256 * 1024;
 
   struct Stack {
@@ -36,6 +36,7 @@ class StackPool {
   std::vector<void*> chunks_;
   std::vector<Stack*> stacks_;
   std::vector<Stack*> free_;
+  std::size_t guards_ = 0; // pages of this pool that are protected
 };
 
 } // namespace kg::host

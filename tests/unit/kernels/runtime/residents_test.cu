@@ -7,11 +7,13 @@
 #include "runtime/host/looks.h"
 #include "runtime/host/observer.h"
 #include "runtime/host/residents.h"
+#include "runtime/host/stack_pool.h"
 #include "tests/unit/kernels/runtime/executor_support.h"
 
 #include <atomic>
 #include <chrono>
 #include <gmock/gmock.h>
+#include <set>
 #include <thread>
 
 namespace kg::executor {
@@ -107,6 +109,18 @@ TEST(Residents, AreAsManyAsTheDeviceHolds) {
   unsigned arrived = 0, passed = 0;
   launch(meet<Poll::atomic>, {.grid = 2 * sms, .block = 1024}, &arrived, &passed);
   EXPECT_EQ(passed, 2 * sms);
+}
+
+// More threads than a process has mappings for stacks with a guard page.
+TEST(StackPool, GoesOnWhereMappingsEnd) {
+  host::StackPool pool;
+  std::set<void*> bottoms;
+  for (int i = 0; i < 70'000; ++i) {
+    const host::StackPool::Stack* const stack = pool.take();
+    *static_cast<char*>(stack->bottom) = 1;
+    bottoms.insert(stack->bottom);
+  }
+  EXPECT_EQ(bottoms.size(), 70'000u);
 }
 
 TEST(Residents, MayWaitForLaterBlocks) {
