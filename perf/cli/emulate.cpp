@@ -42,17 +42,16 @@ fs::path located(const std::string& program) {
   }
 }
 
-// A CUDA runtime within the program takes NVIDIA's driver alone.
-void demand_shared_runtime(const fs::path& program) {
+// The runtime that nvcc links into programs is found by its symbols.
+void demand_symbols(const fs::path& program) {
   const auto image = read_file(program);
   if (!image) throw UsageError(fmt::format("{}: no such program", program.string()));
   const auto names = [&](const char* word) { return image->find(word) != std::string::npos; };
-  if (!image->starts_with("\177ELF") || names("libcudart.so.") || !names("cuGetExportTable"))
-    return;
-  throw Error(fmt::format("{}: it is not linked with CUDA 13's libcudart.so; link it with nvcc "
-                          "-cudart shared, and keep PTX in it (-gencode "
-                          "arch=compute_80,code=compute_80)",
-                          program.string()));
+  if (image->starts_with("\177ELF") && names("cuGetExportTable") && !names("libcudart.so.") &&
+      !names("__cudaRegisterFatBinary"))
+    throw Error(fmt::format("{}: it is stripped, and the CUDA runtime is linked into it; do not "
+                            "strip it, or link it with nvcc -cudart shared",
+                            program.string()));
 }
 
 void put(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
@@ -115,7 +114,7 @@ int emulate(const Options& options, World& world) {
   if (options.emulated.program.empty())
     throw UsageError("emulate: name a program: kernelgrade emulate -- ./program");
   const fs::path program = located(options.emulated.program.front());
-  demand_shared_runtime(program);
+  demand_symbols(program);
   for (const fs::path& file :
        {options.emulated.counts, options.emulated.json, options.emulated.coverage}) {
     try { // not when the program is over
@@ -137,6 +136,9 @@ int emulate(const Options& options, World& world) {
   const std::string libraries = folder.string() + ":" + common.string() +
                                 (others && *others ? std::string(":") + others : "");
   put("LD_LIBRARY_PATH", libraries);
+  const char* const preloaded = std::getenv("LD_PRELOAD");
+  put("LD_PRELOAD", (common / "libkernelgrade_static_cudart.so").string() +
+                        (preloaded && *preloaded ? std::string(":") + preloaded : ""));
   lead_triton(common / "ptxas", folder);
   put("NUMBA_CUDA_DRIVER", folder / "libcuda.so.1");
   std::vector<std::string> words;

@@ -91,12 +91,14 @@ KG_RUNTIME cudaGetDriverEntryPoint(const char* name, void** function, unsigned l
 }
 
 // Tables that NVIDIA does not document: a CUDA runtime that is linked into the program asks for
-// them, and checks that the driver is NVIDIA's.
+// them, and checks that the driver is NVIDIA's. static_cudart.cpp replaces such a runtime, but for
+// one in a library that is opened while the program runs.
 KG_DRIVER cuGetExportTable(const void** table, const CUuuid*) {
   if (table) *table = nullptr;
   static const int said =
-      std::fputs("kernelgrade: cuGetExportTable: a CUDA runtime that is linked into the program "
-                 "takes NVIDIA's driver alone; link it with nvcc -cudart shared\n",
+      std::fputs("kernelgrade: cuGetExportTable: a library that was opened later, or is stripped, "
+                 "holds its own CUDA runtime, which takes NVIDIA's driver alone; link it with nvcc "
+                 "-cudart shared\n",
                  stderr);
   static_cast<void>(said);
   return CUDA_ERROR_NOT_FOUND;

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # emulate.sh KERNELGRADE NVCC WHAT: programs that nvcc makes here, run by `kernelgrade emulate`. WHAT: runtime (the runtime API), libraries
-# (Thrust and libcu++), driver (the driver API), tensor_map, hostile (damaged images), triton or numba (skipped,
+# (Thrust and libcu++), static (a runtime that is linked in), driver (the driver API), tensor_map, hostile (damaged images), triton or numba (skipped,
 # 77, where python3 has none).
 set -euo pipefail
 kernelgrade=$1 nvcc=$2 what=$3
@@ -64,6 +64,30 @@ fi
 if [[ $what == hostile ]]; then
   link hostile hostile.cpp
   expect 0 'right' -- ./hostile kernels.ptx kernels.fatbin 10000
+  exit
+fi
+if [[ $what == static ]]; then # nvcc's default
+  compile right histogram.cu
+  expect 0 'right, 7 blocks, cudaSuccess' -- ./right
+  expect 0 'right, 14 blocks, cudaSuccess' -- ./right graph
+  expect 0 'passed: no races' --checked -- ./right
+  compile race histogram.cu -DRACE
+  expect 1 '[race] kernel histogram' --checked -- ./race
+  grep -qE 'histogram\.cu:(18|22)' out.txt || { cat out.txt; exit 1; }
+  # Within a library that the program is linked with; its constructors run before the program's.
+  compile libhistogram.so histogram.cu -shared -Xcompiler -fPIC -Dmain=histogram_main
+  echo 'int histogram_main(int, char**); int main(int n, char** words) { return histogram_main(n, words); }' >main.cpp
+  g++ main.cpp -L. -lhistogram -Wl,-rpath,"$work" -o with_library
+  expect 0 'right, 7 blocks, cudaSuccess' -- ./with_library
+  # Below a script, as a build tool runs it.
+  printf '#!/bin/sh\nexec ./right "$@"\n' >script && chmod +x script
+  expect 0 'right, 7 blocks, cudaSuccess' -- ./script
+  # What cannot be replaced is refused, and no code of the runtime runs.
+  printf '#include <cuda_runtime.h>\nint main() { return cudaSetValidDevices(nullptr, 0); }\n' >missing.cu
+  "$nvcc" missing.cu -o missing
+  expect 127 'kernelgrade: cudaSetValidDevices: this function of the CUDA runtime is not emulated' -- ./missing
+  strip right -o stripped
+  expect 1 'stripped: it is stripped, and the CUDA runtime is linked into it' -- ./stripped
   exit
 fi
 if [[ $what == triton ]]; then
@@ -177,7 +201,5 @@ compile fast histogram.cu -cudart shared "${ptx[@]}" -Xfatbin -compress-mode=spe
 expect 0 'right, 7 blocks, cudaSuccess' -- ./fast
 compile plain histogram.cu -cudart shared "${ptx[@]}" -Xfatbin -compress-mode=none
 expect 0 'right, 7 blocks, cudaSuccess' -- ./plain
-compile static histogram.cu "${ptx[@]}"
-expect 1 'link it with nvcc -cudart shared' -- ./static
 expect 2 'no such program' -- ./nothing
 expect 2 'name a program'

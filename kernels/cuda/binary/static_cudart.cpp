@@ -1,0 +1,208 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Programs that nvcc links as it does by default hold the CUDA runtime themselves, so no other
+// libcudart can take its place. `kernelgrade emulate` preloads this library into them. It finds the
+// runtime's functions in the symbol tables of the program and of its libraries, and writes at the
+// beginning of each a jump to the function of that name in libcudart.so.13. The code of NVIDIA's
+// runtime never runs. A function that libcudart.so.13 lacks ends the process, as the loader does
+// with a program that is linked with -cudart shared.
+//
+// Constructors of the program call the runtime, so the jumps are written before the first one runs
+// (-z initfirst). Even the C library is not ready to load another one then: the first jumps lead to
+// bind(), which loads libcudart.so.13 at the first call and writes the final ones.
+#include "cuda/binary/symbol_table.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace {
+
+using kg::emulate::SymbolTable;
+
+[[noreturn]] void end(int code, const char* subject, const char* what) {
+  std::fprintf(stderr, "kernelgrade: %s: %s\n", subject, what);
+  _exit(code);
+}
+
+[[noreturn]] void end_missing(const char* function) {
+  end(127, function, "this function of the CUDA runtime is not emulated");
+}
+
+// x86-64's instructions, written one behind the other.
+class Code {
+ public:
+  explicit Code(void* at) : next_(static_cast<unsigned char*>(at)) {}
+
+  // movabs $value, %register
+  Code& rax(const void* value) { return put<2>({0x48, 0xb8}).word(value); }
+  Code& rdi(const void* value) { return put<2>({0x48, 0xbf}).word(value); }
+  Code& r11(const void* value) { return put<2>({0x49, 0xbb}).word(value); }
+  // jmp *%register
+  void jump_rax() { put<2>({0xff, 0xe0}); }
+  void jump_r11() { put<3>({0x41, 0xff, 0xe3}); }
+
+ private:
+  template <std::size_t kSize>
+  Code& put(const unsigned char (&bytes)[kSize]) {
+    std::memcpy(next_, bytes, kSize);
+    next_ += kSize;
+    return *this;
+  }
+  Code& word(const void* value) {
+    std::memcpy(next_, &value, sizeof value);
+    next_ += sizeof value;
+    return *this;
+  }
+
+  unsigned char* next_;
+};
+constexpr std::size_t kFinalBytes = 12;
+constexpr std::size_t kMissingBytes = 22;
+constexpr std::size_t kFirstBytes = 23;
+
+// The program, or a library, that holds a runtime.
+struct Object {
+  dl_phdr_info info;
+  const char* name;
+
+  bool is_program() const { return !info.dlpi_name || !*info.dlpi_name; }
+  SymbolTable symbols() const {
+    return SymbolTable(is_program() ? "/proc/self/exe" : info.dlpi_name);
+  }
+  void* at(const Elf64_Sym& symbol) const {
+    return reinterpret_cast<void*>(info.dlpi_addr + symbol.st_value);
+  }
+
+  // Lets code be written, or not any more.
+  void protect(int added) const {
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    for (int i = 0; i < info.dlpi_phnum; ++i) {
+      const ElfW(Phdr)& part = info.dlpi_phdr[i];
+      if (part.p_type != PT_LOAD || !(part.p_flags & PF_X)) continue;
+      const std::uintptr_t first = (info.dlpi_addr + part.p_vaddr) & ~(page - 1);
+      const std::uintptr_t last = info.dlpi_addr + part.p_vaddr + part.p_memsz;
+      if (mprotect(reinterpret_cast<void*>(first), last - first, PROT_READ | PROT_EXEC | added))
+        end(1, name, "its code cannot be changed; link it with nvcc -cudart shared");
+    }
+  }
+};
+
+constexpr int kMostObjects = 64;
+Object objects[kMostObjects];
+int object_count = 0;
+
+bool is_hidden(const Elf64_Sym& symbol) {
+  return ELF64_ST_BIND(symbol.st_info) == STB_LOCAL ||
+         ELF64_ST_VISIBILITY(symbol.st_other) == STV_HIDDEN;
+}
+
+bool has_prefix(const char* name, const char* prefix) {
+  return std::strncmp(name, prefix, std::strlen(prefix)) == 0;
+}
+// As cudaMalloc. Names of C++ are mangled.
+bool is_api(const char* name) {
+  return has_prefix(name, "cuda") && name[4] >= 'A' && name[4] <= 'Z';
+}
+
+// The final jump of one function.
+void bind_function(const Object& object, const SymbolTable& symbols, const Elf64_Sym& symbol,
+                   void* cudart) {
+  const char* const name = symbols.name(symbol);
+  if (!is_hidden(symbol) || !(is_api(name) || has_prefix(name, "__cuda"))) return;
+  const void* const target = dlsym(cudart, name);
+  if (!target && !is_api(name)) return;
+  if (symbols.room(symbol) < (target ? kFinalBytes : kMissingBytes))
+    end(1, name, "its code is too short to be replaced; link with nvcc -cudart shared");
+  Code code(object.at(symbol));
+  if (!target) code.rdi(name);
+  code.rax(target ? target : reinterpret_cast<void*>(&end_missing)).jump_rax();
+}
+
+void bind() {
+  void* const cudart = dlopen("libcudart.so.13", RTLD_NOW | RTLD_GLOBAL);
+  if (!cudart) end(1, program_invocation_name, dlerror());
+  for (int i = 0; i < object_count; ++i) {
+    const SymbolTable symbols = objects[i].symbols();
+    objects[i].protect(PROT_WRITE);
+    for (const Elf64_Sym& symbol : symbols)
+      if (SymbolTable::is_function(symbol)) bind_function(objects[i], symbols, symbol, cudart);
+    objects[i].protect(0);
+  }
+}
+
+pthread_once_t bound = PTHREAD_ONCE_INIT;
+extern "C" [[gnu::used]] void kernelgrade_bind() { pthread_once(&bound, bind); }
+
+// Of a function's first call: binds all, and goes on with the function, whose address is in %rax.
+// No function of the runtime takes floating-point numbers by value, so only the registers of other
+// arguments are kept.
+asm(R"(
+  .text
+  .local kernelgrade_bind_first
+  .type kernelgrade_bind_first, @function
+kernelgrade_bind_first:
+  push %rdi
+  push %rsi
+  push %rdx
+  push %rcx
+  push %r8
+  push %r9
+  push %rax
+  call kernelgrade_bind
+  pop %rax
+  pop %r9
+  pop %r8
+  pop %rcx
+  pop %rdx
+  pop %rsi
+  pop %rdi
+  jmp *%rax
+  .size kernelgrade_bind_first, . - kernelgrade_bind_first
+)");
+extern "C" void kernelgrade_bind_first();
+
+// The first jumps: of what a program may call before another function of the runtime.
+void add(const Object& object, const SymbolTable& symbols) {
+  // Runtimes before CUDA 13 have other signatures under the same names.
+  if (!symbols.find("cudaMemPrefetchBatchAsync"))
+    end(1, object.name, "its CUDA runtime is not that of CUDA 13; compile it with CUDA 13's nvcc");
+  if (object_count == kMostObjects)
+    end(1, object.name, "over 64 libraries hold a CUDA runtime; link them with -cudart shared");
+  objects[object_count++] = object;
+  object.protect(PROT_WRITE);
+  for (const Elf64_Sym& symbol : symbols) {
+    const char* const name = symbols.name(symbol);
+    if (!SymbolTable::is_function(symbol) || !is_hidden(symbol) ||
+        !(is_api(name) || std::strcmp(name, "__cudaRegisterFatBinary") == 0))
+      continue;
+    if (symbols.room(symbol) < kFirstBytes)
+      end(1, name, "its code is too short to be replaced; link with nvcc -cudart shared");
+    Code(object.at(symbol))
+        .rax(object.at(symbol))
+        .r11(reinterpret_cast<void*>(&kernelgrade_bind_first))
+        .jump_r11();
+  }
+  object.protect(0);
+}
+
+// The emulated libcudart shows its cudaMalloc; one that is linked in is hidden.
+int visit(dl_phdr_info* info, std::size_t, void*) {
+  Object object{*info, info->dlpi_name};
+  if (object.is_program()) object.name = program_invocation_name;
+  const SymbolTable symbols = object.symbols();
+  const Elf64_Sym* const malloc = symbols.find("cudaMalloc");
+  if (malloc && is_hidden(*malloc) && symbols.find("__cudaRegisterFatBinary")) add(object, symbols);
+  return 0;
+}
+
+[[gnu::constructor]] void write_first_jumps() { dl_iterate_phdr(visit, nullptr); }
+
+} // namespace

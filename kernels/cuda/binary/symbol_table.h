@@ -1,0 +1,37 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <elf.h>
+
+namespace kg::emulate {
+
+// The symbols of a file in ELF's 64-bit format (.symtab; man 5 elf). It has none where the file is
+// stripped, is of another kind or is damaged. The file stays mapped to the end of the process:
+// names may be kept. Uses the C library alone.
+class SymbolTable {
+ public:
+  explicit SymbolTable(const char* path);
+
+  const Elf64_Sym* begin() const { return symbols_; }
+  const Elf64_Sym* end() const { return symbols_ + count_; }
+  const char* name(const Elf64_Sym& symbol) const; // "" where the table is damaged
+
+  // A function that the file defines; null where it has none of this name.
+  const Elf64_Sym* find(const char* name) const;
+  static bool is_function(const Elf64_Sym& symbol);
+
+  // Bytes from the beginning of a function to the next symbol of its section.
+  std::size_t room(const Elf64_Sym& function) const;
+
+ private:
+  void read(const char* bytes, std::size_t size);
+
+  const Elf64_Sym* symbols_ = nullptr;
+  std::size_t count_ = 0;
+  const char* names_ = nullptr;
+  std::size_t names_size_ = 0;
+};
+
+} // namespace kg::emulate
