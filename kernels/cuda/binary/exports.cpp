@@ -4,15 +4,10 @@
 // The C interface of libcudart (CUDA Runtime API 13.0): each function by its own name, done by the
 // C++ function of that name that foreign sources call (cuda/source/api.h). What needs CUDA's own
 // structures stands in layouts.cpp.
+#include "cuda/binary/export.h"
 #include "cuda/binary/launch.h"
 #include "cuda/binary/modules.h"
-#include "cuda/source/graph.h"
 #include "cuda/source/state.h"
-
-// Defines `name` with C linkage beside its C++ namesake.
-#define KG_EXPORT(result, name, parameters, call)                                                  \
-  extern "C" [[gnu::visibility("default")]] result kg_export_##name parameters asm(#name);         \
-  result kg_export_##name parameters { return call; }
 
 KG_EXPORT(cudaError_t, cudaGetLastError, (), cudaGetLastError())
 KG_EXPORT(cudaError_t, cudaPeekAtLastError, (), cudaPeekAtLastError())
@@ -41,6 +36,7 @@ KG_EXPORT(cudaError_t, cudaDeviceCanAccessPeer, (int* can, int device, int peer)
 KG_EXPORT(cudaError_t, cudaDeviceEnablePeerAccess, (int peer, unsigned flags),
           cudaDeviceEnablePeerAccess(peer, flags))
 KG_EXPORT(cudaError_t, cudaDeviceDisablePeerAccess, (int peer), cudaDeviceDisablePeerAccess(peer))
+KG_EXPORT(cudaError_t, cudaCtxResetPersistingL2Cache, (), cudaCtxResetPersistingL2Cache())
 KG_EXPORT(cudaError_t, cudaDriverGetVersion, (int* version), cudaDriverGetVersion(version))
 KG_EXPORT(cudaError_t, cudaRuntimeGetVersion, (int* version), cudaRuntimeGetVersion(version))
 KG_EXPORT(cudaError_t, cudaMemGetInfo, (std::size_t * free, std::size_t* total),
@@ -77,6 +73,13 @@ KG_EXPORT(cudaError_t, cudaMemcpyAsync,
 KG_EXPORT(cudaError_t, cudaMemcpyPeer,
           (void* to, int to_device, const void* from, int from_device, std::size_t bytes),
           cudaMemcpyPeer(to, to_device, from, from_device, bytes))
+KG_EXPORT(cudaError_t, cudaMemcpyPeerAsync,
+          (void* to, int to_device, const void* from, int from_device, std::size_t bytes,
+           cudaStream_t stream),
+          cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream))
+KG_EXPORT(cudaError_t, cudaMemcpy3DAsync,
+          (const cudaMemcpy3DParms* parameters, cudaStream_t stream),
+          cudaMemcpy3DAsync(parameters, stream))
 KG_EXPORT(cudaError_t, cudaMemcpy2D,
           (void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
            std::size_t width, std::size_t height, cudaMemcpyKind kind),
@@ -138,6 +141,14 @@ KG_EXPORT(cudaError_t, cudaStreamGetPriority, (cudaStream_t stream, int* priorit
           cudaStreamGetPriority(stream, priority))
 KG_EXPORT(cudaError_t, cudaStreamGetFlags, (cudaStream_t stream, unsigned* flags),
           cudaStreamGetFlags(stream, flags))
+KG_EXPORT(cudaError_t, cudaDeviceGetMemPool, (cudaMemPool_t * pool, int device),
+          cudaDeviceGetMemPool(pool, device))
+KG_EXPORT(cudaError_t, cudaDeviceSetMemPool, (int device, cudaMemPool_t pool),
+          cudaDeviceSetMemPool(device, pool))
+KG_EXPORT(cudaError_t, cudaMemPoolCreate,
+          (cudaMemPool_t * pool, const cudaMemPoolProps* properties),
+          cudaMemPoolCreate(pool, properties))
+KG_EXPORT(cudaError_t, cudaMemPoolDestroy, (cudaMemPool_t pool), cudaMemPoolDestroy(pool))
 KG_EXPORT(cudaError_t, cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t function, void* data),
           cudaLaunchHostFunc(stream, function, data))
 KG_EXPORT(cudaError_t, cudaEventCreate, (cudaEvent_t * event),
@@ -152,30 +163,6 @@ KG_EXPORT(cudaError_t, cudaEventQuery, (cudaEvent_t event), cudaEventQuery(event
 KG_EXPORT(cudaError_t, cudaEventElapsedTime,
           (float* milliseconds, cudaEvent_t start, cudaEvent_t stop),
           cudaEventElapsedTime(milliseconds, start, stop))
-KG_EXPORT(cudaError_t, cudaStreamBeginCapture, (cudaStream_t stream, cudaStreamCaptureMode mode),
-          cudaStreamBeginCapture(stream, mode))
-KG_EXPORT(cudaError_t, cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t* graph),
-          cudaStreamEndCapture(stream, graph))
-KG_EXPORT(cudaError_t, cudaStreamIsCapturing,
-          (cudaStream_t stream, cudaStreamCaptureStatus* status),
-          cudaStreamIsCapturing(stream, status))
-KG_EXPORT(cudaError_t, cudaGraphGetNodes,
-          (cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count),
-          cudaGraphGetNodes(graph, nodes, count))
-KG_EXPORT(cudaError_t, cudaGraphNodeGetType, (cudaGraphNode_t node, cudaGraphNodeType* type),
-          cudaGraphNodeGetType(node, type))
-KG_EXPORT(cudaError_t, cudaGraphDestroy, (cudaGraph_t graph), cudaGraphDestroy(graph))
-KG_EXPORT(cudaError_t, cudaGraphInstantiate,
-          (cudaGraphExec_t * exec, cudaGraph_t graph, unsigned long long flags),
-          cudaGraphInstantiate(exec, graph, flags))
-KG_EXPORT(cudaError_t, cudaGraphInstantiateWithFlags,
-          (cudaGraphExec_t * exec, cudaGraph_t graph, unsigned long long flags),
-          cudaGraphInstantiateWithFlags(exec, graph, flags))
-KG_EXPORT(cudaError_t, cudaGraphExecDestroy, (cudaGraphExec_t exec), cudaGraphExecDestroy(exec))
-KG_EXPORT(cudaError_t, cudaGraphUpload, (cudaGraphExec_t exec, cudaStream_t stream),
-          cudaGraphUpload(exec, stream))
-KG_EXPORT(cudaError_t, cudaGraphLaunch, (cudaGraphExec_t exec, cudaStream_t stream),
-          cudaGraphLaunch(exec, stream))
 KG_EXPORT(const char*, cudaGetErrorName, (cudaError_t error), cudaGetErrorName(error))
 KG_EXPORT(const char*, cudaGetErrorString, (cudaError_t error), cudaGetErrorString(error))
 

@@ -26,6 +26,10 @@ class KernelHandle {
   KernelHandle(void (*kernel)(Parameters...))
       : address_(reinterpret_cast<const void*>(kernel)), bind_(&bind_to<Parameters...>) {}
 
+  // One whose parameters are not types here.
+  KernelHandle(const void* address, Bound (*bind)(const void* address, void** arguments))
+      : address_(address), bind_(bind) {}
+
   explicit operator bool() const { return bind_ != nullptr; }
   // The kernel with the values at `arguments`, which are copied.
   Bound bound(void** arguments) const { return bind_(address_, arguments); }

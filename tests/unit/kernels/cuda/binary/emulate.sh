@@ -195,6 +195,12 @@ compile calls calls.cu -cudart shared "${ptx[@]}"
 expect 0 'right, cudaSuccess' -- ./calls
 expect 0 'right, cudaSuccess' --checked -- ./calls
 
+compile graph graph.cu -cudart shared "${ptx[@]}"
+expect 0 'right' -- ./graph
+expect 0 'right' --checked -- ./graph
+compile graph_race graph.cu -cudart shared "${ptx[@]}" -DMISSING_EDGE
+expect 1 '[race]' --checked -- ./graph_race
+
 compile machine_code histogram.cu -cudart shared -gencode 'arch=compute_80,code=sm_80'
 expect 1 'the program holds no PTX' -- ./machine_code
 compile fast histogram.cu -cudart shared "${ptx[@]}" -Xfatbin -compress-mode=speed
