@@ -99,23 +99,27 @@ Texture texture_on(const cudaResourceDesc& resource, const cudaTextureDesc& how)
 
 } // namespace
 
+Texture texture_of(cudaTextureObject_t object, Location where) {
+  try {
+    return textures().get(reinterpret_cast<Texture*>(object), "texture object");
+  } catch (const Refusal& refusal) {
+    host::running_block("a texture", where).trap(refusal.what(), where);
+  }
+}
+
 Texture texture_of(cudaTextureObject_t object, int channels, std::size_t channel_bytes,
                    Location where) {
-  host::Block& block = host::running_block("a texture", where);
-  try {
-    const Texture& texture = textures().get(reinterpret_cast<Texture*>(object), "texture object");
-    const bool converts = texture.how.readMode == cudaReadModeNormalizedFloat &&
-                          texture.format.f != cudaChannelFormatKindFloat;
-    const std::size_t bytes =
-        converts ? sizeof(float) : static_cast<std::size_t>(texture.format.x) / 8;
-    if (channels == channels_of(texture.format) && channel_bytes == bytes) return texture;
-    block.trap("a fetch of " + std::to_string(channels) + " channels of " +
-                   std::to_string(channel_bytes) + " bytes from a texture of " +
-                   std::to_string(channels_of(texture.format)) + " of " + std::to_string(bytes),
-               where);
-  } catch (const Refusal& refusal) {
-    block.trap(refusal.what(), where);
-  }
+  const Texture texture = texture_of(object, where);
+  const bool converts = texture.how.readMode == cudaReadModeNormalizedFloat &&
+                        texture.format.f != cudaChannelFormatKindFloat;
+  const std::size_t bytes =
+      converts ? sizeof(float) : static_cast<std::size_t>(texture.format.x) / 8;
+  if (channels == channels_of(texture.format) && channel_bytes == bytes) return texture;
+  host::running_block("a texture", where)
+      .trap("a fetch of " + std::to_string(channels) + " channels of " +
+                std::to_string(channel_bytes) + " bytes from a texture of " +
+                std::to_string(channels_of(texture.format)) + " of " + std::to_string(bytes),
+            where);
 }
 
 } // namespace kg::foreign

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -24,9 +25,13 @@ struct Texture {
   std::size_t texel_bytes;
   cudaChannelFormatDesc format;
   cudaTextureDesc how;
+  // Loads a channel of so many bytes, zero-extended. Null: an ordinary access.
+  std::uint32_t (*load)(const void* from, std::uint32_t bytes) = nullptr;
 };
 
-// A copy of the object's texture, for a fetch that returns so many channels of so many bytes each;
+// A copy of the object's texture; where there is none, a trap.
+Texture texture_of(cudaTextureObject_t object, Location where);
+// The same, for a fetch that returns so many channels of so many bytes each;
 // where it has others, a trap.
 Texture texture_of(cudaTextureObject_t object, int channels, std::size_t channel_bytes,
                    Location where);
@@ -65,16 +70,23 @@ inline bool addressed(long long& i, std::size_t n, cudaTextureAddressMode mode) 
 // One texel, whose channels are stored as `Stored`: as they are, or the whole range of an integer
 // as 0 to 1 (signed: -1 to 1).
 template <class Stored, class T>
-T texel_at(const unsigned char* address) {
+T texel_at(const Texture& texture, const unsigned char* address) {
   T texel;
   auto* const to = reinterpret_cast<Channel<T>*>(&texel);
   const auto* const from = reinterpret_cast<const Stored*>(address);
   for (int c = 0; c < channels<T>; ++c) {
+    Stored channel;
+    if (texture.load) {
+      const std::uint32_t bits = texture.load(from + c, sizeof(Stored));
+      std::memcpy(&channel, &bits, sizeof channel); // little-endian
+    } else {
+      channel = from[c];
+    }
     if constexpr (std::is_same_v<Stored, Channel<T>>) {
-      to[c] = from[c];
+      to[c] = channel;
     } else {
       constexpr float kMost = std::numeric_limits<Stored>::max();
-      to[c] = std::max(-1.0f, static_cast<float>(from[c]) / kMost);
+      to[c] = std::max(-1.0f, static_cast<float>(channel) / kMost);
     }
   }
   return texel;
@@ -90,11 +102,13 @@ T texel(const Texture& texture, long long i, long long j) {
   if constexpr (std::is_same_v<Channel<T>, float>) {
     const bool is_signed = texture.format.f == cudaChannelFormatKindSigned;
     if (texture.how.readMode == cudaReadModeNormalizedFloat && texture.format.x == 8)
-      return is_signed ? texel_at<std::int8_t, T>(at) : texel_at<std::uint8_t, T>(at);
+      return is_signed ? texel_at<std::int8_t, T>(texture, at)
+                       : texel_at<std::uint8_t, T>(texture, at);
     if (texture.how.readMode == cudaReadModeNormalizedFloat && texture.format.x == 16)
-      return is_signed ? texel_at<std::int16_t, T>(at) : texel_at<std::uint16_t, T>(at);
+      return is_signed ? texel_at<std::int16_t, T>(texture, at)
+                       : texel_at<std::uint16_t, T>(texture, at);
   }
-  return texel_at<Channel<T>, T>(at);
+  return texel_at<Channel<T>, T>(texture, at);
 }
 
 // Where a coordinate lies between two texels: the lower one's index, and the upper one's weight,

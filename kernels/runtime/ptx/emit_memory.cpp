@@ -67,6 +67,8 @@ bool Emitter::memory() {
     load();
   } else if (family == "st") {
     store();
+  } else if (family == "tex") {
+    fetch_texture();
   } else if (family == "prefetch" || family == "prefetchu" || family == "discard" ||
              family == "applypriority") {
     // They change no value; what a discarded line holds is not read before it is written.
@@ -109,6 +111,31 @@ void Emitter::load() {
     const std::string element = fmt::format("static_cast<{}>({}[{}])", cpp_type(as), loaded, i);
     text += " " + write(parts[i], as, element);
   }
+  line(text + " }");
+}
+
+// tex.geometry.v4.type.of_coordinates {d0, d1, d2, d3}, [object, {coordinates}]
+void Emitter::fetch_texture() {
+  const auto& parts = now_->parts;
+  if (parts.size() != 5 || (!has("1d") && !has("2d")) || !has("v4"))
+    refuse("of textures only tex.1d and tex.2d into four registers are executed");
+  const Operand& texture = operand(1);
+  if (texture.parts.size() != 1 || operand(0).parts.size() != 4)
+    refuse("a texture object with its coordinates, and four registers, are expected");
+  const Operand& given = texture.parts[0];
+  const std::vector<Operand> coordinates =
+      given.kind == Operand::Kind::vector ? given.parts : std::vector<Operand>{given};
+  const std::size_t dimensions = has("1d") ? 1 : 2;
+  if (coordinates.size() < dimensions) refuse("a coordinate is missing");
+  Operand object;
+  object.text = texture.text;
+  std::string text = "{ u32 t[4]; const u32 at[] = {";
+  for (std::size_t i = 0; i < dimensions; ++i) text += read(coordinates[i], "b32") + ", ";
+  text += fmt::format("}}; fetch_texture(t, {}, at, {}, {}, '{}', [](const void* p, u32 n) {{ "
+                      "return load_channel(p, n); }}, {});",
+                      read(object, "b64"), dimensions, type() == "s32", parts[3][0], where());
+  for (std::size_t i = 0; i < 4; ++i)
+    text += " " + write(operand(0).parts[i], "b32", fmt::format("t[{}]", i));
   line(text + " }");
 }
 

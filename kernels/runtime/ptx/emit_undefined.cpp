@@ -20,10 +20,10 @@ namespace {
 // Whether the result is defined whatever its operands are, because they are reported.
 bool ends_here(const Instruction& instruction) {
   return is_one_of(instruction.parts[0],
-                   {"st",       "bra",       "atom",     "red",          "cp",      "vote",
-                    "match",    "redux",     "elect",    "bar",          "barrier", "mbarrier",
-                    "mma",      "wgmma",     "ldmatrix", "stmatrix",     "call",    "activemask",
-                    "prefetch", "prefetchu", "discard",  "applypriority"});
+                   {"st",    "bra",      "atom",      "red",      "cp",           "vote",
+                    "match", "redux",    "elect",     "bar",      "barrier",      "mbarrier",
+                    "mma",   "wgmma",    "ldmatrix",  "stmatrix", "call",         "activemask",
+                    "tex",   "prefetch", "prefetchu", "discard",  "applypriority"});
 }
 
 } // namespace

@@ -130,6 +130,7 @@ class Emitter {
   void call_by_pointer(const Operand& pointer, const Arguments& arguments);
 
   void load();
+  void fetch_texture();
   void store();
   std::string shared_space() const; // "shared", "shared::cluster"; empty: generic
   std::string stored(const std::string& to, const Operand& source);

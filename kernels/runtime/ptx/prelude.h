@@ -9,6 +9,7 @@
 #include "runtime/host/looks.h"
 #include "runtime/host/vector_types.h"
 #include "runtime/ptx/integers.h"
+#include "runtime/ptx/texture.h"
 #include "runtime/ptx/wgmma.h"
 #include "runtime/ptx/where.h"
 
@@ -398,6 +399,10 @@ inline bool names_row(const void* row, u32 matrices, Where where) {
   if (lane() >= 8 * matrices) return false;
   if (reinterpret_cast<u64>(row) % 16 != 0) misaligned_row(where);
   return true;
+}
+
+[[gnu::always_inline, gnu::artificial]] inline u32 load_channel(const void* from, u32 bytes) {
+  return bytes == 1 ? memory<u8>(from) : bytes == 2 ? memory<u16>(from) : memory<u32>(from);
 }
 
 } // namespace kg::ptx_run

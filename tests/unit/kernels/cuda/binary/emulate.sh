@@ -201,6 +201,15 @@ expect 0 'right' --checked -- ./graph
 compile graph_race graph.cu -cudart shared "${ptx[@]}" -DMISSING_EDGE
 expect 1 '[race]' --checked -- ./graph_race
 
+compile texture texture.cu "${ptx[@]}"
+expect 0 'right, cudaSuccess' -- ./texture
+expect 0 'right, cudaSuccess' --checked -- ./texture
+compile texture_race texture.cu "${ptx[@]}" -DRACE
+expect 1 '[race] kernel fetch' --checked -- ./texture_race
+grep -qE 'read at \S*texture\.cu:28;' out.txt || { cat out.txt; exit 1; }
+compile texture_type texture.cu "${ptx[@]}" -DWRONG_TYPE
+expect 1 'a fetch of floats from a texture of integers' -- ./texture_type
+
 compile machine_code histogram.cu -cudart shared -gencode 'arch=compute_80,code=sm_80'
 expect 1 'the program holds no PTX' -- ./machine_code
 compile fast histogram.cu -cudart shared "${ptx[@]}" -Xfatbin -compress-mode=speed
