@@ -48,7 +48,7 @@ void demand_symbols(const fs::path& program) {
   if (!image) throw UsageError(fmt::format("{}: no such program", program.string()));
   const auto names = [&](const char* word) { return image->find(word) != std::string::npos; };
   if (image->starts_with("\177ELF") && names("cuGetExportTable") && !names("libcudart.so.") &&
-      !names("__cudaRegisterFatBinary"))
+      !names("libcudart_static_"))
     throw Error(fmt::format("{}: it is stripped, and the CUDA runtime is linked into it; do not "
                             "strip it, or link it with nvcc -cudart shared",
                             program.string()));
