@@ -136,6 +136,7 @@ int emulate(const Options& options, World& world) {
   const std::string libraries = folder.string() + ":" + common.string() +
                                 (others && *others ? std::string(":") + others : "");
   put("LD_LIBRARY_PATH", libraries);
+  if (options.emulated.uninitialised_loads) put("KERNELGRADE_UNINITIALISED_LOADS", "1");
   const char* const preloaded = std::getenv("LD_PRELOAD");
   put("LD_PRELOAD", (common / "libkernelgrade_static_cudart.so").string() +
                         (preloaded && *preloaded ? std::string(":") + preloaded : ""));

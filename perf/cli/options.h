@@ -141,6 +141,7 @@ struct PeersOptions {
 struct EmulateOptions {
   std::vector<std::string> program; // with its arguments
   bool checked = false;
+  bool uninitialised_loads = false;     // reported at once, not where their values are used
   std::filesystem::path counts;         // to write; empty: count nothing
   std::filesystem::path json, coverage; // to write, where not empty
 };

@@ -11,6 +11,10 @@ void add_emulate(CLI::App& app, Words& words) {
       emulate->add_flag("--checked", words.options.emulated.checked,
                         "run under the checkers for races, bounds, initialization and leaks");
   emulate
+      ->add_flag("--uninitialised-loads", words.options.emulated.uninitialised_loads,
+                 "report undefined values where they are loaded, not where they are used")
+      ->needs(checked);
+  emulate
       ->add_option("--counts", words.options.emulated.counts,
                    "write the counts of each launch to this file, for profile --counts")
       ->type_name("FILE")

@@ -178,7 +178,8 @@ expect 0 'right' --checked -- ./look_ahead
 expect 1 '[uninitialised] kernel merge' --checked -- ./used
 grep -qE 'thread \(31,0,0\) (branches on|accesses memory at an address from|writes to global memory) a value that nothing has written, at \S*look_ahead\.cu:3[0-9]; kernel merge.* reads 4 bytes at \S*look_ahead\.cu:3[0-9]: byte 384 of __shared__ merge' out.txt ||
   { cat out.txt; exit 1; }
-KERNELGRADE_UNINITIALISED_LOADS=1 expect 1 'byte 384 of __shared__ merge(int const*, int*)::keys, which nothing has written' --checked -- ./look_ahead
+expect 1 'byte 384 of __shared__ merge(int const*, int*)::keys, which nothing has written' --checked --uninitialised-loads -- ./look_ahead
+expect 2 '--uninitialised-loads' --uninitialised-loads -- ./look_ahead
 
 compile managed managed.cu -cudart shared "${ptx[@]}"
 expect 0 'right, 46, 9, cudaSuccess' -- ./managed
