@@ -4,6 +4,7 @@
 // What PyTorch's <torch/extension.h> gives the launchers of kernels, without PyTorch.
 #pragma once
 
+#include "cuda/source/torch/arithmetic.h"
 #include "cuda/source/torch/dispatch.h"
 #include "cuda/source/torch/factories.h"
 #include "cuda/source/torch/library.h"

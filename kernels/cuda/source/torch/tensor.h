@@ -4,7 +4,7 @@
 // at::Tensor on the emulator, as launchers of kernels use it: elements in the memory of the host or
 // of the device, with sizes, strides and views. A tensor on the device lies in cudaMalloc's memory,
 // so the checkers know its bounds, and a kernel that is given a tensor on the host is found. There
-// is no arithmetic of tensors, and no gradient.
+// is little arithmetic (arithmetic.h), and no gradient.
 #pragma once
 
 #include "cuda/source/torch/accessor.h"
@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -165,7 +167,17 @@ class Tensor {
     return result;
   }
   Tensor reshape(IntArrayRef sizes) const { return contiguous().view(sizes); }
-  Tensor flatten() const { return reshape({-1}); }
+  Tensor flatten(std::int64_t first = 0, std::int64_t last = -1) const {
+    std::vector<std::int64_t> sizes(sizes_.begin(), sizes_.begin() + axis(first));
+    sizes.push_back(1);
+    for (std::size_t i = axis(first); i < sizes_.size(); ++i) {
+      if (i > axis(last))
+        sizes.push_back(sizes_[i]);
+      else
+        sizes.back() *= sizes_[i];
+    }
+    return reshape(sizes);
+  }
   Tensor permute(IntArrayRef axes) const {
     TORCH_CHECK(axes.size() == sizes_.size(), "permute: ", axes, " of ", sizes());
     Tensor result = *this;
@@ -190,6 +202,15 @@ class Tensor {
     result.sizes_[axis(at)] = length;
     return result;
   }
+  // From one index up to another, each counted from the end where it is negative.
+  Tensor slice(std::int64_t at, std::int64_t start = 0,
+               std::int64_t end = std::numeric_limits<std::int64_t>::max()) const {
+    const std::int64_t all = size(at);
+    const auto within = [all](std::int64_t i) {
+      return std::clamp<std::int64_t>(i < 0 ? i + all : i, 0, all);
+    };
+    return narrow(at, within(start), std::max<std::int64_t>(within(end) - within(start), 0));
+  }
   Tensor select(std::int64_t at, std::int64_t index) const {
     const std::size_t chosen = axis(at);
     Tensor result = narrow(at, index < 0 ? index + size(at) : index, 1);
@@ -206,6 +227,9 @@ class Tensor {
     result.strides_.insert(result.strides_.begin() + where, 1);
     return result;
   }
+
+  Tensor mm(const Tensor& right) const; // arithmetic.h
+  Tensor sum(std::int64_t at, bool keepdim = false) const;
 
   const Tensor& fill_(double value) const {
     set_values(std::vector<Value>(numel(), value));
@@ -227,6 +251,8 @@ class Tensor {
   }
 
  private:
+  friend Tensor cat(std::initializer_list<Tensor> tensors, std::int64_t at);
+  friend Tensor addmm(const Tensor& bias, const Tensor& left, const Tensor& right);
   using Value = long double; // holds all of each type, also of std::int64_t
 
   template <class Kind, class T, std::size_t dimensions>

@@ -126,6 +126,31 @@ TEST(Torch, KernelsIndexByAccessors) {
   EXPECT_THAT(refusal([&] { x.accessor<float, 1>(); }), HasSubstr("1 dimensions for [2, 3]"));
 }
 
+TEST(Torch, TensorsAreJoinedMultipliedAndSummed) {
+  const auto a = torch::arange(6, torch::kFloat).view({2, 3}).cuda(); // 0 1 2, 3 4 5
+  const auto b = torch::arange(4, torch::kFloat).view({2, 2}).cuda(); // 0 1, 2 3
+  EXPECT_THAT(values<float>(torch::cat({a, b}, 1)), ElementsAre(0, 1, 2, 0, 1, 3, 4, 5, 2, 3));
+  EXPECT_THAT(values<float>(torch::cat({b, b.t()})), ElementsAre(0, 1, 2, 3, 0, 2, 1, 3));
+  EXPECT_THAT(values<float>(b.mm(a)), ElementsAre(3, 4, 5, 9, 14, 19));
+  EXPECT_THAT(values<float>(a.t().mm(b)), ElementsAre(6, 9, 8, 13, 10, 17));
+  const auto bias = torch::arange(3, torch::kFloat).cuda();
+  EXPECT_THAT(values<float>(torch::addmm(bias, b, a)), ElementsAre(3, 5, 7, 9, 15, 21));
+  EXPECT_THAT(values<float>(torch::addmm(a, b, a)), ElementsAre(3, 5, 7, 12, 18, 24));
+  EXPECT_THAT(values<float>(a.sum(0)), ElementsAre(3, 5, 7));
+  EXPECT_EQ(a.sum(-1, true).sizes(), torch::IntArrayRef({2, 1}));
+  EXPECT_THAT(values<float>(a.sum(-1, true)), ElementsAre(3, 12));
+  EXPECT_THAT(values<float>(a.slice(1, 1)), ElementsAre(1, 2, 4, 5));
+  EXPECT_THAT(values<float>(a.slice(1, -2, -1)), ElementsAre(1, 4));
+  EXPECT_EQ(a.slice(0, 1, 9).size(0), 1);
+  const auto cube = torch::zeros({2, 3, 4});
+  EXPECT_EQ(cube.flatten(1).sizes(), torch::IntArrayRef({2, 12}));
+  EXPECT_EQ(cube.flatten(0, 1).sizes(), torch::IntArrayRef({6, 4}));
+  EXPECT_THAT(refusal([&] { a.mm(b); }), HasSubstr("mm: [2, 3] by [2, 2]"));
+  EXPECT_THAT(refusal([&] { torch::cat({a, b}, 0); }), HasSubstr("copy_ of [2, 2] to [2, 3]"));
+  EXPECT_THAT(refusal([&] { torch::addmm(b, b, a); }),
+              HasSubstr("addmm: a bias of [2, 2] for [2, 3]"));
+}
+
 TEST(Torch, MistakesAreRefused) {
   const auto x = torch::zeros({2, 3});
   EXPECT_THAT(refusal([&] { x.data_ptr<int>(); }),
