@@ -227,6 +227,21 @@ __device__ inline void mbarrier_arrive_cluster(std::uint64_t* barrier, unsigned 
 #endif
 }
 
+// The same by a thread that has only read what the others wait to overwrite. What it has written
+// they need not see, so it waits for no fence of all memory, as the form above does. The reads must
+// have ended: those of wgmma end behind its wait_group. On the host both forms are one.
+__device__ inline void mbarrier_arrive_cluster_after_reads(std::uint64_t* barrier, unsigned rank) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "{\n .reg .b32 remote;\n mapa.shared::cluster.u32 remote, %0, %1;\n"
+      " mbarrier.arrive.shared::cluster.b64 _, [remote];\n}" ::"r"(shared_address(barrier)),
+      "r"(rank)
+      : "memory");
+#else
+  __trap();
+#endif
+}
+
 #else
 
 inline void mbarrier_init(std::uint64_t* barrier, unsigned count,
@@ -288,6 +303,10 @@ inline void mbarrier_arrive_cluster(std::uint64_t* barrier, unsigned rank,
                                     Location where = Location::here()) {
   host::mbarrier_arrive(cooperative_groups::cluster_group::map_shared_rank(barrier, rank, where), 1,
                         0, where);
+}
+inline void mbarrier_arrive_cluster_after_reads(std::uint64_t* barrier, unsigned rank,
+                                                Location where = Location::here()) {
+  mbarrier_arrive_cluster(barrier, rank, where);
 }
 
 #endif

@@ -5,14 +5,19 @@
 // empty them. Each stage has two mbarriers: `full`, whose phase ends when all bytes that were
 // expected have come, and `empty`, whose phase ends when all consumers have released the stage.
 //
-//   __shared__ BulkPipeline<kStages> pipeline;
-//   if (threadIdx.x == 0) pipeline.init(consumers);
-//   __syncthreads();
+// Blocks of a cluster that bring slices for each other have one such pipeline each, at the same
+// offset in shared memory. A stage of one is empty when the consumers of all have released theirs,
+// since its producer writes all of them.
+//
+//   auto& pipeline = *reinterpret_cast<BulkPipeline<kStages>*>(in dynamic shared memory);
+//   if (threadIdx.x == 0) pipeline.init(consumers of all blocks);
+//   ptx::cluster_sync();
 //   PipelineState<kStages> state;        // each role has its own, and never resets it
 //   producer: pipeline.producer_acquire(state, bytes);
 //             copies that complete at pipeline.full(state); state.advance();
-//   consumer: pipeline.consumer_wait(state); ... pipeline.consumer_release(state);
+//   consumer: pipeline.consumer_wait(state); ... pipeline.consumer_release(state, each block);
 //             state.advance();
+//   ptx::cluster_sync(); // no block ends before the others have released their last stages
 //
 // Architecture 9.0 and above.
 #pragma once
@@ -46,7 +51,7 @@ struct BulkPipeline {
   using State = PipelineState<kStages>;
   std::uint64_t full_[kStages], empty_[kStages];
 
-  // By one thread, before all threads of the block sync. consumers: releases that empty a stage.
+  // By one thread, before the cluster syncs. consumers: releases that empty a stage.
   __device__ __forceinline__ void init(unsigned consumers) {
     KG_UNROLL
     for (int i = 0; i < kStages; ++i) {
@@ -72,9 +77,10 @@ struct BulkPipeline {
   __device__ __forceinline__ void consumer_wait(const State& state) {
     ptx::mbarrier_wait_parity(full(state), state.parity());
   }
-  // By one thread of a consumer, when nothing that the consumer has begun reads the stage any more.
-  __device__ __forceinline__ void consumer_release(const State& state) {
-    ptx::mbarrier_arrive(empty_ + state.stage());
+  // By one thread of a consumer for each block of the cluster, whose number is `block`, when
+  // nothing that the consumer has begun reads the stage any more.
+  __device__ __forceinline__ void consumer_release(const State& state, unsigned block) {
+    ptx::mbarrier_arrive_cluster_after_reads(empty_ + state.stage(), block);
   }
 };
 

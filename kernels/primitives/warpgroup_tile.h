@@ -67,8 +67,9 @@ TensorMap matrices_map(const T* data, TensorType type, const std::int64_t (&exte
 }
 
 // A slice of one operand, of kOuter rows of A or columns of B. kAlongK: elements that are
-// neighbours in k are neighbours in memory; else those in m or n, of 16-bit types alone.
-template <class T, int kOuter, bool kAlongK>
+// neighbours in k are neighbours in memory; else those in m or n, of 16-bit types alone. kSharers:
+// as many blocks of a cluster may bring a part of it each, to all of them.
+template <class T, int kOuter, bool kAlongK, int kSharers = 1>
 struct OperandSlice {
   static constexpr bool kIsAlongK = kAlongK;
   static constexpr int kLine = kSwizzleBytes / static_cast<int>(sizeof(T)); // elements
@@ -77,10 +78,12 @@ struct OperandSlice {
   static_assert(kAlongK || sizeof(T) == 2, "wgmma turns elements of 16 bits");
   static_assert(kOuter % kWarpgroupRows == 0 && kOuter <= 256, "a box has at most 256 lines");
 
-  // Along k one box has all lines. Otherwise a box is 64 of m or n by all of the slice's k.
-  static constexpr int kBoxLines = kAlongK ? kOuter : kDepth;
-  static constexpr int kBoxes = kAlongK ? 1 : kOuter / kLine;
+  // Along k a box has all lines of a part. Otherwise it is 64 of m or n by all of the slice's k.
+  static constexpr int kBoxLines = kAlongK ? kOuter / kSharers : kDepth;
+  static constexpr int kBoxes = kAlongK ? kSharers : kOuter / kLine;
+  static constexpr int kBoxOuter = kOuter / kBoxes;
   static constexpr int kBoxBytes = kBoxLines * kSwizzleBytes;
+  static_assert(kBoxes % kSharers == 0);
 
   // `outer` x `depth` elements, lines `leading` elements apart, of `count` matrices that lie
   // `stride` elements apart (0: the same for all).
@@ -96,10 +99,32 @@ struct OperandSlice {
   __device__ static __forceinline__ void load(unsigned char* to, const TensorMap& map, int outer,
                                               int k, int matrix, std::uint64_t* barrier) {
     KG_UNROLL
-    for (int box = 0; box < kBoxes; ++box) {
-      const int first[3] = {kAlongK ? k : outer + box * kLine, kAlongK ? outer : k, matrix};
-      ptx::cp_async_bulk_tensor_load(to + box * kBoxBytes, map, first, barrier);
-    }
+    for (int box = 0; box < kBoxes; ++box) load_box<1>(to, map, outer, k, matrix, barrier, box);
+  }
+
+  // The same of part number `part`, into all kSharers blocks of the cluster. Each of them brings
+  // another part, so that all bytes of the slice complete at the barrier of each.
+  __device__ static __forceinline__ void load_part(unsigned char* to, const TensorMap& map,
+                                                   int outer, int k, int matrix,
+                                                   std::uint64_t* barrier, int part) {
+    constexpr int kCount = kBoxes / kSharers;
+    KG_UNROLL
+    for (int i = 0; i < kCount; ++i)
+      load_box<kSharers>(to, map, outer, k, matrix, barrier, part * kCount + i);
+  }
+
+  // One box of the slice, into each of kBlocks blocks of the cluster.
+  template <int kBlocks>
+  __device__ static __forceinline__ void load_box(unsigned char* to, const TensorMap& map,
+                                                  int outer, int k, int matrix,
+                                                  std::uint64_t* barrier, int box) {
+    const int begin = outer + box * kBoxOuter;
+    const int first[3] = {kAlongK ? k : begin, kAlongK ? begin : k, matrix};
+    unsigned char* const place = to + box * kBoxBytes;
+    if constexpr (kBlocks == 1)
+      ptx::cp_async_bulk_tensor_load(place, map, first, barrier);
+    else
+      ptx::cp_async_bulk_tensor_multicast(place, map, first, barrier, (1u << kBlocks) - 1);
   }
 
   // The slice's rows, or columns, from `outer` on, a multiple of 64: as far into it as there are

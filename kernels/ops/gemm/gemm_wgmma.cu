@@ -16,28 +16,36 @@
 // memory in f32, a warp's 8 rows at a time, to be finished as the other variants' (finish.h), in
 // whole rows, 16 bytes at a time. Either way a warp waits for no other.
 //
+// Where rows of tiles come in pairs, two blocks of a cluster take the tiles of a pair in one column
+// of tiles, and share its slices of B: each brings half of one by multicast, to both. So the two
+// stay within a pipeline's length of each other. With an odd number of rows of tiles a block works
+// alone.
+//
 // Rows of all matrices begin at multiples of 16 bytes, which tensor maps demand. Other problems are
 // left to mma.
 //
-// Bytes: a block reads (128 + 256) k elements, 85 flops per byte, from L2 or memory, 144 KiB of
-// which are under way at once. Flops: 2 m n k. In flops per clock of an H200's multiprocessor: the
+// Bytes: a block reads (128 + 256) k elements, 85 flops per byte, from L2 or memory; one that
+// shares B (128 + 128) k, 128 flops per byte (64 and 85 of 128x128): modelled, not measured. 144
+// KiB are under way at once. Flops: 2 m n k. In flops per clock of an H200's multiprocessor: the
 // matrix units 4,096; shared memory, of which an instruction of 128 clocks reads 80 bytes a clock
-// of 128, 6,554; L2, which gives each 38.8 bytes a clock, 3,310 (128x128: 2,483). Beside k a tile
-// costs about 1,500 clocks: its 64 KiB through shared memory, 512, and a first slice's products
-// alone; with an epilogue 4,000, for 128 KiB of sums are written there and read.
-// Expected share of the dense peak for m, n, k >= 4096: L2's 81 %, less 2 % for the ends of tiles
-// and 3 % for a last round of tiles that fills 88 % of the device: 77 %, or what the GPU's power
-// limit leaves of it, as cuBLAS.
+// of 128, 6,554; L2, which gives each 38.8 bytes a clock, 3,310 (128x128: 2,483), shared 4,966
+// (3,310). Beside k a tile costs about 1,500 clocks: its 64 KiB through shared memory, 512, and a
+// first slice's products alone; with an epilogue 4,000, for 128 KiB of sums are written there and
+// read.
+// Expected share of the dense peak for m, n, k >= 4096: the matrix units' 100 %, less 2 % for the
+// ends of tiles and 3 % for a last round of tiles that fills 88 % of the device: 95 %, or what the
+// GPU's power limit leaves of it, as cuBLAS. Without sharing it would be L2's 81 %, less the same.
 // Why not mma's loop: mma.sync reaches 63 % of the matrix units, and takes its operands through
 // registers. Why a warpgroup has 64 rows of 256 columns and not 128 of 128: two instructions of 128
 // columns would read 96 bytes a clock. Why C is not stored from registers: from where wgmma leaves
-// sums rows would be written 16 bytes at a time. Not done: clusters of two that share B, for which
-// L2 moves two thirds.
+// sums rows would be written 16 bytes at a time. Why two blocks share and not four: matrix units
+// bind at two, and every block more is one more to wait for.
 #include "ops/gemm/finish.h"
 #include "ops/gemm/tile_rows.h"
 #include "ops/gemm/tile_time.h"
 #include "ops/gemm/variants.h"
 
+#include "instructions/cluster.h"
 #include "instructions/elect.h"
 #include "instructions/setmaxnreg.h"
 #include "instructions/store_shared.h"
@@ -48,6 +56,7 @@
 #include "runtime/device.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
+#include "runtime/resident_clusters.h"
 
 #include <algorithm>
 #include <limits>
@@ -57,6 +66,7 @@ namespace {
 
 constexpr Tile kSquareTile{.m = 128, .n = 128, .stages = 5};
 constexpr Tile kWideTile{.m = 128, .n = 256, .stages = 3};
+constexpr unsigned kSharers = 2; // blocks that share slices of B, where any do
 __host__ __device__ constexpr Tile tile_of(bool wide) { return wide ? kWideTile : kSquareTile; }
 
 // Of 65,536 a multiprocessor has, a block of 384 threads begins with 168 a thread; so many of the
@@ -72,14 +82,17 @@ constexpr int staging_bytes(const Tile& tile) {
   const int sums = kStagedRows * staging_pitch(tile) * static_cast<int>(sizeof(float));
   return (sums + kPatternBytes - 1) / kPatternBytes * kPatternBytes;
 }
-constexpr std::size_t shared_bytes(const Tile& tile) {
-  const int warps = tile.consumers() * kWarpgroup / 32;
-  return static_cast<std::size_t>(kTileAlignmentBytes + tile.pipeline_bytes() +
-                                  warps * staging_bytes(tile));
+// Behind the tiles' alignment: stages, staging, mbarriers.
+constexpr int mbarriers_at(const Tile& tile) {
+  return tile.pipeline_bytes() + tile.consumers() * kWarpgroup / 32 * staging_bytes(tile);
 }
+template <Tile kTile>
+constexpr std::size_t
+    kSharedBytes = static_cast<std::size_t>(kTileAlignmentBytes + mbarriers_at(kTile) +
+                                            int{sizeof(BulkPipeline<kTile.stages>)});
 constexpr std::size_t kMostSharedBytes = 227 * 1024;
-static_assert(shared_bytes(kSquareTile) + 128 <= kMostSharedBytes);
-static_assert(shared_bytes(kWideTile) + 128 <= kMostSharedBytes);
+static_assert(kSharedBytes<kSquareTile> <= kMostSharedBytes);
+static_assert(kSharedBytes<kWideTile> <= kMostSharedBytes);
 
 template <class T>
 constexpr ptx::MatrixElement kElement =
@@ -88,17 +101,20 @@ constexpr ptx::MatrixElement kElement =
 template <class T, Tile kTile, bool kTransposeA, bool kTransposeB>
 struct Slices {
   using A = OperandSlice<T, kTile.m, !kTransposeA>;
-  using B = OperandSlice<T, kTile.n, kTransposeB>;
+  using B = OperandSlice<T, kTile.n, kTransposeB, kSharers>;
   using Pipeline = BulkPipeline<kTile.stages>;
   static_assert(A::kDepth == B::kDepth);
   static constexpr int kDepth = A::kDepth;
 };
 
-// One thread: fills the pipeline with the slices of all of the block's tiles.
+// One thread: fills the pipeline with the slices of all of the block's tiles, of B's with its part
+// where blocks share them.
 template <class All, Tile kTile, class T>
 __device__ __forceinline__ void produce(const TensorMap& map_a, const TensorMap& map_b,
                                         const BasicProblem<T>& p, const TileGrid& grid, int slices,
-                                        unsigned char* memory, typename All::Pipeline& pipeline) {
+                                        unsigned sharers, unsigned char* memory,
+                                        typename All::Pipeline& pipeline) {
+  const auto part = static_cast<int>(ptx::cluster_rank());
   typename All::Pipeline::State state;
   for (TileScheduler scheduler(grid); scheduler.has_tile(); scheduler.advance()) {
     const TilePlace tile = scheduler.place();
@@ -109,20 +125,26 @@ __device__ __forceinline__ void produce(const TensorMap& map_a, const TensorMap&
     KG_ROLLED
     for (int slice = 0; slice < slices; ++slice, state.advance()) {
       unsigned char* const a = memory + state.stage() * kTile.stage_bytes();
+      unsigned char* const b = a + All::A::kBytes;
       pipeline.producer_acquire(state, static_cast<unsigned>(kTile.stage_bytes()));
       const int k = slice * All::kDepth;
       All::A::load(a, map_a, row, k, of_a, pipeline.full(state));
-      All::B::load(a + All::A::kBytes, map_b, column, k, of_b, pipeline.full(state));
+      if (sharers == kSharers)
+        All::B::load_part(b, map_b, column, k, of_b, pipeline.full(state), part);
+      else
+        All::B::load(b, map_b, column, k, of_b, pipeline.full(state));
     }
   }
 }
 
 // Adds the products of a tile's slices to a warpgroup's sums, its rows being those from `row` on.
 template <class T, class All, Tile kTile>
-__device__ __forceinline__ void
-multiply(int slices, int row, unsigned char* memory, typename All::Pipeline& pipeline,
-         typename All::Pipeline::State& state, float (&sums)[kTile.n / 2]) {
-  const bool releases = threadIdx.x % kWarpgroup == 0;
+__device__ __forceinline__ void multiply(int slices, int row, unsigned sharers,
+                                         unsigned char* memory, typename All::Pipeline& pipeline,
+                                         typename All::Pipeline::State& state,
+                                         float (&sums)[kTile.n / 2]) {
+  const unsigned thread = threadIdx.x % kWarpgroup; // the first ones release, a block each
+  const bool releases = thread < sharers;
   typename All::Pipeline::State before = state;
   KG_ROLLED
   for (int slice = 0; slice < slices; ++slice) {
@@ -137,12 +159,12 @@ multiply(int slices, int row, unsigned char* memory, typename All::Pipeline& pip
           sums, of_a + step * All::A::kStepBytes, of_b + step * All::B::kStepBytes, true);
     ptx::wgmma_commit();
     ptx::wgmma_wait_group<1>();
-    if (slice > 0 && releases) pipeline.consumer_release(before);
+    if (slice > 0 && releases) pipeline.consumer_release(before, thread);
     before = state;
     state.advance();
   }
   ptx::wgmma_wait_group<0>(sums);
-  if (slices > 0 && releases) pipeline.consumer_release(before);
+  if (slices > 0 && releases) pipeline.consumer_release(before, thread);
 }
 
 // Puts those of a warp's sums that lie in the upper (half 0) or lower 8 of its 16 rows into shared
@@ -183,19 +205,20 @@ __device__ __forceinline__ void finish_rows(const BasicProblem<T>& p, std::int64
 template <class T, bool kWide, bool kTransposeA, bool kTransposeB>
 __global__ void __launch_bounds__(tile_of(kWide).threads(), 1)
     wgmma(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
-          const __grid_constant__ TensorMap c, BasicProblem<T> p, TileGrid grid, int slices) {
+          const __grid_constant__ TensorMap c, BasicProblem<T> p, TileGrid grid, int slices,
+          unsigned sharers) {
   constexpr Tile kTile = tile_of(kWide);
   using All = Slices<T, kTile, kTransposeA, kTransposeB>;
-  __shared__ typename All::Pipeline pipeline;
   unsigned char* const memory = swizzled_tiles();
-  if (threadIdx.x == 0) pipeline.init(kTile.consumers());
-  __syncthreads();
+  auto& pipeline = *reinterpret_cast<typename All::Pipeline*>(memory + mbarriers_at(kTile));
+  if (threadIdx.x == 0) pipeline.init(sharers * kTile.consumers());
+  ptx::cluster_sync();
 
   const int warp = static_cast<int>(threadIdx.x) / 32, warpgroup = warp / 4;
   if (warpgroup == kTile.consumers()) {
     ptx::setmaxnreg_dec<kProducerRegisters>();
     if (warp % 4 == 0 && ptx::elect_sync())
-      produce<All, kTile>(a, b, p, grid, slices, memory, pipeline);
+      produce<All, kTile>(a, b, p, grid, slices, sharers, memory, pipeline);
   } else {
     ptx::setmaxnreg_inc<kConsumerRegisters>();
     using Store = WarpStore<T, kTile.n>;
@@ -205,7 +228,8 @@ __global__ void __launch_bounds__(tile_of(kWide).threads(), 1)
     typename All::Pipeline::State state;
     for (TileScheduler scheduler(grid); scheduler.has_tile(); scheduler.advance()) {
       float sums[kTile.n / 2] = {}; // from +0 on
-      multiply<T, All, kTile>(slices, warpgroup * kWarpgroupRows, memory, pipeline, state, sums);
+      multiply<T, All, kTile>(slices, warpgroup * kWarpgroupRows, sharers, memory, pipeline, state,
+                              sums);
       const TilePlace tile = scheduler.place();
       const std::int64_t row = std::int64_t{tile.row} * kTile.m + warp * 16;
       const std::int64_t column = std::int64_t{tile.column} * kTile.n;
@@ -218,9 +242,19 @@ __global__ void __launch_bounds__(tile_of(kWide).threads(), 1)
     }
     Store::end();
   }
+  // The other block's consumers release the last stages of this block, too.
+  __syncwarp();
+  ptx::cluster_sync();
 }
 
 namespace {
+
+// How many blocks of a cluster share slices of B: tiles 2 i and 2 i + 1 of an even number of rows
+// of tiles lie in one column of tiles (tile_scheduler.h).
+template <class T>
+unsigned sharers_of(const BasicProblem<T>& p, const Tile& tile) {
+  return div_up(p.m, tile.m) % kSharers == 0 ? kSharers : 1;
+}
 
 template <class T, bool kWide, bool kTransposeA, bool kTransposeB>
 void launch_wgmma(const BasicProblem<T>& p, Stream& stream) {
@@ -237,13 +271,16 @@ void launch_wgmma(const BasicProblem<T>& p, Stream& stream) {
   const unsigned tiles = count_blocks(tiles_m, tiles_n, p.batch);
   const TileGrid grid{static_cast<unsigned>(tiles_m), static_cast<unsigned>(tiles_n),
                       static_cast<unsigned>(p.batch)};
-  const auto places = static_cast<unsigned>(device_properties().sm_count);
-  launch(wgmma<T, kWide, kTransposeA, kTransposeB>,
-         {.grid = dim3(std::min(tiles, places)),
-          .block = dim3(static_cast<unsigned>(kTile.threads())),
-          .shared_bytes = shared_bytes(kTile),
-          .stream = &stream},
-         a, b, c, p, grid, static_cast<int>(div_up(p.k, All::kDepth)));
+  auto* const kernel = wgmma<T, kWide, kTransposeA, kTransposeB>;
+  const unsigned sharers = sharers_of(p, kTile);
+  LaunchConfig config{.grid = 1,
+                      .block = dim3(static_cast<unsigned>(kTile.threads())),
+                      .shared_bytes = kSharedBytes<kTile>,
+                      .stream = &stream,
+                      .cluster = {sharers, 1, 1}};
+  const int places = sharers > 1 ? resident_clusters(kernel, config) : device_properties().sm_count;
+  config.grid = dim3(sharers * std::min(tiles / sharers, static_cast<unsigned>(places)));
+  launch(kernel, config, a, b, c, p, grid, static_cast<int>(div_up(p.k, All::kDepth)), sharers);
 }
 
 template <class T, bool kWide>
@@ -258,12 +295,18 @@ void launch_wgmma(const BasicProblem<T>& p, Stream& stream) {
   }
 }
 
-// Clocks of a step of k, by L2 (see above); the ends of a tile are those of its sums.
-constexpr TileTime kSquareTime{kSquareTile.m, kSquareTile.n, 13.2, 1000};
-constexpr TileTime kWideTime{kWideTile.m, kWideTile.n, 19.8, 1500};
+// Clocks of a step of k, by L2 or the matrix units (see above), alone and of blocks that share B;
+// the ends of a tile are those of its sums.
+struct StepClocks {
+  double alone, shared;
+};
+constexpr StepClocks kSquareStep{13.2, 9.9}, kWideStep{19.8, 16};
+constexpr double kSquareEnds = 1000, kWideEnds = 1500;
 
 template <class T>
-double clocks_with_epilogue(const BasicProblem<T>& p, TileTime time) {
+double clocks_with_epilogue(const BasicProblem<T>& p, const Tile& tile, const StepClocks& step,
+                            double ends) {
+  TileTime time{tile.m, tile.n, sharers_of(p, tile) > 1 ? step.shared : step.alone, ends};
   time.ends += epilogue_clocks(p, time);
   return clocks(p, time);
 }
@@ -283,7 +326,8 @@ bool wgmma_fits(const BasicProblem<T>& p) {
 template <class T>
 TileShape tile_shape_of_wgmma(const BasicProblem<T>& p) {
   if (p.tiles != TileShape::automatic) return p.tiles;
-  return clocks_with_epilogue(p, kWideTime) < clocks_with_epilogue(p, kSquareTime)
+  return clocks_with_epilogue(p, kWideTile, kWideStep, kWideEnds) <
+                 clocks_with_epilogue(p, kSquareTile, kSquareStep, kSquareEnds)
              ? TileShape::wide
              : TileShape::square;
 }

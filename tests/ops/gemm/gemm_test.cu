@@ -53,7 +53,8 @@ KG_OWN_TEST(ManyRows) {
 }
 
 // Blocks of wgmma that stay, with more tiles than one each: the pipeline goes on from tile to tile,
-// in whatever stage and round a tile's slices have ended, and once around it with a slice of each.
+// in whatever stage and round a tile's slices have ended, and once around it with a slice of each;
+// of two and four rows of tiles in pairs that share B, of one and three alone.
 KG_OWN_TEST(TilesFollowEachOther) {
   if (judge.dtype() == Dtype::f32) return;
   const std::int64_t blocks = device_properties().sm_count;
@@ -64,9 +65,12 @@ KG_OWN_TEST(TilesFollowEachOther) {
     const std::int64_t columns = wide ? 256 : 128, stages = wide ? 3 : 5;
     for (const std::string transposition : {"nn", "tt"}) {
       const std::string words = transposition + (wide ? "_wide" : "");
-      for (const std::int64_t k : {72, 192, 264, 392}) // 2, 3, 5 and 7 slices of 64
+      for (const std::int64_t k : {72, 192, 264, 392}) { // 2, 3, 5 and 7 slices of 64
         check(136, (blocks / 2 + 1) * columns - 120, k, words);
+        check(264, (blocks / 3 + 1) * columns - 120, k, words);
+      }
       check(8, (stages + 1) * blocks * columns, 8, words);
+      check(392, (stages + 1) * blocks / 4 * columns, 8, words);
     }
   }
   check_some(judge, "b3_m136_n264_k136_nt_sharedb_wide", {"wgmma"});

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "ops/gemm/gemm.h"
@@ -17,10 +18,11 @@
 namespace kg::card {
 namespace {
 
-// The variant that `run` says, and the kernel that it launches.
+// The variant that `run` says, the kernel that it launches, and the blocks of a cluster.
 struct Ran {
   gemm::Variant variant;
   std::string kernel;
+  unsigned cluster;
 };
 template <class T>
 Ran run_recorded(const gemm::BasicProblem<T>& problem, gemm::Variant variant) {
@@ -28,7 +30,8 @@ Ran run_recorded(const gemm::BasicProblem<T>& problem, gemm::Variant variant) {
   const LaunchRecorder recorder;
   const gemm::Variant ran = gemm::run(problem, variant, stream);
   stream.synchronize();
-  return {ran, recorder.launches().at(0).kernel_name};
+  const LaunchRecord& launch = recorder.launches().at(0);
+  return {ran, launch.kernel_name, launch.cluster.x};
 }
 
 // Rows of A, B, C or z that begin off a multiple of 16 bytes no tensor map describes, or no access
@@ -99,6 +102,40 @@ KG_OWN_TEST(WideTilesOfWgmma) {
     EXPECT_EQ(shape(n / 2, TileShape::automatic), TileShape::square);
     EXPECT_EQ(shape(n, TileShape::square), TileShape::square);
     EXPECT_EQ(shape(8, TileShape::wide), TileShape::wide);
+
+    // Three rounds of wide tiles, or five of square ones, with an epilogue: what blocks that share
+    // B gain is less with wide tiles, of which the matrix units bind.
+    const auto shape_of_rows = [&](std::int64_t rows) {
+      const std::int64_t columns = n * 5 / 2 * 128 / rows;
+      return gemm::tile_shape(gemm::BasicProblem<T>{.m = rows,
+                                                    .n = columns,
+                                                    .k = 1024,
+                                                    .lda = 1024,
+                                                    .ldb = columns,
+                                                    .ldc = columns,
+                                                    .epilogue = gemm::Epilogue::bias_gelu},
+                              Variant::wgmma);
+    };
+    EXPECT_EQ(shape_of_rows(128), TileShape::wide);
+    EXPECT_EQ(shape_of_rows(256), TileShape::square);
+  });
+}
+
+// Two blocks of a cluster where rows of tiles come in pairs.
+KG_OWN_TEST(PairsOfRowsOfTilesShareB) {
+  dispatch(judge.dtype(), [&]<class T>() {
+    using gemm::TileShape, gemm::Variant;
+    if (!supports(Variant::wgmma, judge.dtype(), gemm::Math::f32)) return;
+    const HopperDevice device;
+    const SplitOperands<T> operands(392, 8, 8);
+    for (const TileShape tiles : {TileShape::square, TileShape::wide})
+      for (const auto& [m, sharers] :
+           std::map<std::int64_t, unsigned>{{128, 1}, {136, 2}, {264, 1}, {392, 2}}) {
+        gemm::BasicProblem<T> p = operands.problem();
+        p.m = m;
+        p.tiles = tiles;
+        EXPECT_EQ(run_recorded(p, Variant::wgmma).cluster, sharers) << m;
+      }
   });
 }
 
