@@ -66,5 +66,9 @@ template <class T, std::size_t dimensions, template <class> class = DefaultPtrTr
 using PackedTensorAccessor32 = kg::torch::PackedAccessor<T, dimensions, std::int32_t>;
 template <class T, std::size_t dimensions, template <class> class = DefaultPtrTraits>
 using PackedTensorAccessor64 = kg::torch::PackedAccessor<T, dimensions, std::int64_t>;
+// Before PyTorch 1.5. Its index may be std::size_t.
+template <class T, std::size_t dimensions, template <class> class = DefaultPtrTraits,
+          class Index = std::int64_t>
+using PackedTensorAccessor = kg::torch::PackedAccessor<T, dimensions, Index>;
 
 } // namespace at

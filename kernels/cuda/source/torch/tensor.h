@@ -132,6 +132,11 @@ class Tensor {
   PackedTensorAccessor64<T, dimensions> packed_accessor64() const {
     return accessor_of<PackedTensorAccessor64<T, dimensions>, T, dimensions>();
   }
+  template <class T, std::size_t dimensions, template <class> class Traits = DefaultPtrTraits,
+            class Index = std::int64_t>
+  PackedTensorAccessor<T, dimensions, Traits, Index> packed_accessor() const {
+    return accessor_of<PackedTensorAccessor<T, dimensions, Traits, Index>, T, dimensions>();
+  }
 
   Tensor contiguous() const { return is_contiguous() ? *this : clone(); }
   Tensor clone() const { return copied(options_); }

@@ -120,6 +120,8 @@ TEST(Torch, KernelsIndexByAccessors) {
   transposed<<<1, dim3(4, 4)>>>(x.cuda().packed_accessor32<float, 2, torch::RestrictPtrTraits>(),
                                 y.t().packed_accessor64<float, 2>());
   EXPECT_THAT(values<float>(y), ElementsAre(0, 1, 2, 3, 4, 5));
+  const auto old = x.packed_accessor<float, 2, torch::RestrictPtrTraits, std::size_t>();
+  EXPECT_EQ(old[1][2], 5);
   const auto columns = x.t();
   const auto here = columns.accessor<float, 2>();
   EXPECT_EQ(here[2][1], 5);
