@@ -2,7 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cuda/source/api.h"
+
 // Defines `name` with C linkage beside its C++ namesake.
 #define KG_EXPORT(result, name, parameters, call)                                                  \
   extern "C" [[gnu::visibility("default")]] result kg_export_##name parameters asm(#name);         \
   result kg_export_##name parameters { return call; }
+
+// The same, and with `suffix` what nvcc -default-stream per-thread calls: from its first call on, a
+// null stream is the calling thread's own.
+#define KG_EXPORT_PER_THREAD(result, name, suffix, parameters, call)                               \
+  KG_EXPORT(result, name, parameters, call)                                                        \
+  extern "C" [[gnu::visibility("default")]] result kg_export_##name##suffix parameters asm(        \
+      #name #suffix);                                                                              \
+  result kg_export_##name##suffix parameters {                                                     \
+    kg::foreign::use_per_thread_default_stream();                                                  \
+    return call;                                                                                   \
+  }

@@ -45,8 +45,9 @@ KG_EXPORT(cudaError_t, cudaMalloc, (void** pointer, std::size_t bytes), cudaMall
 KG_EXPORT(cudaError_t, cudaMallocPitch,
           (void** pointer, std::size_t* pitch, std::size_t width, std::size_t height),
           cudaMallocPitch(pointer, pitch, width, height))
-KG_EXPORT(cudaError_t, cudaMallocAsync, (void** pointer, std::size_t bytes, cudaStream_t stream),
-          cudaMallocAsync(pointer, bytes, stream))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaMallocAsync, _ptsz,
+                     (void** pointer, std::size_t bytes, cudaStream_t stream),
+                     cudaMallocAsync(pointer, bytes, stream))
 KG_EXPORT(cudaError_t, cudaMallocManaged, (void** pointer, std::size_t bytes, unsigned flags),
           cudaMallocManaged(pointer, bytes, flags))
 KG_EXPORT(cudaError_t, cudaMallocHost, (void** pointer, std::size_t bytes),
@@ -54,8 +55,8 @@ KG_EXPORT(cudaError_t, cudaMallocHost, (void** pointer, std::size_t bytes),
 KG_EXPORT(cudaError_t, cudaHostAlloc, (void** pointer, std::size_t bytes, unsigned flags),
           cudaHostAlloc(pointer, bytes, flags))
 KG_EXPORT(cudaError_t, cudaFree, (void* pointer), cudaFree(pointer))
-KG_EXPORT(cudaError_t, cudaFreeAsync, (void* pointer, cudaStream_t stream),
-          cudaFreeAsync(pointer, stream))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaFreeAsync, _ptsz, (void* pointer, cudaStream_t stream),
+                     cudaFreeAsync(pointer, stream))
 KG_EXPORT(cudaError_t, cudaFreeHost, (void* pointer), cudaFreeHost(pointer))
 KG_EXPORT(cudaError_t, cudaHostGetDevicePointer, (void** device, void* host, unsigned flags),
           cudaHostGetDevicePointer(device, host, flags))
@@ -64,12 +65,13 @@ KG_EXPORT(cudaError_t, cudaHostGetFlags, (unsigned* flags, void* host),
 KG_EXPORT(cudaError_t, cudaHostRegister, (void* host, std::size_t bytes, unsigned flags),
           cudaHostRegister(host, bytes, flags))
 KG_EXPORT(cudaError_t, cudaHostUnregister, (void* host), cudaHostUnregister(host))
-KG_EXPORT(cudaError_t, cudaMemcpy,
-          (void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind),
-          cudaMemcpy(to, from, bytes, kind))
-KG_EXPORT(cudaError_t, cudaMemcpyAsync,
-          (void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream),
-          cudaMemcpyAsync(to, from, bytes, kind, stream))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaMemcpy, _ptds,
+                     (void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind),
+                     cudaMemcpy(to, from, bytes, kind))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaMemcpyAsync, _ptsz,
+                     (void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                      cudaStream_t stream),
+                     cudaMemcpyAsync(to, from, bytes, kind, stream))
 KG_EXPORT(cudaError_t, cudaMemcpyPeer,
           (void* to, int to_device, const void* from, int from_device, std::size_t bytes),
           cudaMemcpyPeer(to, to_device, from, from_device, bytes))
@@ -77,38 +79,40 @@ KG_EXPORT(cudaError_t, cudaMemcpyPeerAsync,
           (void* to, int to_device, const void* from, int from_device, std::size_t bytes,
            cudaStream_t stream),
           cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream))
-KG_EXPORT(cudaError_t, cudaMemcpy3DAsync,
-          (const cudaMemcpy3DParms* parameters, cudaStream_t stream),
-          cudaMemcpy3DAsync(parameters, stream))
-KG_EXPORT(cudaError_t, cudaMemcpy2D,
-          (void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-           std::size_t width, std::size_t height, cudaMemcpyKind kind),
-          cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind))
-KG_EXPORT(cudaError_t, cudaMemcpy2DAsync,
-          (void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-           std::size_t width, std::size_t height, cudaMemcpyKind kind, cudaStream_t stream),
-          cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, stream))
-KG_EXPORT(cudaError_t, cudaMemcpy3D, (const cudaMemcpy3DParms* parameters),
-          cudaMemcpy3D(parameters))
-KG_EXPORT(cudaError_t, cudaMemset, (void* to, int value, std::size_t bytes),
-          cudaMemset(to, value, bytes))
-KG_EXPORT(cudaError_t, cudaMemsetAsync,
-          (void* to, int value, std::size_t bytes, cudaStream_t stream),
-          cudaMemsetAsync(to, value, bytes, stream))
-KG_EXPORT(cudaError_t, cudaMemset2D,
-          (void* to, std::size_t pitch, int value, std::size_t width, std::size_t height),
-          cudaMemset2D(to, pitch, value, width, height))
-KG_EXPORT(cudaError_t, cudaMemPrefetchAsync,
-          (const void* pointer, std::size_t bytes, cudaMemLocation location, unsigned flags,
-           cudaStream_t stream),
-          cudaMemPrefetchAsync(pointer, bytes, location, flags, stream))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaMemcpy3DAsync, _ptsz,
+                     (const cudaMemcpy3DParms* parameters, cudaStream_t stream),
+                     cudaMemcpy3DAsync(parameters, stream))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaMemcpy2D, _ptds,
+                     (void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                      std::size_t width, std::size_t height, cudaMemcpyKind kind),
+                     cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaMemcpy2DAsync, _ptsz,
+                     (void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                      std::size_t width, std::size_t height, cudaMemcpyKind kind,
+                      cudaStream_t stream),
+                     cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, stream))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaMemcpy3D, _ptds, (const cudaMemcpy3DParms* parameters),
+                     cudaMemcpy3D(parameters))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaMemset, _ptds, (void* to, int value, std::size_t bytes),
+                     cudaMemset(to, value, bytes))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaMemsetAsync, _ptsz,
+                     (void* to, int value, std::size_t bytes, cudaStream_t stream),
+                     cudaMemsetAsync(to, value, bytes, stream))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaMemset2D, _ptds,
+                     (void* to, std::size_t pitch, int value, std::size_t width,
+                      std::size_t height),
+                     cudaMemset2D(to, pitch, value, width, height))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaMemPrefetchAsync, _ptsz,
+                     (const void* pointer, std::size_t bytes, cudaMemLocation location,
+                      unsigned flags, cudaStream_t stream),
+                     cudaMemPrefetchAsync(pointer, bytes, location, flags, stream))
 KG_EXPORT(cudaError_t, cudaMemAdvise,
           (const void* pointer, std::size_t bytes, cudaMemoryAdvise advice,
            cudaMemLocation location),
           cudaMemAdvise(pointer, bytes, advice, location))
-KG_EXPORT(cudaError_t, cudaStreamAttachMemAsync,
-          (cudaStream_t stream, void* pointer, std::size_t bytes, unsigned flags),
-          cudaStreamAttachMemAsync(stream, pointer, bytes, flags))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaStreamAttachMemAsync, _ptsz,
+                     (cudaStream_t stream, void* pointer, std::size_t bytes, unsigned flags),
+                     cudaStreamAttachMemAsync(stream, pointer, bytes, flags))
 KG_EXPORT(cudaError_t, cudaDeviceGetDefaultMemPool, (cudaMemPool_t * pool, int device),
           cudaDeviceGetDefaultMemPool(pool, device))
 KG_EXPORT(cudaError_t, cudaMemPoolSetAttribute,
@@ -119,9 +123,9 @@ KG_EXPORT(cudaError_t, cudaMemPoolGetAttribute,
           cudaMemPoolGetAttribute(pool, attribute, value))
 KG_EXPORT(cudaError_t, cudaMemPoolTrimTo, (cudaMemPool_t pool, std::size_t bytes),
           cudaMemPoolTrimTo(pool, bytes))
-KG_EXPORT(cudaError_t, cudaMallocFromPoolAsync,
-          (void** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream),
-          cudaMallocFromPoolAsync(pointer, bytes, pool, stream))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaMallocFromPoolAsync, _ptsz,
+                     (void** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream),
+                     cudaMallocFromPoolAsync(pointer, bytes, pool, stream))
 KG_EXPORT(cudaError_t, cudaStreamCreate, (cudaStream_t * stream), cudaStreamCreate(stream))
 KG_EXPORT(cudaError_t, cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags),
           cudaStreamCreateWithFlags(stream, flags))
@@ -129,18 +133,21 @@ KG_EXPORT(cudaError_t, cudaStreamCreateWithPriority,
           (cudaStream_t * stream, unsigned flags, int priority),
           cudaStreamCreateWithPriority(stream, flags, priority))
 KG_EXPORT(cudaError_t, cudaStreamDestroy, (cudaStream_t stream), cudaStreamDestroy(stream))
-KG_EXPORT(cudaError_t, cudaStreamSynchronize, (cudaStream_t stream), cudaStreamSynchronize(stream))
-KG_EXPORT(cudaError_t, cudaStreamQuery, (cudaStream_t stream), cudaStreamQuery(stream))
-KG_EXPORT(cudaError_t, cudaStreamWaitEvent,
-          (cudaStream_t stream, cudaEvent_t event, unsigned flags),
-          cudaStreamWaitEvent(stream, event, flags))
-KG_EXPORT(cudaError_t, cudaStreamAddCallback,
-          (cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned flags),
-          cudaStreamAddCallback(stream, callback, data, flags))
-KG_EXPORT(cudaError_t, cudaStreamGetPriority, (cudaStream_t stream, int* priority),
-          cudaStreamGetPriority(stream, priority))
-KG_EXPORT(cudaError_t, cudaStreamGetFlags, (cudaStream_t stream, unsigned* flags),
-          cudaStreamGetFlags(stream, flags))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaStreamSynchronize, _ptsz, (cudaStream_t stream),
+                     cudaStreamSynchronize(stream))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaStreamQuery, _ptsz, (cudaStream_t stream),
+                     cudaStreamQuery(stream))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaStreamWaitEvent, _ptsz,
+                     (cudaStream_t stream, cudaEvent_t event, unsigned flags),
+                     cudaStreamWaitEvent(stream, event, flags))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaStreamAddCallback, _ptsz,
+                     (cudaStream_t stream, cudaStreamCallback_t callback, void* data,
+                      unsigned flags),
+                     cudaStreamAddCallback(stream, callback, data, flags))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaStreamGetPriority, _ptsz,
+                     (cudaStream_t stream, int* priority), cudaStreamGetPriority(stream, priority))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaStreamGetFlags, _ptsz, (cudaStream_t stream, unsigned* flags),
+                     cudaStreamGetFlags(stream, flags))
 KG_EXPORT(cudaError_t, cudaDeviceGetMemPool, (cudaMemPool_t * pool, int device),
           cudaDeviceGetMemPool(pool, device))
 KG_EXPORT(cudaError_t, cudaDeviceSetMemPool, (int device, cudaMemPool_t pool),
@@ -149,15 +156,16 @@ KG_EXPORT(cudaError_t, cudaMemPoolCreate,
           (cudaMemPool_t * pool, const cudaMemPoolProps* properties),
           cudaMemPoolCreate(pool, properties))
 KG_EXPORT(cudaError_t, cudaMemPoolDestroy, (cudaMemPool_t pool), cudaMemPoolDestroy(pool))
-KG_EXPORT(cudaError_t, cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t function, void* data),
-          cudaLaunchHostFunc(stream, function, data))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaLaunchHostFunc, _ptsz,
+                     (cudaStream_t stream, cudaHostFn_t function, void* data),
+                     cudaLaunchHostFunc(stream, function, data))
 KG_EXPORT(cudaError_t, cudaEventCreate, (cudaEvent_t * event),
           cudaEventCreate(event, cudaEventDefault))
 KG_EXPORT(cudaError_t, cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags),
           cudaEventCreateWithFlags(event, flags))
 KG_EXPORT(cudaError_t, cudaEventDestroy, (cudaEvent_t event), cudaEventDestroy(event))
-KG_EXPORT(cudaError_t, cudaEventRecord, (cudaEvent_t event, cudaStream_t stream),
-          cudaEventRecord(event, stream))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaEventRecord, _ptsz, (cudaEvent_t event, cudaStream_t stream),
+                     cudaEventRecord(event, stream))
 KG_EXPORT(cudaError_t, cudaEventSynchronize, (cudaEvent_t event), cudaEventSynchronize(event))
 KG_EXPORT(cudaError_t, cudaEventQuery, (cudaEvent_t event), cudaEventQuery(event))
 KG_EXPORT(cudaError_t, cudaEventElapsedTime,
@@ -207,14 +215,14 @@ cudaError_t name_of(const char** name, const void* kernel) {
 
 } // namespace
 
-KG_EXPORT(cudaError_t, cudaLaunchKernel,
-          (const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
-           cudaStream_t stream),
-          launch(kernel, configuration(grid, block, shared_bytes), arguments, stream))
-KG_EXPORT(cudaError_t, cudaLaunchCooperativeKernel,
-          (const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
-           cudaStream_t stream),
-          launch_cooperative(kernel, grid, block, arguments, shared_bytes, stream))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaLaunchKernel, _ptsz,
+                     (const void* kernel, dim3 grid, dim3 block, void** arguments,
+                      std::size_t shared_bytes, cudaStream_t stream),
+                     launch(kernel, configuration(grid, block, shared_bytes), arguments, stream))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaLaunchCooperativeKernel, _ptsz,
+                     (const void* kernel, dim3 grid, dim3 block, void** arguments,
+                      std::size_t shared_bytes, cudaStream_t stream),
+                     launch_cooperative(kernel, grid, block, arguments, shared_bytes, stream))
 KG_EXPORT(cudaError_t, cudaFuncGetName, (const char** name, const void* kernel),
           name_of(name, kernel))
 KG_EXPORT(cudaError_t, cudaFuncSetAttribute, (const void*, cudaFuncAttribute attribute, int value),
@@ -271,22 +279,22 @@ cudaError_t size_of(std::size_t* bytes, const void* symbol) {
 
 } // namespace
 
-KG_EXPORT(cudaError_t, cudaMemcpyToSymbol,
-          (const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
-           cudaMemcpyKind kind),
-          copy_to(symbol, from, bytes, offset, kind))
-KG_EXPORT(cudaError_t, cudaMemcpyToSymbolAsync,
-          (const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
-           cudaMemcpyKind kind, cudaStream_t),
-          copy_to(symbol, from, bytes, offset, kind))
-KG_EXPORT(cudaError_t, cudaMemcpyFromSymbol,
-          (void* to, const void* symbol, std::size_t bytes, std::size_t offset,
-           cudaMemcpyKind kind),
-          copy_from(to, symbol, bytes, offset, kind))
-KG_EXPORT(cudaError_t, cudaMemcpyFromSymbolAsync,
-          (void* to, const void* symbol, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
-           cudaStream_t),
-          copy_from(to, symbol, bytes, offset, kind))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaMemcpyToSymbol, _ptds,
+                     (const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
+                      cudaMemcpyKind kind),
+                     copy_to(symbol, from, bytes, offset, kind))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaMemcpyToSymbolAsync, _ptsz,
+                     (const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
+                      cudaMemcpyKind kind, cudaStream_t),
+                     copy_to(symbol, from, bytes, offset, kind))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaMemcpyFromSymbol, _ptds,
+                     (void* to, const void* symbol, std::size_t bytes, std::size_t offset,
+                      cudaMemcpyKind kind),
+                     copy_from(to, symbol, bytes, offset, kind))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaMemcpyFromSymbolAsync, _ptsz,
+                     (void* to, const void* symbol, std::size_t bytes, std::size_t offset,
+                      cudaMemcpyKind kind, cudaStream_t),
+                     copy_from(to, symbol, bytes, offset, kind))
 KG_EXPORT(cudaError_t, cudaGetSymbolAddress, (void** address, const void* symbol),
           address_of(address, symbol))
 KG_EXPORT(cudaError_t, cudaGetSymbolSize, (std::size_t * bytes, const void* symbol),

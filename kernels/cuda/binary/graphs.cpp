@@ -72,13 +72,14 @@ cudaError_t add_dependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
 
 } // namespace
 
-KG_EXPORT(cudaError_t, cudaStreamBeginCapture, (cudaStream_t stream, cudaStreamCaptureMode mode),
-          cudaStreamBeginCapture(stream, mode))
-KG_EXPORT(cudaError_t, cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t* graph),
-          cudaStreamEndCapture(stream, graph))
-KG_EXPORT(cudaError_t, cudaStreamIsCapturing,
-          (cudaStream_t stream, cudaStreamCaptureStatus* status),
-          cudaStreamIsCapturing(stream, status))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaStreamBeginCapture, _ptsz,
+                     (cudaStream_t stream, cudaStreamCaptureMode mode),
+                     cudaStreamBeginCapture(stream, mode))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaStreamEndCapture, _ptsz,
+                     (cudaStream_t stream, cudaGraph_t* graph), cudaStreamEndCapture(stream, graph))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaStreamIsCapturing, _ptsz,
+                     (cudaStream_t stream, cudaStreamCaptureStatus* status),
+                     cudaStreamIsCapturing(stream, status))
 KG_EXPORT(cudaError_t, cudaGraphGetNodes,
           (cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count),
           cudaGraphGetNodes(graph, nodes, count))
@@ -92,10 +93,10 @@ KG_EXPORT(cudaError_t, cudaGraphInstantiateWithFlags,
           (cudaGraphExec_t * exec, cudaGraph_t graph, unsigned long long flags),
           cudaGraphInstantiateWithFlags(exec, graph, flags))
 KG_EXPORT(cudaError_t, cudaGraphExecDestroy, (cudaGraphExec_t exec), cudaGraphExecDestroy(exec))
-KG_EXPORT(cudaError_t, cudaGraphUpload, (cudaGraphExec_t exec, cudaStream_t stream),
-          cudaGraphUpload(exec, stream))
-KG_EXPORT(cudaError_t, cudaGraphLaunch, (cudaGraphExec_t exec, cudaStream_t stream),
-          cudaGraphLaunch(exec, stream))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaGraphUpload, _ptsz,
+                     (cudaGraphExec_t exec, cudaStream_t stream), cudaGraphUpload(exec, stream))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaGraphLaunch, _ptsz,
+                     (cudaGraphExec_t exec, cudaStream_t stream), cudaGraphLaunch(exec, stream))
 KG_EXPORT(cudaError_t, cudaGraphCreate, (cudaGraph_t * graph, unsigned flags),
           cudaGraphCreate(graph, flags))
 KG_EXPORT(cudaError_t, cudaGraphClone, (cudaGraph_t * clone, cudaGraph_t graph),

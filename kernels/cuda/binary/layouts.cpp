@@ -104,6 +104,12 @@ cudaLaunchKernelExC(const cudaLaunchConfig_t* given, const void* kernel, void** 
   return static_cast<cudaError_t>(run(launch, kernel, arguments));
 }
 
+[[gnu::visibility("default")]] cudaError_t
+cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* given, const void* kernel, void** arguments) {
+  kg::foreign::use_per_thread_default_stream();
+  return cudaLaunchKernelExC(given, kernel, arguments);
+}
+
 // The emulated GPU has no clusters.
 [[gnu::visibility("default")]] cudaError_t
 cudaOccupancyMaxActiveClusters(int* clusters, const void*, const cudaLaunchConfig_t*) {

@@ -8,6 +8,10 @@
 #include <cstddef>
 #include <string>
 
+namespace kg::foreign {
+bool use_per_thread_default_stream(); // cuda/source/api.h
+}
+
 namespace kg::emulate {
 
 struct Device {

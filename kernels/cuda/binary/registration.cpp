@@ -91,4 +91,11 @@ __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared_bytes, v
   kg::foreign::note_unseen(result); // what nvcc makes of <<<>>> drops it
   return result;
 }
+[[gnu::visibility("default")]] cudaError_t __cudaLaunchKernel_ptsz(const void* kernel, dim3 grid,
+                                                                   dim3 block, void** arguments,
+                                                                   std::size_t shared_bytes,
+                                                                   cudaStream_t stream) {
+  kg::foreign::use_per_thread_default_stream();
+  return __cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
+}
 }

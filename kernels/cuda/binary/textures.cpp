@@ -80,22 +80,23 @@ KG_EXPORT(cudaError_t, cudaMallocArray,
            std::size_t height, unsigned flags),
           cudaMallocArray(array, format, width, height, flags))
 KG_EXPORT(cudaError_t, cudaFreeArray, (cudaArray_t array), cudaFreeArray(array))
-KG_EXPORT(cudaError_t, cudaMemcpy2DToArray,
-          (cudaArray_t to, std::size_t x, std::size_t y, const void* from, std::size_t pitch,
-           std::size_t width, std::size_t height, cudaMemcpyKind kind),
-          cudaMemcpy2DToArray(to, x, y, from, pitch, width, height, kind))
-KG_EXPORT(cudaError_t, cudaMemcpy2DFromArray,
-          (void* to, std::size_t pitch, cudaArray_t from, std::size_t x, std::size_t y,
-           std::size_t width, std::size_t height, cudaMemcpyKind kind),
-          cudaMemcpy2DFromArray(to, pitch, from, x, y, width, height, kind))
-KG_EXPORT(cudaError_t, cudaMemcpyToArray,
-          (cudaArray_t to, std::size_t x, std::size_t y, const void* from, std::size_t bytes,
-           cudaMemcpyKind kind),
-          cudaMemcpyToArray(to, x, y, from, bytes, kind))
-KG_EXPORT(cudaError_t, cudaMemcpyFromArray,
-          (void* to, cudaArray_t from, std::size_t x, std::size_t y, std::size_t bytes,
-           cudaMemcpyKind kind),
-          cudaMemcpyFromArray(to, from, x, y, bytes, kind))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaMemcpy2DToArray, _ptds,
+                     (cudaArray_t to, std::size_t x, std::size_t y, const void* from,
+                      std::size_t pitch, std::size_t width, std::size_t height,
+                      cudaMemcpyKind kind),
+                     cudaMemcpy2DToArray(to, x, y, from, pitch, width, height, kind))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaMemcpy2DFromArray, _ptds,
+                     (void* to, std::size_t pitch, cudaArray_t from, std::size_t x, std::size_t y,
+                      std::size_t width, std::size_t height, cudaMemcpyKind kind),
+                     cudaMemcpy2DFromArray(to, pitch, from, x, y, width, height, kind))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaMemcpyToArray, _ptds,
+                     (cudaArray_t to, std::size_t x, std::size_t y, const void* from,
+                      std::size_t bytes, cudaMemcpyKind kind),
+                     cudaMemcpyToArray(to, x, y, from, bytes, kind))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaMemcpyFromArray, _ptds,
+                     (void* to, cudaArray_t from, std::size_t x, std::size_t y, std::size_t bytes,
+                      cudaMemcpyKind kind),
+                     cudaMemcpyFromArray(to, from, x, y, bytes, kind))
 KG_EXPORT(cudaError_t, cudaCreateTextureObject,
           (cudaTextureObject_t * object, const cudaResourceDesc* resource,
            const cudaTextureDesc* how, const cudaResourceViewDesc* view),

@@ -71,6 +71,9 @@ if [[ $what == static ]]; then # nvcc's default
   expect 0 'right, 7 blocks, cudaSuccess' -- ./right
   expect 0 'right, 14 blocks, cudaSuccess' -- ./right graph
   expect 0 'passed: no races' --checked -- ./right
+  compile per_thread histogram.cu -default-stream per-thread
+  expect 0 'right, 7 blocks, cudaSuccess' -- ./per_thread
+  expect 0 'right, 14 blocks, cudaSuccess' --checked -- ./per_thread graph
   compile race histogram.cu -DRACE
   expect 1 '[race] kernel histogram' --checked -- ./race
   grep -qE 'histogram\.cu:(18|22)' out.txt || { cat out.txt; exit 1; }
