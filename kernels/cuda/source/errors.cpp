@@ -115,7 +115,7 @@ cudaError_t code_of(std::string_view fault) {
   const auto has = [&](std::string_view words) { return fault.find(words) != fault.npos; };
   if (has("[out-of-bounds]") || has("[freed]")) return cudaErrorIllegalAddress;
   if (has("[misaligned]")) return cudaErrorMisalignedAddress;
-  if (has("assertion failed")) return cudaErrorAssert;
+  if (has("assertion failed") || has("assertion `")) return cudaErrorAssert; // of g++, of PTX
   if (has("deadlock in ")) return cudaErrorLaunchTimeout;
   return cudaErrorLaunchFailure;
 }
