@@ -89,19 +89,23 @@ Comparison compare(const Measured& measured, const TimingRow& baseline, Device d
 Examined examine(const Measured& row, const TimingRow* baseline, const std::vector<Measured>& run,
                  const TimingFile& file, const GateOptions& options) {
   Examined seen;
-  // Another host may well be faster than the ceilings of the blessed one.
-  const bool other_host = options.device == Device::host && !options.other_machine.empty();
   seen.defect = find_defect(row, options.device);
-  if (!seen.defect && !other_host) seen.excess = roof_excess(row, options.ceilings);
-  if (seen.excess) seen.defect = Cause::beyond_roof;
-  if (seen.defect || !baseline) return seen;
+  if (seen.defect) return seen;
+  if (baseline) {
+    seen.disturbed = row.tags.contains(kThrottledTag) || row.tags.contains(kForeignTag);
+    seen.other_canary =
+        row.canary && baseline->canary && row.canary->kind != baseline->canary->kind;
+    if (!seen.other_canary) seen.compared = compare(row, *baseline, options.device);
+    if (seen.compared && options.device == Device::gpu && row.kind == Kind::ours)
+      seen.standing = standing(row, *baseline, run, file);
+  }
   seen.roof = roof_share(row, options.ceilings);
-  seen.disturbed = row.tags.contains(kThrottledTag) || row.tags.contains(kForeignTag);
-  seen.other_canary = row.canary && baseline->canary && row.canary->kind != baseline->canary->kind;
-  if (seen.other_canary) return seen;
-  seen.found = compare(row, *baseline, options.device);
-  if (options.device == Device::gpu && row.kind == Kind::ours)
-    seen.standing = standing(row, *baseline, run, file);
+  // Another host may well be faster than the ceilings of the blessed one.
+  if (options.device == Device::gpu || options.other_machine.empty())
+    seen.excess = roof_excess(row, options.ceilings);
+  if (!seen.excess) return seen;
+  seen.defect = Cause::beyond_roof;
+  seen.compared.reset();
   return seen;
 }
 

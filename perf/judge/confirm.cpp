@@ -3,6 +3,7 @@
 #include "perf/judge/confirm.h"
 
 #include "perf/judge/limits.h"
+#include "perf/judge/wording.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -65,33 +66,17 @@ double detectable(const std::vector<double>& d, double tolerated, double alpha) 
 
 double percent(double log_ratio) { return 100 * std::expm1(log_ratio); }
 
-struct Decision {
-  Verdict verdict = Verdict::inconclusive;
-  std::string words;
-};
-
-Decision decide(const std::vector<double>& d, const std::vector<double>& control,
-                const ConfirmRule& rule) {
+Verdict decide(const std::vector<double>& d, const std::vector<double>& control,
+               const ConfirmRule& rule) {
   const double tolerated = std::log1p(rule.tol_pct / 100);
   const double forged = std::log1p(rule.tol_pct / 200);
   const Interval null = bounds(control, rule.alpha);
-  if (null.low > forged || null.high < -forged)
-    return {Verdict::env, fmt::format("two copies of the same build differ by {:.1f} %: this "
-                                      "machine cannot be judged now",
-                                      std::abs(percent(median(control))))};
+  if (null.low > forged || null.high < -forged) return Verdict::env;
   const Interval found = bounds(d, rule.alpha);
-  if (found.low > tolerated)
-    return {Verdict::regressed,
-            fmt::format("slower than its tolerance of {:g} %, beside the reference", rule.tol_pct)};
-  if (-found.high > std::log(kGpuImproves))
-    return {Verdict::improved, "faster than the reference; consider a bless"};
+  if (found.low > tolerated) return Verdict::regressed;
+  if (-found.high > std::log(kGpuImproves)) return Verdict::improved;
   const bool near = median(d) < forged && bounds(d, kPassAlpha).high < tolerated;
-  if (found.high < tolerated || near)
-    return {Verdict::pass,
-            fmt::format("within its tolerance of {:g} % of the reference", rule.tol_pct)};
-  return {Verdict::inconclusive,
-          fmt::format("neither slower than its tolerance of {:g} % nor surely within it",
-                      rule.tol_pct)};
+  return found.high < tolerated || near ? Verdict::pass : Verdict::inconclusive;
 }
 
 } // namespace
@@ -113,20 +98,16 @@ Confirmation confirm(const PairedTimes& times, const ConfirmRule& rule) {
   require_times(times.control_ns, "control", pairs);
 
   const std::vector<double> d = log_ratios(times.b_ns, times.a_ns);
-  const Decision decided = decide(d, log_ratios(times.control_ns, times.a_ns), rule);
+  const std::vector<double> control = log_ratios(times.control_ns, times.a_ns);
   const Interval slower = bounds(d, rule.alpha);
   Confirmation found;
   found.pairs = pairs;
-  found.verdict = decided.verdict;
-  found.more = decided.verdict == Verdict::inconclusive && pairs < rule.second_look;
+  found.verdict = decide(d, control, rule);
+  found.more = found.verdict == Verdict::inconclusive && pairs < rule.second_look;
   found.ratio = std::exp(-median(d));
   found.ratio_interval = {std::exp(-slower.high), std::exp(-slower.low)};
   found.detectable_pct = percent(detectable(d, std::log1p(rule.tol_pct / 100), rule.alpha));
-  found.reason =
-      fmt::format("{}: ratio {:.3f} [{:.3f}, {:.3f}] in {} pairs. They would find {:.1f} "
-                  "% 9 in 10 times",
-                  decided.words, found.ratio, found.ratio_interval.low, found.ratio_interval.high,
-                  pairs, found.detectable_pct);
+  found.reason = confirmation_text(found, rule.tol_pct, std::abs(percent(median(control))));
   return found;
 }
 

@@ -3,6 +3,7 @@
 #include "perf/judge/exact_bless.h"
 
 #include "perf/format/table.h"
+#include "perf/judge/exact_wording.h"
 
 #include <algorithm>
 #include <cmath>
@@ -53,7 +54,7 @@ Proposal propose(const ExactTable& table, const Rows& blessed, const ExactMeasur
   if (at == blessed.end()) return proposed(BlessAction::added);
   const ExactRow& old = at->second;
   const ExactComparison found = compare_exact(table, old, row);
-  entry.changes = found.changes;
+  entry.changes = changes_text(found);
   if (found.changes.empty() && old.counter_id == row.counter_id)
     return proposed(BlessAction::unchanged);
   if (found.worse && measured.gating != Gating::never && !has_reason)

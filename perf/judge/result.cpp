@@ -58,7 +58,7 @@ Measured pooled(const std::vector<const Measured*>& parts) {
     require_same(part->op == row.op && part->dtype == row.dtype, row, "op or dtype");
     require_same(part->category == row.category && part->kind == row.kind, row, "category or kind");
     require_same(part->bytes == row.bytes && part->written == row.written &&
-                     part->flops == row.flops,
+                     part->flops == row.flops && part->tf32 == row.tf32,
                  row, "bytes or flops");
     require_same(part->identity == row.identity, row, "identity");
     require_same(part->skipped.empty() == row.skipped.empty(), row, "reason to be skipped");
@@ -110,6 +110,7 @@ json to_json(const Measured& row) {
                  {"skipped", row.skipped},
                  {"note", row.note},
                  {"tags", row.tags}};
+  if (row.tf32) result["precision"] = "tf32";
   if (row.canary)
     result["canary"] = {{"kind", name(row.canary->kind)},
                         {"median_ns", row.canary->median_ns},
@@ -165,6 +166,10 @@ Measured to_measured(JsonObject object) {
   row.jit_ns = if_known("jit_ns");
   row.peak_bytes = if_known("peak_bytes");
   row.written = if_known("written");
+  if (object.has("precision"))
+    row.tf32 = object.known("precision",
+                            object.text("precision") == "tf32" ? std::optional(true) : std::nullopt,
+                            "tf32, or leave the member out");
   row.identity = object.text("identity");
   row.verified = object.text("verified");
   row.skipped = object.text("skipped");

@@ -64,12 +64,6 @@ double rate_of_mix(const Ceilings& ceilings, double written_share) {
   return before_ns > 0 ? 1e9 / before_ns : 0;
 }
 
-// A case of f32 whose factors may be rounded to TF32 says so: "gemm.f32.m64_n64_k64_nn_tf32".
-bool may_use_tf32(const Measured& row) {
-  const std::string shape = row.key.case_id + "_";
-  return shape.find("_tf32_") != std::string::npos;
-}
-
 struct Greatest {
   double bytes_per_s = 0; // 0: unknown
   double flops_per_s = 0;
@@ -89,8 +83,7 @@ Greatest reachable(const Measured& row, const Ceilings& ceilings, const Traffic&
   if (knows_written(row))
     if (const double rate = rate_of_mix(ceilings, traffic.written_share); rate > 0)
       limits.bytes_per_s = rate;
-  if (row.dtype == "f32" && !may_use_tf32(row))
-    limits.flops_per_s = ceiling(ceilings, "f32_flops_per_s");
+  if (row.dtype == "f32" && !row.tf32) limits.flops_per_s = ceiling(ceilings, "f32_flops_per_s");
   return limits;
 }
 
