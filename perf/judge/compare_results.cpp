@@ -42,7 +42,7 @@ Welch welch(std::span<const double> a_ns, std::span<const double> b_ns, double a
   return found;
 }
 
-// A as the baseline that compare_rows.h wants: what decides about canaries is the same.
+// A as a baseline row, so that compare() of compare_rows.h applies its rules for canaries.
 TimingRow baseline_of(const Measured& a) {
   TimingRow row;
   row.key = a.key;
@@ -130,7 +130,7 @@ ComparedRow compare_row(const Measured& a, const Measured& b, const CompareRule&
   } else {
     evidence.canary_drift = judge_row(row, a, b, rule, whole.tol_pct);
   }
-  // A library's time may change with the library: that is no regression of ours.
+  // A library's time may change with its version, which is not a regression of ours.
   row.result.informs = whole.across_devices || (a.kind == Kind::vendor && b.kind == Kind::vendor);
   if (row.result.informs) row.result.exit_code = kExitPass;
   word_pair(row.result, evidence);
@@ -173,9 +173,9 @@ ComparedResults compare(const Results& a, const Results& b, const CompareRule& r
 }
 
 int exit_code(const ComparedResults& compared, bool strict) {
-  // What one of the files lacks was not compared.
+  // A row that one file lacks was not compared.
   if (!compared.only_a.empty() || !compared.only_b.empty()) return kExitFail;
-  // Across devices there is nothing to gate, and who asks for it knows.
+  // A comparison across devices gates nothing.
   if (compared.across_devices && !compared.rows.empty()) return strict ? kExitFail : kExitPass;
   std::vector<RowExit> exits;
   for (const ComparedRow& row : compared.rows)

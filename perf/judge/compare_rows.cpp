@@ -22,7 +22,7 @@ Same same_identity(const Measured& measured, const TimingRow& baseline) {
 std::optional<Standing> standing(const Measured& row, const TimingRow& baseline,
                                  const std::vector<Measured>& run, const TimingFile& file) {
   std::optional<Standing> found;
-  std::pair<bool, double> best; // another library, its blessed time: the least counts
+  std::pair<bool, double> best; // whether the version changed, blessed time; the smallest wins
   for (const Measured& vendor : run) {
     if (!is_library(vendor) || vendor.key.case_id != row.key.case_id ||
         vendor.key.mode != row.key.mode || find_defect(vendor, Device::gpu) ||
@@ -50,8 +50,8 @@ std::optional<Cause> find_defect(const Measured& row, Device device) {
   if (row.tags.contains("failure")) return Cause::crashed;
   if (!row.verified.empty()) return Cause::wrong_output;
   if (row.samples_ns.empty()) return Cause::no_samples;
-  // A slope of two graphs is a difference: a single one may be negative, the median may
-  // not.
+  // Samples of graph mode are differences of two times. A single one may be negative, the median
+  // may not.
   const auto is_sample = [&](double ns) {
     return row.key.mode == Mode::graph ? std::isfinite(ns) : is_time(ns);
   };
@@ -100,7 +100,7 @@ Examined examine(const Measured& row, const TimingRow* baseline, const std::vect
       seen.standing = standing(row, *baseline, run, file);
   }
   seen.roof = roof_share(row, options.ceilings);
-  // Another host may well be faster than the ceilings of the blessed one.
+  // A different host may be faster than the ceilings of the baseline's host.
   if (options.device == Device::gpu || options.other_machine.empty())
     seen.excess = roof_excess(row, options.ceilings);
   if (!seen.excess) return seen;

@@ -13,11 +13,11 @@
 namespace kg::judge {
 namespace {
 
-constexpr double kPassAlpha = 0.025; // of each test, for a pass by the median
+constexpr double kPassAlpha = 0.025; // per test, for a pass by the median
 constexpr std::size_t kRowsAtAlpha = 10;
 
-// One in twenty on either side: of 3 % wild processes hardly more fall on one side of 40 pairs, and
-// with normal noise the trimmed t still keeps its level as far out as 0.00025.
+// Trims one in twenty at each end. With 3 % outliers, more than that rarely fall on one side of 40
+// pairs. With normal noise the trimmed t test keeps its level down to alpha = 0.00025.
 std::size_t cut_of(std::size_t n) { return n / 20; }
 
 void require_times(const std::vector<double>& times, const char* arm, std::size_t pairs) {
@@ -36,7 +36,7 @@ std::vector<double> log_ratios(const std::vector<double>& over, const std::vecto
   return logs;
 }
 
-// From below and from above, each with an error of `alpha` for each of the two tests.
+// Lower and upper bound, each with error probability `alpha` for each of the two tests.
 Interval bounds(const std::vector<double>& d, double alpha) {
   // An interval that misses on either side with probability `alpha` has confidence 1 - 2 alpha.
   const MedianInterval sign = median_interval(d, 1 - 2 * alpha);
@@ -49,10 +49,10 @@ Interval bounds(const std::vector<double>& d, double alpha) {
   return found;
 }
 
-// The least shift of d beyond `tolerated` at which one of the tests finds it with kPower. The t
-// test: (t(1 - alpha) + t(power)) standard errors. The sign test, whose lower bound is the l-th
-// least of d: at most l - 1 pairs may lie below, so a share q of the noise with P(B <= l - 1) =
-// kPower, B binomial(n, q), may.
+// The smallest shift of d, beyond `tolerated`, that one of the tests detects with probability
+// kPower. t test: (t(1 - alpha) + t(power)) standard errors. Sign test: its lower bound is the l-th
+// smallest d, so at most l - 1 pairs may lie below `tolerated`. That allows a share q of the noise
+// below, with P(B <= l - 1) = kPower for B binomial(n, q).
 double detectable(const std::vector<double>& d, double tolerated, double alpha) {
   const TrimmedMean trimmed = trimmed_mean(d, cut_of(d.size()));
   const double by_t =

@@ -22,7 +22,7 @@ constexpr std::string_view kNoWorse = "no worse";
 using Key = std::vector<std::string>;
 using Rows = std::map<Key, ExactRow>;
 
-// A row as it is to be written, if its line is.
+// A row as it will be written if its whole line is accepted.
 struct Proposal {
   ExactBlessEntry entry;
   ExactRow row;

@@ -177,7 +177,13 @@ std::string sentence(const RowResult& row, const Evidence& evidence, const GateO
   case Cause::other_machine: return "the baseline is another machine's; side by side, ";
   case Cause::irreproducible:
     return "an irreproducible baseline, or a regression that both builds share: ";
-  default: return ""; // of other comparisons
+  case Cause::other_kind: // these are worded by pair_sentence()
+  case Cause::other_device:
+  case Cause::canaries_differ:
+  case Cause::few_processes:
+  case Cause::undecided:
+  case Cause::only_in_a:
+  case Cause::only_in_b: break;
   }
   return "";
 }
