@@ -271,6 +271,7 @@ judge::Measured described(const Row& row) {
   result.bytes = row.work.bytes;
   result.written = row.work.written;
   result.flops = row.work.flops;
+  result.tf32 = row.tf32;
   result.note = row.note;
   return result;
 }

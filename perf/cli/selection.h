@@ -24,6 +24,7 @@ struct Row {
   bool listed = true; // otherwise ad hoc: measured, never gated
   Kind canary = Kind::memory;
   Work work;
+  bool tf32 = false;                 // as in judge::Measured
   std::string automatic;             // perf::Case's
   bool in_turns = false;             // likewise
   std::string note;                  // perf::Variant's

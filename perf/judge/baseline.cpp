@@ -106,7 +106,7 @@ std::vector<std::string> to_fields(const TimingRow& row) {
           row.why};
 }
 
-// What no single column can see.
+// Checks across columns.
 std::vector<Complaint> complaints(const TimingRow& row, std::string_view op, Device device) {
   std::vector<Complaint> found;
   if (op_of(row.key.case_id) != op)

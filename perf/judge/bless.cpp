@@ -45,12 +45,12 @@ std::optional<std::string> other_speed(const Measured& row, const BlessOptions& 
 }
 
 Status status_of(const Measured& row, const TimingRow* old, const BlessOptions& options) {
-  // A vendor's time may change with its library; that is no regression of ours.
+  // A library's time may change with its version, which is not a regression of ours.
   const Status first = row.kind == Kind::vendor ? Status::info : Status::gate;
   return options.status.value_or(old ? old->status : first);
 }
 
-// Why this row cannot become a baseline, or nothing.
+// Why this row cannot become a baseline; empty if it can.
 std::optional<std::string> refusal(const Measured& row, const TimingRow* old,
                                    const BlessOptions& options) {
   if (!row.skipped.empty()) return "it was not measured: " + row.skipped;
@@ -61,7 +61,7 @@ std::optional<std::string> refusal(const Measured& row, const TimingRow* old,
     return "its shape is not listed, so no gate would measure it; add it to the operation's shapes";
   if (const auto fault = disturbance(row)) return *fault + "; quieten the device";
   if (const auto fault = beyond_roof(row, options.ceilings)) return fault;
-  if (row.kind == Kind::vendor) return std::nullopt; // for information: its noise fails nobody
+  if (row.kind == Kind::vendor) return std::nullopt; // informational, so its noise is harmless
   const Limits& limit = limits(options.device);
   if (const auto fault = noise(row, limit)) return fault;
   if (const auto fault = other_speed(row, options)) return fault;
@@ -95,7 +95,7 @@ TimingRow to_timing(const Measured& row, const TimingRow* old, const BlessOption
   return blessed;
 }
 
-// Whether two rows would be written alike, but for the reason.
+// Whether two rows are equal as written, except for the reason.
 bool same_when_written(TimingRow a, const TimingRow& b) {
   a.why = b.why;
   return format_timings({a}) == format_timings({b});

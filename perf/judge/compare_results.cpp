@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <span>
 
 namespace kg::judge {
@@ -43,7 +42,7 @@ Welch welch(std::span<const double> a_ns, std::span<const double> b_ns, double a
   return found;
 }
 
-// A as the baseline that compare_rows.h wants: what decides about canaries is the same.
+// A as a baseline row, so that compare() of compare_rows.h applies its rules for canaries.
 TimingRow baseline_of(const Measured& a) {
   TimingRow row;
   row.key = a.key;
@@ -53,68 +52,41 @@ TimingRow baseline_of(const Measured& a) {
   return row;
 }
 
-struct Finding {
-  Verdict verdict = Verdict::invalid;
-  std::string words;
+// A defect or difference because of which the two rows cannot be compared.
+struct Obstacle {
+  Verdict verdict;
+  Cause cause;
+  char side = 0; // 'A' or 'B', if one of the rows has the defect
 };
 
-std::string about_canaries(const Comparison& found, const Measured& a, const Measured& b) {
-  return fmt::format("the {} canary takes {:.2f}x as long for B as for A, known to +-{:.1f} % and "
-                     "+-{:.1f} %",
-                     name(b.canary->kind), found.drift, 100 * a.canary->half_width,
-                     100 * b.canary->half_width);
-}
-
-// Why the two cannot be compared at all, with the verdict that this deserves.
-std::optional<Finding> obstacle(const Measured& a, const Measured& b) {
-  for (const auto& [row, side] : {std::pair(&a, "A"), std::pair(&b, "B")}) {
-    if (!row->skipped.empty())
-      return Finding{Verdict::skipped, fmt::format("{}: {}", side, row->skipped)};
+std::optional<Obstacle> obstacle(const Measured& a, const Measured& b) {
+  for (const auto& [row, side] : {std::pair(&a, 'A'), std::pair(&b, 'B')}) {
+    if (!row->skipped.empty()) return Obstacle{Verdict::skipped, Cause::skipped, side};
     // Not Device::host: results of other tools have no canary, and are compared in time.
-    if (const auto fault = defect(*row, Device::gpu))
-      return Finding{Verdict::invalid, fmt::format("{}: {}", side, *fault)};
+    if (const auto defect = find_defect(*row, Device::gpu))
+      return Obstacle{Verdict::invalid, *defect, side};
   }
-  if (a.kind != b.kind)
-    return Finding{Verdict::invalid,
-                   fmt::format("it is {} in A and {} in B; measure both with one program",
-                               name(a.kind), name(b.kind))};
+  if (a.kind != b.kind) return Obstacle{Verdict::invalid, Cause::other_kind};
   if (a.canary && b.canary && a.canary->kind != b.canary->kind)
-    return Finding{Verdict::invalid,
-                   fmt::format("a {} canary ran beside A and a {} canary beside B; measure "
-                               "both with one program",
-                               name(a.canary->kind), name(b.canary->kind))};
+    return Obstacle{Verdict::invalid, Cause::other_canary};
   return std::nullopt;
-}
-
-Finding opinion(Interval ratio, double tol_pct) {
-  const double tolerated = 1 + tol_pct / 100;
-  if (ratio.high < 1 / tolerated)
-    return {Verdict::regressed, fmt::format("slower than its tolerance of {:g} %", tol_pct)};
-  if (ratio.low > tolerated)
-    return {Verdict::improved, fmt::format("faster by more than {:g} %", tol_pct)};
-  if (ratio.low > 1 / tolerated)
-    return {Verdict::pass, fmt::format("within its tolerance of {:g} %", tol_pct)};
-  return {Verdict::inconclusive,
-          fmt::format("neither slower than its tolerance of {:g} % nor surely within it; measure "
-                      "more processes, or side by side by `kernelgrade ab`",
-                      tol_pct)};
-}
-
-Finding few_processes(const ComparedRow& row) {
-  return {Verdict::inconclusive,
-          fmt::format("{} process{} of A and {} of B: different samples, but no "
-                      "telling builds from processes; measure both with --processes 5, or side by "
-                      "side by `kernelgrade ab`",
-                      row.a_processes, row.a_processes == 1 ? "" : "es", row.b_processes)};
 }
 
 Interval exponential(Interval logs, double scale) {
   return {scale * std::exp(logs.low), scale * std::exp(logs.high)};
 }
 
-// Fills in the figures and says what they amount to.
-Finding judged(ComparedRow& row, const Measured& a, const Measured& b, const CompareRule& rule,
-               double tol_pct) {
+void conclude_from(RowResult& result, Interval ratio, double tol_pct) {
+  const double tolerated = 1 + tol_pct / 100;
+  if (ratio.high < 1 / tolerated) return conclude(result, Verdict::regressed, Cause::slower);
+  if (ratio.low > tolerated) return conclude(result, Verdict::improved, Cause::faster);
+  if (ratio.low > 1 / tolerated) return conclude(result, Verdict::pass, Cause::within);
+  conclude(result, Verdict::inconclusive, Cause::undecided);
+}
+
+// Requires rows without obstacles. Returns the canary's time for B over that for A.
+double judge_row(ComparedRow& row, const Measured& a, const Measured& b, const CompareRule& rule,
+                 double tol_pct) {
   const Comparison found = compare(b, baseline_of(a), rule.device);
   RowResult& result = row.result;
   result.ratio = found.ratio;
@@ -127,23 +99,16 @@ Finding judged(ComparedRow& row, const Measured& a, const Measured& b, const Com
     result.ratio_interval = exponential(test.bounds, scale);
     row.detectable_pct = 100 * ((1 + tol_pct / 100) * std::exp(test.detectable) - 1);
   }
-  result.grade = grade(*result.ratio);
   const bool healthy =
       found.healthy && a.canary->half_width <= limits(rule.device).canary_half_width;
   if (found.canary && !healthy &&
       (rule.device == Device::host || result.ratio_interval.low < 1 / (1 + tol_pct / 100)))
-    return {Verdict::env,
-            fmt::format("the machines cannot be compared: {}", about_canaries(found, a, b))};
-  return replicated ? opinion(result.ratio_interval, tol_pct) : few_processes(row);
-}
-
-// Without message.h's command that measures the row again: the files are all there is.
-void settle(RowResult& result, Verdict verdict, const std::string& reason) {
-  result.verdict = verdict;
-  result.reason = reason;
-  result.message = fmt::format("{}: {}: {}", text(result.key), name(verdict), reason);
-  result.exit_code = usual_exit(verdict);
-  if (result.exit_code == kExitSkip) result.grade.reset(); // undecided is no grade
+    conclude(result, Verdict::env, Cause::canaries_differ);
+  else if (!replicated)
+    conclude(result, Verdict::inconclusive, Cause::few_processes);
+  else
+    conclude_from(result, result.ratio_interval, tol_pct);
+  return found.drift;
 }
 
 ComparedRow compare_row(const Measured& a, const Measured& b, const CompareRule& rule,
@@ -154,20 +119,21 @@ ComparedRow compare_row(const Measured& a, const Measured& b, const CompareRule&
   row.b_processes = b.process_medians_ns.size();
   row.result.baseline_ns = a.median_ns;
   row.result.measured_ns = b.median_ns;
-  Finding found;
-  if (const auto why = obstacle(a, b)) {
-    found = *why;
+  PairEvidence evidence = {.a = &a, .b = &b, .tol_pct = whole.tol_pct};
+  if (const auto found = obstacle(a, b)) {
+    evidence.obstacle = found->side;
+    conclude(row.result, found->verdict, found->cause);
   } else if (whole.across_devices) {
     row.result.ratio = a.median_ns / b.median_ns;
     row.result.ratio_interval = {a.ci_ns.low / b.ci_ns.high, a.ci_ns.high / b.ci_ns.low};
-    found = {Verdict::env, "measured on different devices: for information"};
+    conclude(row.result, Verdict::env, Cause::other_device);
   } else {
-    found = judged(row, a, b, rule, whole.tol_pct);
+    evidence.canary_drift = judge_row(row, a, b, rule, whole.tol_pct);
   }
-  settle(row.result, found.verdict, found.words);
-  // A library's time may change with the library: that is no regression of ours.
+  // A library's time may change with its version, which is not a regression of ours.
   row.result.informs = whole.across_devices || (a.kind == Kind::vendor && b.kind == Kind::vendor);
   if (row.result.informs) row.result.exit_code = kExitPass;
+  word_pair(row.result, evidence);
   return row;
 }
 
@@ -207,9 +173,9 @@ ComparedResults compare(const Results& a, const Results& b, const CompareRule& r
 }
 
 int exit_code(const ComparedResults& compared, bool strict) {
-  // What one of the files lacks was not compared.
+  // A row that one file lacks was not compared.
   if (!compared.only_a.empty() || !compared.only_b.empty()) return kExitFail;
-  // Across devices there is nothing to gate, and who asks for it knows.
+  // A comparison across devices gates nothing.
   if (compared.across_devices && !compared.rows.empty()) return strict ? kExitFail : kExitPass;
   std::vector<RowExit> exits;
   for (const ComparedRow& row : compared.rows)
@@ -228,14 +194,16 @@ GateResult as_gate(const ComparedResults& compared, const Results& a, const Resu
   }
   for (const RowKey& key : compared.only_a) {
     gate.rows.push_back(result_for(*find(a, key)));
-    settle(gate.rows.back(), Verdict::invalid, "the baseline has it, but it was not measured");
+    conclude(gate.rows.back(), Verdict::invalid, Cause::only_in_a);
+    word_pair(gate.rows.back(), PairEvidence{});
   }
   for (const RowKey& key : compared.only_b) {
     gate.rows.push_back(result_for(*find(b, key)));
-    settle(gate.rows.back(), Verdict::unblessed, "the baseline has no such row");
+    conclude(gate.rows.back(), Verdict::unblessed, Cause::only_in_b);
     gate.rows.back().exit_code = kExitFail;
+    word_pair(gate.rows.back(), PairEvidence{});
   }
-  if (gate.rows.empty()) gate.faults.emplace_back("no rows: neither file holds any");
+  if (gate.rows.empty()) gate.faults.emplace_back(kNoRowsInEither);
   set_exit(gate, strict);
   return gate;
 }

@@ -22,7 +22,7 @@ Same same_identity(const Measured& measured, const TimingRow& baseline) {
 std::optional<Standing> standing(const Measured& row, const TimingRow& baseline,
                                  const std::vector<Measured>& run, const TimingFile& file) {
   std::optional<Standing> found;
-  std::pair<bool, double> best; // another library, its blessed time: the least counts
+  std::pair<bool, double> best; // whether the version changed, blessed time; the smallest wins
   for (const Measured& vendor : run) {
     if (!is_library(vendor) || vendor.key.case_id != row.key.case_id ||
         vendor.key.mode != row.key.mode || find_defect(vendor, Device::gpu) ||
@@ -50,8 +50,8 @@ std::optional<Cause> find_defect(const Measured& row, Device device) {
   if (row.tags.contains("failure")) return Cause::crashed;
   if (!row.verified.empty()) return Cause::wrong_output;
   if (row.samples_ns.empty()) return Cause::no_samples;
-  // A slope of two graphs is a difference: a single one may be negative, the median may
-  // not.
+  // Samples of graph mode are differences of two times. A single one may be negative, the median
+  // may not.
   const auto is_sample = [&](double ns) {
     return row.key.mode == Mode::graph ? std::isfinite(ns) : is_time(ns);
   };
@@ -89,19 +89,23 @@ Comparison compare(const Measured& measured, const TimingRow& baseline, Device d
 Examined examine(const Measured& row, const TimingRow* baseline, const std::vector<Measured>& run,
                  const TimingFile& file, const GateOptions& options) {
   Examined seen;
-  // Another host may well be faster than the ceilings of the blessed one.
-  const bool other_host = options.device == Device::host && !options.other_machine.empty();
   seen.defect = find_defect(row, options.device);
-  if (!seen.defect && !other_host) seen.excess = roof_excess(row, options.ceilings);
-  if (seen.excess) seen.defect = Cause::beyond_roof;
-  if (seen.defect || !baseline) return seen;
+  if (seen.defect) return seen;
+  if (baseline) {
+    seen.disturbed = row.tags.contains(kThrottledTag) || row.tags.contains(kForeignTag);
+    seen.other_canary =
+        row.canary && baseline->canary && row.canary->kind != baseline->canary->kind;
+    if (!seen.other_canary) seen.compared = compare(row, *baseline, options.device);
+    if (seen.compared && options.device == Device::gpu && row.kind == Kind::ours)
+      seen.standing = standing(row, *baseline, run, file);
+  }
   seen.roof = roof_share(row, options.ceilings);
-  seen.disturbed = row.tags.contains(kThrottledTag) || row.tags.contains(kForeignTag);
-  seen.other_canary = row.canary && baseline->canary && row.canary->kind != baseline->canary->kind;
-  if (seen.other_canary) return seen;
-  seen.found = compare(row, *baseline, options.device);
-  if (options.device == Device::gpu && row.kind == Kind::ours)
-    seen.standing = standing(row, *baseline, run, file);
+  // A different host may be faster than the ceilings of the baseline's host.
+  if (options.device == Device::gpu || options.other_machine.empty())
+    seen.excess = roof_excess(row, options.ceilings);
+  if (!seen.excess) return seen;
+  seen.defect = Cause::beyond_roof;
+  seen.compared.reset();
   return seen;
 }
 

@@ -26,14 +26,15 @@ struct Comparison {
   Same code = Same::unknown;
 };
 
-// Everything that judge() looks at for one row.
+// The statistics of one measured row.
 struct Examined {
   std::optional<Cause> defect;
   std::optional<RoofExcess> excess; // set if the defect is Cause::beyond_roof
   std::optional<double> roof;       // the share of the nearest ceiling that the row reaches
   bool disturbed = false;           // the device was throttled, or other processes used it
   bool other_canary = false;        // the baseline has a canary of a different kind
-  Comparison found;                 // if there is a baseline and none of the above applies
+  // Empty without a baseline, with a defect, or if the canaries are of different kinds.
+  std::optional<Comparison> compared;
   // Against the library row of the same case and mode that was fastest when blessed. A row of the
   // same library version is preferred to one of another version. Empty if no library row with a
   // time and a known version is in both files. GPU only: on a host, a library's time depends on

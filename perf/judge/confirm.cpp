@@ -3,6 +3,7 @@
 #include "perf/judge/confirm.h"
 
 #include "perf/judge/limits.h"
+#include "perf/judge/wording.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -12,11 +13,11 @@
 namespace kg::judge {
 namespace {
 
-constexpr double kPassAlpha = 0.025; // of each test, for a pass by the median
+constexpr double kPassAlpha = 0.025; // per test, for a pass by the median
 constexpr std::size_t kRowsAtAlpha = 10;
 
-// One in twenty on either side: of 3 % wild processes hardly more fall on one side of 40 pairs, and
-// with normal noise the trimmed t still keeps its level as far out as 0.00025.
+// Trims one in twenty at each end. With 3 % outliers, more than that rarely fall on one side of 40
+// pairs. With normal noise the trimmed t test keeps its level down to alpha = 0.00025.
 std::size_t cut_of(std::size_t n) { return n / 20; }
 
 void require_times(const std::vector<double>& times, const char* arm, std::size_t pairs) {
@@ -35,7 +36,7 @@ std::vector<double> log_ratios(const std::vector<double>& over, const std::vecto
   return logs;
 }
 
-// From below and from above, each with an error of `alpha` for each of the two tests.
+// Lower and upper bound, each with error probability `alpha` for each of the two tests.
 Interval bounds(const std::vector<double>& d, double alpha) {
   // An interval that misses on either side with probability `alpha` has confidence 1 - 2 alpha.
   const MedianInterval sign = median_interval(d, 1 - 2 * alpha);
@@ -48,10 +49,10 @@ Interval bounds(const std::vector<double>& d, double alpha) {
   return found;
 }
 
-// The least shift of d beyond `tolerated` at which one of the tests finds it with kPower. The t
-// test: (t(1 - alpha) + t(power)) standard errors. The sign test, whose lower bound is the l-th
-// least of d: at most l - 1 pairs may lie below, so a share q of the noise with P(B <= l - 1) =
-// kPower, B binomial(n, q), may.
+// The smallest shift of d, beyond `tolerated`, that one of the tests detects with probability
+// kPower. t test: (t(1 - alpha) + t(power)) standard errors. Sign test: its lower bound is the l-th
+// smallest d, so at most l - 1 pairs may lie below `tolerated`. That allows a share q of the noise
+// below, with P(B <= l - 1) = kPower for B binomial(n, q).
 double detectable(const std::vector<double>& d, double tolerated, double alpha) {
   const TrimmedMean trimmed = trimmed_mean(d, cut_of(d.size()));
   const double by_t =
@@ -65,33 +66,17 @@ double detectable(const std::vector<double>& d, double tolerated, double alpha) 
 
 double percent(double log_ratio) { return 100 * std::expm1(log_ratio); }
 
-struct Decision {
-  Verdict verdict = Verdict::inconclusive;
-  std::string words;
-};
-
-Decision decide(const std::vector<double>& d, const std::vector<double>& control,
-                const ConfirmRule& rule) {
+Verdict decide(const std::vector<double>& d, const std::vector<double>& control,
+               const ConfirmRule& rule) {
   const double tolerated = std::log1p(rule.tol_pct / 100);
   const double forged = std::log1p(rule.tol_pct / 200);
   const Interval null = bounds(control, rule.alpha);
-  if (null.low > forged || null.high < -forged)
-    return {Verdict::env, fmt::format("two copies of the same build differ by {:.1f} %: this "
-                                      "machine cannot be judged now",
-                                      std::abs(percent(median(control))))};
+  if (null.low > forged || null.high < -forged) return Verdict::env;
   const Interval found = bounds(d, rule.alpha);
-  if (found.low > tolerated)
-    return {Verdict::regressed,
-            fmt::format("slower than its tolerance of {:g} %, beside the reference", rule.tol_pct)};
-  if (-found.high > std::log(kGpuImproves))
-    return {Verdict::improved, "faster than the reference; consider a bless"};
+  if (found.low > tolerated) return Verdict::regressed;
+  if (-found.high > std::log(kGpuImproves)) return Verdict::improved;
   const bool near = median(d) < forged && bounds(d, kPassAlpha).high < tolerated;
-  if (found.high < tolerated || near)
-    return {Verdict::pass,
-            fmt::format("within its tolerance of {:g} % of the reference", rule.tol_pct)};
-  return {Verdict::inconclusive,
-          fmt::format("neither slower than its tolerance of {:g} % nor surely within it",
-                      rule.tol_pct)};
+  return found.high < tolerated || near ? Verdict::pass : Verdict::inconclusive;
 }
 
 } // namespace
@@ -113,20 +98,16 @@ Confirmation confirm(const PairedTimes& times, const ConfirmRule& rule) {
   require_times(times.control_ns, "control", pairs);
 
   const std::vector<double> d = log_ratios(times.b_ns, times.a_ns);
-  const Decision decided = decide(d, log_ratios(times.control_ns, times.a_ns), rule);
+  const std::vector<double> control = log_ratios(times.control_ns, times.a_ns);
   const Interval slower = bounds(d, rule.alpha);
   Confirmation found;
   found.pairs = pairs;
-  found.verdict = decided.verdict;
-  found.more = decided.verdict == Verdict::inconclusive && pairs < rule.second_look;
+  found.verdict = decide(d, control, rule);
+  found.more = found.verdict == Verdict::inconclusive && pairs < rule.second_look;
   found.ratio = std::exp(-median(d));
   found.ratio_interval = {std::exp(-slower.high), std::exp(-slower.low)};
   found.detectable_pct = percent(detectable(d, std::log1p(rule.tol_pct / 100), rule.alpha));
-  found.reason =
-      fmt::format("{}: ratio {:.3f} [{:.3f}, {:.3f}] in {} pairs. They would find {:.1f} "
-                  "% 9 in 10 times",
-                  decided.words, found.ratio, found.ratio_interval.low, found.ratio_interval.high,
-                  pairs, found.detectable_pct);
+  found.reason = confirmation_text(found, rule.tol_pct, std::abs(percent(median(control))));
   return found;
 }
 

@@ -3,6 +3,7 @@
 #include "perf/judge/exact_bless.h"
 
 #include "perf/format/table.h"
+#include "perf/judge/exact_wording.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +22,7 @@ constexpr std::string_view kNoWorse = "no worse";
 using Key = std::vector<std::string>;
 using Rows = std::map<Key, ExactRow>;
 
-// A row as it is to be written, if its line is.
+// A row as it will be written if its whole line is accepted.
 struct Proposal {
   ExactBlessEntry entry;
   ExactRow row;
@@ -53,7 +54,7 @@ Proposal propose(const ExactTable& table, const Rows& blessed, const ExactMeasur
   if (at == blessed.end()) return proposed(BlessAction::added);
   const ExactRow& old = at->second;
   const ExactComparison found = compare_exact(table, old, row);
-  entry.changes = found.changes;
+  entry.changes = changes_text(found);
   if (found.changes.empty() && old.counter_id == row.counter_id)
     return proposed(BlessAction::unchanged);
   if (found.worse && measured.gating != Gating::never && !has_reason)

@@ -10,7 +10,6 @@
 #include "perf/judge/verdict.h"
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,16 +25,20 @@ struct ExactOptions {
   bool unknown_compiler = false;
 };
 
+enum class ExactCause { fault, not_a_number, below_minimum, malformed, unblessed, compared };
+
 struct ExactVerdict {
   std::vector<std::string> key;
   Verdict verdict = Verdict::invalid; // pass, improved, regressed, unblessed or invalid
-  bool informs = false;               // informational: never fails
-  bool changed = false;               // any quantity changed, informational ones included
-  std::vector<double> baseline;       // the blessed values; empty without a baseline row
+  ExactCause cause = ExactCause::fault;
+  bool informs = false;         // informational: never fails
+  bool changed = false;         // any quantity changed, informational ones included
+  std::vector<double> baseline; // the blessed values; empty without a baseline row
   // baseline / measured (cost_ratio) of the worst quantity; empty without a baseline row.
   std::optional<double> ratio;
   std::optional<Grade> grade;
   int exit_code = kExitFail;
+  // Filled in by exact_wording.h after judging.
   std::string reason;  // old -> new, where, hint
   std::string again;   // the command that measures and judges the row again
   std::string message; // row, verdict, reason, command, and how to accept the value
@@ -56,17 +59,20 @@ ExactResult judge_exact(const ExactTable& table, const std::vector<ExactMeasured
                         const ExactFile& baseline, const Covers& covers,
                         const ExactOptions& options);
 
-// Compares `now` with `old`, in the precision of the file. `hints` replace the table's, by
-// quantity.
+struct ExactChange {
+  const Quantity* quantity; // of the table
+  double before = 0, after = 0;
+  bool worse = false;
+};
+
+// Compares `now` with `old`, in the precision of the file. exact_wording.h describes the changes.
 struct ExactComparison {
+  std::vector<ExactChange> changes; // in the order of the table
   bool worse = false;
   bool better = false;
-  double ratio = 1;    // of the worst quantity
-  std::string hint;    // of the first worse quantity, and those from `hints` of the others
-  std::string changes; // "spill_bytes 0 -> 96, occupancy_pct 50 -> 37.5"; empty if none
+  double ratio = 1; // of the worst quantity
 };
-ExactComparison compare_exact(const ExactTable& table, const ExactRow& old, const ExactRow& now,
-                              const std::map<std::string, std::string>& hints = {});
+ExactComparison compare_exact(const ExactTable& table, const ExactRow& old, const ExactRow& now);
 
 // For the terminal: the messages of all changed or failing rows (only the first unblessed one), the
 // faults, the counts of verdicts and the exit code.

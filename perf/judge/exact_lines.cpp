@@ -56,7 +56,7 @@ void require_fits(const ExactTable& table, const ExactRow& row) {
                       key_text(row), row.counter_id));
 }
 
-// What all rows of a line must agree in.
+// The fields in which all rows of a line must agree.
 std::string only_one(const std::set<std::string>& found, const Key& line, std::string_view column) {
   if (found.empty()) return "";
   require(found.size() == 1,

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "perf/judge/baseline.h"
-#include "perf/judge/row_result.h"
+#include "perf/judge/verdict.h"
 
 #include <map>
 #include <string>

@@ -7,7 +7,7 @@
 
 #include "perf/judge/command.h"
 #include "perf/judge/result.h"
-#include "perf/judge/row_result.h"
+#include "perf/judge/verdict.h"
 
 #include <fmt/format.h>
 #include <string>

@@ -11,7 +11,8 @@
 namespace kg::judge {
 namespace {
 
-// Beyond ASCII what shows nothing, or is no letter: spaces, fillers, marks of direction and width.
+// Code points beyond ASCII that are invisible or not letters: spaces, fillers, combining marks, and
+// marks of direction and width.
 constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 13> kBlank{{{0x80, 0xBF},
                                                                           {0x300, 0x36F},
                                                                           {0x115F, 0x1160},
@@ -33,7 +34,7 @@ bool is_seen(std::uint32_t point) {
   return true;
 }
 
-// Takes the next code point; 0xFFFFFFFF where the bytes are no UTF-8.
+// Removes and returns the next code point; 0xFFFFFFFF if the bytes are not UTF-8.
 std::uint32_t take(std::string_view& text) {
   constexpr std::uint32_t kNone = 0xFFFFFFFF;
   const auto first = static_cast<unsigned char>(text.front());

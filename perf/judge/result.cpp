@@ -21,8 +21,8 @@ namespace {
 
 using nlohmann::json;
 
-// A row's median and interval from what its processes found. A single process can only speak of its
-// own samples.
+// A row's median and interval, from its processes' medians. With a single process, from its
+// samples.
 void settle(Measured& row) {
   const std::vector<double>& values =
       row.process_medians_ns.size() > 1 ? row.process_medians_ns : row.samples_ns;
@@ -35,7 +35,7 @@ void require_same(bool same, const Measured& row, std::string_view what) {
                             text(row.key), what));
 }
 
-// The median of what the parts know.
+// The median of the known values.
 double pooled_time(const std::vector<const Measured*>& parts, double Measured::*time) {
   std::vector<double> known;
   for (const Measured* part : parts)
@@ -58,7 +58,7 @@ Measured pooled(const std::vector<const Measured*>& parts) {
     require_same(part->op == row.op && part->dtype == row.dtype, row, "op or dtype");
     require_same(part->category == row.category && part->kind == row.kind, row, "category or kind");
     require_same(part->bytes == row.bytes && part->written == row.written &&
-                     part->flops == row.flops,
+                     part->flops == row.flops && part->tf32 == row.tf32,
                  row, "bytes or flops");
     require_same(part->identity == row.identity, row, "identity");
     require_same(part->skipped.empty() == row.skipped.empty(), row, "reason to be skipped");
@@ -68,8 +68,8 @@ Measured pooled(const std::vector<const Measured*>& parts) {
     row.peak_bytes = std::max(row.peak_bytes, part->peak_bytes);
     if (row.verified.empty()) row.verified = part->verified; // one wrong output is enough
     if (row.note.empty()) row.note = part->note;
-    // Where a process's pages and threads came to lie moves its row and its canary alike: in units
-    // of the canary processes agree several times better.
+    // The placement of a process's pages and threads affects its row and its canary equally. In
+    // units of the canary, processes agree several times better.
     const double speed = part->canary ? median(canaries) / part->canary->median_ns : 1;
     for (const double ns : part->process_medians_ns) row.process_medians_ns.push_back(ns * speed);
     if (part == parts.front()) continue;
@@ -110,6 +110,7 @@ json to_json(const Measured& row) {
                  {"skipped", row.skipped},
                  {"note", row.note},
                  {"tags", row.tags}};
+  if (row.tf32) result["precision"] = "tf32";
   if (row.canary)
     result["canary"] = {{"kind", name(row.canary->kind)},
                         {"median_ns", row.canary->median_ns},
@@ -126,8 +127,8 @@ json to_json(const Measured& row) {
   return result;
 }
 
-// What a process cannot have measured: a median, or the limits of its interval, that no sample (of
-// several processes, no median of one) reaches.
+// Refuses a median or limits of its interval outside the range of the samples, or, with several
+// processes, of the processes' medians.
 void require_consistent(const Measured& row, const JsonObject& object) {
   constexpr double kPrinted = 1e-5; // figures may come in six digits
   const bool pooled = row.process_medians_ns.size() > 1;
@@ -156,7 +157,7 @@ Measured to_measured(JsonObject object) {
   row.kind = object.known("kind", kind_named(object.text("kind")), "`ours` or `vendor`");
   row.bytes = object.from_zero("bytes");
   row.flops = object.from_zero("flops");
-  // Files from before these were measured lack them.
+  // Older files lack these members.
   const auto if_known = [&](const char* member) {
     return object.has(member) ? object.from_zero(member) : 0;
   };
@@ -165,6 +166,10 @@ Measured to_measured(JsonObject object) {
   row.jit_ns = if_known("jit_ns");
   row.peak_bytes = if_known("peak_bytes");
   row.written = if_known("written");
+  if (object.has("precision"))
+    row.tf32 = object.known("precision",
+                            object.text("precision") == "tf32" ? std::optional(true) : std::nullopt,
+                            "tf32, or leave the member out");
   row.identity = object.text("identity");
   row.verified = object.text("verified");
   row.skipped = object.text("skipped");
@@ -256,7 +261,7 @@ std::string to_json(const Results& run) {
   for (const Measured& row : run.rows)
     contents += (&row == &run.rows.front() ? "\n" : ",\n") + for_json(to_json(row));
   contents += "\n]";
-  // Files from before these were counted lack them; so do those of timings alone.
+  // Older files, and files of timings only, lack these members.
   if (!run.costs.empty()) contents += ",\n\"costs\":" + by_line(to_json(cost_table(), run.costs));
   if (!run.resources.empty()) {
     json all = json::array();

@@ -71,6 +71,7 @@ struct Measured {
   double bytes = 0;
   double written = 0; // part of the bytes that is written; 0: unknown
   double flops = 0;
+  bool tf32 = false; // the case lets f32 matrices be rounded to TF32
   // Costs before the steady state: allocating and filling, the first execution in a process, and
   // compiling at run time (included in the other two in the process that fills the compiler's
   // cache). Medians over processes. 0: unknown, or for jit_ns nothing to compile.

@@ -8,9 +8,9 @@
 namespace kg::judge {
 namespace {
 
-// Memory keeps its clock. A product at full load does not: an H200 at its power limit multiplies
-// 711 TFLOP/s of bf16, for as long as a ceiling takes to measure, and 758 in a row that is timed
-// cold and rests between its samples. Its peak at the highest clock is 1.4 times the former.
+// The memory clock is constant; the SM clock is not. At its power limit, an H200 reaches 711
+// TFLOP/s in bf16 while a ceiling is measured. In a cold row, with idle gaps between samples, it
+// reaches 758. Its peak at the highest clock is 1.4 times the former.
 constexpr double kBelievableBytes = 1.02;
 constexpr double kBelievableFlops = 1.4;
 
@@ -19,9 +19,9 @@ double ceiling(const Ceilings& ceilings, const std::string& name) {
   return found == ceilings.end() ? 0 : found->second;
 }
 
-// What passes the memory before the timing of a cold row ends. The flush leaves none of the row's
-// data in the L2, so all that is read comes from memory; of what is written, as much as the L2
-// holds may still be there.
+// The memory traffic until the timing of a cold row ends. The flush leaves none of the row's data
+// in the L2, so all reads come from memory. Writes of up to the size of the L2 may still be in the
+// L2.
 struct Traffic {
   double bytes = 0;
   double written_share = 0;
@@ -30,15 +30,15 @@ struct Traffic {
 bool knows_written(const Measured& row) { return row.written > 0; }
 
 Traffic through_memory(const Measured& row, double l2_bytes) {
-  // Where nobody says how much is written, it may be all of it.
+  // If the written bytes are unknown, all bytes may be writes.
   const double written = knows_written(row) ? std::min(row.written, row.bytes) : row.bytes;
   const double leaves = written - std::min(l2_bytes, written);
   const double bytes = row.bytes - written + leaves;
   return {bytes, bytes > 0 ? leaves / bytes : 0};
 }
 
-// What the memory was seen to reach with this share of writes. Between the mixes that were measured
-// the time per byte is taken to change evenly. 0: none was.
+// The measured memory bandwidth for this share of writes, with the time per byte interpolated
+// linearly between the measured mixes. 0 if no mix was measured.
 double rate_of_mix(const Ceilings& ceilings, double written_share) {
   struct Mix {
     const char* name;
@@ -64,33 +64,26 @@ double rate_of_mix(const Ceilings& ceilings, double written_share) {
   return before_ns > 0 ? 1e9 / before_ns : 0;
 }
 
-// A case of f32 whose factors may be rounded to TF32 says so: "gemm.f32.m64_n64_k64_nn_tf32".
-bool may_use_tf32(const Measured& row) {
-  const std::string shape = row.key.case_id + "_";
-  return shape.find("_tf32_") != std::string::npos;
-}
-
 struct Greatest {
   double bytes_per_s = 0; // 0: unknown
   double flops_per_s = 0;
 };
 
-// What nothing on the device exceeds. Of arithmetic this is the fastest of the type: an algorithm
-// that transforms its operands multiplies less than the definition counts.
+// Upper limits for any row. The arithmetic limit is the fastest of the type, also for f32: an
+// algorithm that transforms its operands needs fewer products than the definition counts.
 Greatest utmost(const Measured& row, const Ceilings& ceilings) {
   return {ceiling(ceilings, "dram_bytes_per_s"),
           std::max(ceiling(ceilings, row.dtype + "_flops_per_s"),
                    ceiling(ceilings, row.dtype + "_matrix_flops_per_s"))};
 }
 
-// What the device was seen to reach with the row's mix of reads and writes and with its precision.
+// The measured ceilings for the row's mix of reads and writes, and for its precision.
 Greatest reachable(const Measured& row, const Ceilings& ceilings, const Traffic& traffic) {
   Greatest limits = utmost(row, ceilings);
   if (knows_written(row))
     if (const double rate = rate_of_mix(ceilings, traffic.written_share); rate > 0)
       limits.bytes_per_s = rate;
-  if (row.dtype == "f32" && !may_use_tf32(row))
-    limits.flops_per_s = ceiling(ceilings, "f32_flops_per_s");
+  if (row.dtype == "f32" && !row.tf32) limits.flops_per_s = ceiling(ceilings, "f32_flops_per_s");
   return limits;
 }
 

@@ -30,7 +30,8 @@ struct RoofShare {
 // row has no time or no work. The memory ceiling is that of the row's mix of reads and writes
 // ("read_", "add_", "copy_" and "write_bytes_per_s"), or "dram_bytes_per_s" if none of these or the
 // written bytes are unknown. The arithmetic ceiling depends on the precision: "f32_flops_per_s" for
-// f32; for other types, and for f32 cases with "tf32", the larger of "<dtype>_flops_per_s" and
+// f32; for other types, and for f32 rows with Measured::tf32, the larger of "<dtype>_flops_per_s"
+// and
 // "<dtype>_matrix_flops_per_s".
 std::optional<RoofShare> nearest_roof(const Measured& row, const Ceilings& ceilings);
 std::optional<double> roof_share(const Measured& row, const Ceilings& ceilings);

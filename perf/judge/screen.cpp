@@ -22,8 +22,8 @@ TrimmedMean log_mean(const std::vector<double>& process_medians) {
   return trimmed_mean(logs, logs.size() / 5);
 }
 
-// Two trimmed samples of one spread: the winsorised squares of both over the samples that were kept
-// (Yuen and Dixon, 1973).
+// Yuen and Dixon (1973): two trimmed samples with a pooled variance, from the winsorised squares of
+// both and their degrees of freedom.
 Slowness by_processes(const Measured& measured, const TimingRow& baseline, double scale) {
   const TrimmedMean now = log_mean(measured.process_medians_ns);
   const TrimmedMean then = log_mean(baseline.process_medians_ns);
@@ -52,7 +52,7 @@ class Screen {
         few_(std::min(measured.process_medians_ns.size(), baseline.process_medians_ns.size()) <
              kScreenProcesses) {}
 
-  // In canary units, or by the plain time.
+  // `scale`: the canary's drift, or 1 for plain times.
   Slowness slowness(double scale) const {
     if (few_ && !host_) return by_line(measured_, baseline_, scale, tolerated_);
     Slowness line = by_line(measured_, baseline_, scale, kSuspicious);
@@ -83,8 +83,8 @@ class Screen {
     if (slow && normalised.slow)
       return {Verdict::inconclusive, Cause::slow_beside_sick_canary, true, normalised.sureness};
     if (!host_ && !slow && !normalised.slow) return {Verdict::pass, Cause::within};
-    // On a host the builds' processes take turns, which needs no canary; on a GPU they need the
-    // same quiet device that the canary does.
+    // A confirmation on a host interleaves the builds' processes and needs no canary. On a GPU it
+    // needs the same quiet device as the canary.
     return {Verdict::env, Cause::sick_canary, host_, normalised.sureness};
   }
 

@@ -32,4 +32,14 @@ struct Opinion {
 Opinion screen(const Comparison& comparison, const Measured& measured, const TimingRow& baseline,
                Device device, bool other_machine);
 
+// What a row is judged from and worded with. Pointers are null where there is nothing.
+struct Evidence {
+  const TimingFile* file = nullptr;    // null: the row is not registered
+  const Measured* row = nullptr;       // null: it was not measured
+  const TimingRow* baseline = nullptr; // null: it is not blessed
+  Examined seen = {};
+  Opinion screened = {}; // if seen.compared
+  bool informs = false;  // status info, or a library's row with wrong output
+};
+
 } // namespace kg::judge

@@ -47,7 +47,7 @@ void store(const RowConfirmation& confirmation, Measured& row) {
 
 std::optional<RowConfirmation> stored_confirmation(const Measured& row) {
   const auto tag = row.tags.find(kTag);
-  // Merging joins different texts, which are no JSON any more.
+  // Merging joins different texts, which are then not JSON.
   if (tag == row.tags.end() || !json::accept(tag->second)) return std::nullopt;
   const std::string place = text(row.key) + ": tag " + kTag;
   const json parsed = parse_json(tag->second, place);

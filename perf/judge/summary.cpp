@@ -67,7 +67,7 @@ GroupGrade grade_group(std::span<const RowResult* const> rows) {
   bool critical = false;
   for (const RowResult* row : rows) {
     ++group.rows;
-    if (!row->grade) continue; // an undecided row's ratio is none
+    if (!row->grade) continue; // the ratio of an undecided row does not count
     ratios.push_back(*row->ratio);
     critical = critical || *row->grade == Grade::critical;
   }

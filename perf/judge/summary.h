@@ -4,8 +4,7 @@
 // Summarizes a judged run for the console and the report.
 #pragma once
 
-#include "perf/judge/row_result.h"
-#include "perf/judge/verdict_counts.h"
+#include "perf/judge/gate.h"
 
 #include <map>
 #include <optional>

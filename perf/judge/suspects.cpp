@@ -11,7 +11,7 @@
 namespace kg::judge {
 namespace {
 
-// Both builds are alike, or B is the faster, yet the screen found the row slow.
+// Build B is as fast as A or faster, although the screen was suspicious.
 void conclude_alike(RowResult& row, const GateOptions& options) {
   if (!row.healthy && options.device == Device::gpu)
     return conclude(row, Verdict::env, Cause::machine_slower);
@@ -25,8 +25,9 @@ void conclude_alike(RowResult& row, const GateOptions& options) {
   conclude(row, Verdict::regressed, Cause::irreproducible);
 }
 
-// Unconfirmed, the screen's word stands: inconclusive where the row looks slower, regressed by a
-// coarse line on another machine, env where it could not tell, pass where only the code changed.
+// Without a confirmation, the screen's verdict stands: inconclusive for a row that looks slower, or
+// regressed if it does on a different host by a wide margin; env beside an unhealthy canary; pass
+// if only the code has changed.
 void fold_row(RowResult& row, const RowConfirmation* confirmation, const GateOptions& options) {
   if (!confirmation || !confirmation->found)
     conclude(row, row.verdict, row.cause);

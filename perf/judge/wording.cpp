@@ -7,11 +7,26 @@
 #include "perf/judge/limits.h"
 
 #include <fmt/format.h>
+#include <fmt/ostream.h>
 #include <fmt/ranges.h>
 #include <map>
+#include <ostream>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+namespace kg::judge {
+
+// Enumerators print as their names.
+template <typename Enum>
+requires requires(Enum value) { name(value); }
+std::ostream& operator<<(std::ostream& out, Enum value) { return out << name(value); }
+
+} // namespace kg::judge
+
+template <typename Enum>
+requires requires(Enum value) { kg::judge::name(value); }
+struct fmt::formatter<Enum> : fmt::ostream_formatter {};
 
 namespace kg::judge {
 namespace {
@@ -19,8 +34,7 @@ namespace {
 std::string canary_text(const Comparison& comparison, const Measured& measured) {
   if (!comparison.canary) return "No canary beside it";
   return fmt::format("The {} canary takes {:.2f}x its blessed time, known to +-{:.1f} %",
-                     name(measured.canary->kind), comparison.drift,
-                     100 * measured.canary->half_width);
+                     measured.canary->kind, comparison.drift, 100 * measured.canary->half_width);
 }
 
 std::string identity_text(const Measured& measured, const TimingRow& baseline, Same same) {
@@ -48,7 +62,7 @@ std::string machine_text(const std::map<std::string, std::string>& tags) {
 }
 
 // "0.47 of cublas's speed (0.50 when blessed)", and what that is worth.
-std::string text(const Standing& standing) {
+std::string standing_text(const Standing& standing) {
   std::string line = fmt::format("{:.2f} of {}'s speed ({:.2f} when blessed)", standing.now,
                                  standing.vendor, standing.then);
   if (!standing.library_now.empty())
@@ -57,7 +71,7 @@ std::string text(const Standing& standing) {
   return line;
 }
 
-std::string text(const RoofExcess& excess) {
+std::string roof_text(const RoofExcess& excess) {
   return fmt::format("{:.4g} {} per second are {:.0f} % of the device's measured roof of {:.4g}: "
                      "the work was not done, or it is counted wrongly",
                      excess.rate, excess.unit, 100 * (excess.rate / excess.ceiling),
@@ -67,7 +81,7 @@ std::string text(const RoofExcess& excess) {
 // What every compared row shows behind its ratio, whatever its verdict.
 std::string figures(const RowResult& row, const Evidence& evidence, const GateOptions& options) {
   const Measured& measured = *evidence.row;
-  const Comparison& found = evidence.seen.found;
+  const Comparison& found = *evidence.seen.compared;
   const std::size_t processes = measured.process_medians_ns.size();
   std::vector<std::string> parts = {
       fmt::format("{} now, {} blessed", time_text(row.measured_ns), time_text(row.baseline_ns)),
@@ -84,7 +98,7 @@ std::string figures(const RowResult& row, const Evidence& evidence, const GateOp
   if (std::string machine = machine_text(measured.tags); !machine.empty())
     parts.push_back(std::move(machine));
   if (!measured.note.empty()) parts.push_back(measured.note);
-  if (row.standing) parts.push_back(text(*row.standing));
+  if (row.standing) parts.push_back(standing_text(*row.standing));
   return fmt::format("{}", fmt::join(parts, ". "));
 }
 
@@ -117,7 +131,7 @@ std::string sentence(const RowResult& row, const Evidence& evidence, const GateO
   case Cause::no_device: return options.no_device;
   case Cause::other_canary:
     return fmt::format("it was blessed beside a {} canary and is measured beside a {} one",
-                       name(evidence.baseline->canary->kind), name(evidence.row->canary->kind));
+                       evidence.baseline->canary->kind, evidence.row->canary->kind);
   case Cause::unblessed: return no_baseline(*evidence.file, row.op);
   case Cause::crashed: return evidence.row->verified;
   case Cause::wrong_output:
@@ -132,7 +146,7 @@ std::string sentence(const RowResult& row, const Evidence& evidence, const GateO
     return "no canary ran beside it, but host rows are compared in canary units";
   case Cause::no_canary_time:
     return fmt::format("its canary took {:g} ns", evidence.row->canary->median_ns);
-  case Cause::beyond_roof: return text(*evidence.seen.excess);
+  case Cause::beyond_roof: return roof_text(*evidence.seen.excess);
   case Cause::few_samples:
     return fmt::format("fewer than {} samples have no 99 % interval; measure longer",
                        kFewestSamples);
@@ -163,6 +177,13 @@ std::string sentence(const RowResult& row, const Evidence& evidence, const GateO
   case Cause::other_machine: return "the baseline is another machine's; side by side, ";
   case Cause::irreproducible:
     return "an irreproducible baseline, or a regression that both builds share: ";
+  case Cause::other_kind: // these are worded by pair_sentence()
+  case Cause::other_device:
+  case Cause::canaries_differ:
+  case Cause::few_processes:
+  case Cause::undecided:
+  case Cause::only_in_a:
+  case Cause::only_in_b: break;
   }
   return "";
 }
@@ -175,17 +196,74 @@ void compose(RowResult& row, const std::string& words, const std::string& comman
         ". Ratio {:.3f} [{:.3f}, {:.3f}]{}: {}", row.shown_ratio, row.ratio_interval.low,
         row.ratio_interval.high,
         row.grade ? " (" + grade_text(*row.grade, row.ratio_interval) + ")" : "", row.figures);
-  row.message = fmt::format("{}: {}: {}; {}: {}", text(row.key), name(row.verdict), row.reason,
+  row.message = fmt::format("{}: {}: {}; {}: {}", text(row.key), row.verdict, row.reason,
                             command == "bless" ? "bless" : "again",
                             row_command(command, row.op, row.dtype, row.key));
+}
+
+// A comparison of two stored results.
+std::string pair_sentence(const RowResult& row, const PairEvidence& evidence) {
+  const auto& [a, b, obstacle, drift, tol_pct] = evidence;
+  if (obstacle)
+    return fmt::format("{}: {}", obstacle,
+                       sentence(row, {.row = obstacle == 'A' ? a : b}, GateOptions{}));
+  switch (row.cause) {
+  case Cause::other_kind:
+    return fmt::format("it is {} in A and {} in B; measure both with one program", a->kind,
+                       b->kind);
+  case Cause::other_canary:
+    return fmt::format("a {} canary ran beside A and a {} canary beside B; measure both with one "
+                       "program",
+                       a->canary->kind, b->canary->kind);
+  case Cause::other_device: return "measured on different devices: for information";
+  case Cause::canaries_differ:
+    return fmt::format("the machines cannot be compared: the {} canary takes {:.2f}x as long for B "
+                       "as for A, known to +-{:.1f} % and +-{:.1f} %",
+                       b->canary->kind, drift, 100 * a->canary->half_width,
+                       100 * b->canary->half_width);
+  case Cause::few_processes: {
+    const std::size_t processes = a->process_medians_ns.size();
+    return fmt::format("{} process{} of A and {} of B: different samples, but no telling builds "
+                       "from processes; measure both with --processes 5, or side by side by "
+                       "`kernelgrade ab`",
+                       processes, processes == 1 ? "" : "es", b->process_medians_ns.size());
+  }
+  case Cause::slower: return fmt::format("slower than its tolerance of {:g} %", tol_pct);
+  case Cause::faster: return fmt::format("faster by more than {:g} %", tol_pct);
+  case Cause::within: return fmt::format("within its tolerance of {:g} %", tol_pct);
+  case Cause::undecided:
+    return fmt::format("neither slower than its tolerance of {:g} % nor surely within it; measure "
+                       "more processes, or side by side by `kernelgrade ab`",
+                       tol_pct);
+  case Cause::only_in_a: return "the baseline has it, but it was not measured";
+  case Cause::only_in_b: return "the baseline has no such row";
+  default: return "";
+  }
+}
+
+std::string confirmation_sentence(Verdict verdict, double tol_pct, double control_pct) {
+  switch (verdict) {
+  case Verdict::env:
+    return fmt::format("two copies of the same build differ by {:.1f} %: this machine cannot be "
+                       "judged now",
+                       control_pct);
+  case Verdict::regressed:
+    return fmt::format("slower than its tolerance of {:g} %, beside the reference", tol_pct);
+  case Verdict::improved: return "faster than the reference; consider a bless";
+  case Verdict::pass:
+    return fmt::format("within its tolerance of {:g} % of the reference", tol_pct);
+  default:
+    return fmt::format("neither slower than its tolerance of {:g} % nor surely within it", tol_pct);
+  }
 }
 
 } // namespace
 
 void word(RowResult& row, const Evidence& evidence, const GateOptions& options) {
+  const std::string words = sentence(row, evidence, options);
   if (row.shown_ratio > 0) row.figures = figures(row, evidence, options);
   const bool bless = row.cause == Cause::other_canary || row.cause == Cause::unblessed;
-  compose(row, sentence(row, evidence, options), bless ? "bless" : "gate");
+  compose(row, words, bless ? "bless" : "gate");
   if (evidence.informs) row.message = "(info) " + row.message;
   if (!evidence.baseline || evidence.baseline->status != Status::xfail) return;
   if (row.verdict == Verdict::regressed)
@@ -229,7 +307,41 @@ std::optional<std::string> disturbance(const Measured& row) {
 
 std::optional<std::string> beyond_roof(const Measured& row, const Ceilings& ceilings) {
   const std::optional<RoofExcess> found = roof_excess(row, ceilings);
-  return found ? std::optional(text(*found)) : std::nullopt;
+  return found ? std::optional(roof_text(*found)) : std::nullopt;
+}
+
+std::string confirmation_text(const Confirmation& found, double tol_pct, double control_pct) {
+  return fmt::format("{}: ratio {:.3f} [{:.3f}, {:.3f}] in {} pairs. They would find {:.1f} % 9 in "
+                     "10 times",
+                     confirmation_sentence(found.verdict, tol_pct, control_pct), found.ratio,
+                     found.ratio_interval.low, found.ratio_interval.high, found.pairs,
+                     found.detectable_pct);
+}
+
+void word_pair(RowResult& row, const PairEvidence& evidence) {
+  row.reason = pair_sentence(row, evidence);
+  row.message = fmt::format("{}: {}: {}", text(row.key), row.verdict, row.reason);
+}
+
+void word_run(GateResult& result, const RunFaults& faults, const GateOptions& options) {
+  for (const RowKey& key : faults.repeated)
+    result.faults.push_back(
+        fmt::format("{}: measured twice; merge runs before judging them", text(key)));
+  for (const Problem& problem : faults.problems) result.faults.push_back(text(problem));
+  for (const auto& [file, row] : faults.orphans)
+    result.faults.push_back(text(Problem{
+        file->path, row->line,
+        fmt::format("the row '{}' is an orphan: no such case is registered", text(row->key)),
+        fmt::format("remove it: kernelgrade bless --op {} --remove-orphans",
+                    op_of(row->key.case_id))}));
+  if (faults.no_rows)
+    result.faults.push_back("no rows: the filters select nothing, and a gate that judges nothing "
+                            "must not pass; kernelgrade list shows what there is");
+  if (options.no_device.empty()) return;
+  result.notes.push_back(options.no_device);
+  if (options.require_gpu)
+    result.faults.push_back(options.no_device +
+                            "; a GPU was promised (KERNELGRADE_REQUIRE_GPU): give one to this job");
 }
 
 } // namespace kg::judge

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device made ready to measure: canaries allocated and checked, clocks warmed up, the flush
-// proved.
+// Prepares the device for measuring: allocates and checks canaries, warms up the clocks, and proves
+// that the flush works.
 #pragma once
 
 #include "perf/measure/canary.h"
@@ -15,7 +15,7 @@
 
 namespace kg::perf {
 
-// Tests measure with an Apparatus of their own in its place.
+// The Apparatus of a real device. Tests use their own.
 class Bench : public Apparatus {
  public:
   explicit Bench(Pace pace);
@@ -23,27 +23,27 @@ class Bench : public Apparatus {
   Bench& operator=(const Bench&) = delete;
 
  private:
-  // The canary of that kind, made and checked when a row first asks for it. Throws Error when the
-  // device does not compute what the canary must.
+  // Creates and checks the canary of this kind at its first use. Throws Error if its result is
+  // wrong.
   Canary& canary(Kind kind);
 
-  // One timing of a canary, after one execution that restores its own cache state; ns per launch.
+  // One timing of a canary in ns per launch, after one execution that restores its cache state.
   double canary_ns(Kind kind);
 
-  // The device time of one launch of the graph.
+  // Device time of one launch of the graph, in ns.
   double graph_ns(Graph& graph);
 
-  // The device time of an empty kernel in a graph, by the slope of two graphs.
+  // Device time of an empty kernel in a graph, in ns (graph_slope.h).
   double empty_node_ns();
 
-  // Empty, or why a row called cold would not be.
+  // Why cold times would be wrong; empty if the flush works.
   std::string cold_problem();
 
   Event start_;
   Event stop_;
   std::map<Kind, Canary> canaries_;
-  std::unique_ptr<Spin> spin_;   // made when the first slow-down is injected
-  std::unique_ptr<Flush> flush_; // made when the first cold row asks for it
+  std::unique_ptr<Spin> spin_;   // created for the first injected slow-down
+  std::unique_ptr<Flush> flush_; // created for the first cold row
   Flush::Proof proof_;
 };
 

@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Canaries: four fixed kernels, one per Kind, whose time says how fast this machine is just now at
-// copying, computing, synchronising or launching. A row's time over its canary's is what the host
-// backend grades, and what tells a slower kernel from a slower machine. A canary's code and sizes
-// are part of every baseline: changing either means blessing all of them again.
+// Canaries: four fixed kernels, one per Kind. Their times say how fast the machine currently
+// copies, computes, synchronises or launches. The ratio of a row's time to its canary's time tells
+// a slower kernel from a slower machine; the host backend grades this ratio. Every baseline depends
+// on the canary's code and sizes, so a change of either requires new baselines.
 #pragma once
 
 #include "perf/measure/suite.h"
@@ -16,18 +16,17 @@ inline constexpr Kind kKinds[] = {Kind::memory, Kind::compute, Kind::sync, Kind:
 
 class Canary {
  public:
-  // Allocates what the kernel reads and writes. About 1 ms per execution on one host core, 0.1 to 1
-  // ms on a GPU.
+  // Allocates the buffers. One execution takes about 1 ms on a host core and 0.1 to 1 ms on a GPU.
   Canary(Kind kind, Stream& stream);
 
   // Enqueues one execution. Its result is the same each time.
   void run(Stream& stream);
 
-  // Throws Error unless the last execution left what it must: a canary that does not run would make
+  // Throws Error if the last execution's result is wrong. A canary that did not run would make
   // every row look slow.
   void check(Stream& stream) const;
 
-  // Launches in one execution, by which its time is divided.
+  // The number of launches in one execution. Times are divided by it.
   int launches() const;
 
  private:

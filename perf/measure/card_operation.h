@@ -7,10 +7,10 @@
 
 namespace kg::perf {
 
-// The timed cases of an operation, by its card: random inputs, every variant of ours and every
-// vendor, each result held to the oracle and the bound of the correctness tests. Large results are
-// looked at through windows of whole rows, or of single elements where the card knows these. `card`
-// must outlive the operation.
+// The timed cases of an operation, made from its card: random inputs, and all variants of ours and
+// of libraries. Results are compared with the reference, within the tolerance of the correctness
+// tests. Of a large result only windows are compared: whole rows, or single elements if the card's
+// reference can compute them. `card` must outlive the operation.
 Operation card_operation(const card::Card& card);
 
 } // namespace kg::perf

@@ -6,8 +6,8 @@
 
 namespace kg::perf {
 
-// card_operation, whose cases are made of well-formed shapes alone (tests/contract/grammar.h):
-// `make` throws Error for others. `card` must outlive the operation.
+// card_operation() that validates shapes: `make` throws Error for a malformed one
+// (tests/contract/grammar.h). `card` must outlive the operation.
 Operation checked_operation(const card::Card& card);
 
 } // namespace kg::perf

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Running another program and waiting for it.
+// Starts other programs and waits for them.
 #pragma once
 
 #include <chrono>
@@ -14,52 +14,52 @@
 namespace kg::perf {
 
 struct Finished {
-  int exit_code = 0;    // 128 + signal where one ended it
-  int signal = 0;       // 0: it ended by itself
-  bool stalled = false; // it was killed because it stood still (Watch)
-  std::string output;   // what it wrote to standard output, if that was captured
+  int exit_code = 0;    // 128 + signal if a signal ended it
+  int signal = 0;       // 0: none
+  bool stalled = false; // it made no progress and was killed (Watch)
+  std::string output;   // its standard output, if captured
 };
 
 // "by signal 11 (SIGSEGV)" or "with exit code 3".
 std::string ending(const Finished& finished);
 
-// Where the program's standard output goes. `capture` also discards its standard error; `to_stderr`
-// leaves a caller's own output clean.
+// The destination of the program's standard output. `capture` also discards its standard error.
+// `to_stderr` keeps the caller's own output clean.
 enum class Output { capture, to_stderr };
 
-// command[0] is looked up in PATH unless it holds a '/'. Throws Error when it cannot be started.
+// Runs a program and waits for its end. command[0] is looked up in PATH unless it contains a '/'.
+// Throws Error if the program cannot be started.
 Finished run_process(const std::vector<std::string>& command, Output output);
 
-// The same with each line that it writes, to either output, handed over while it runs.
+// The same, but calls `line` with each line of both outputs while the program runs.
 Finished run_lines(const std::vector<std::string>& command,
                    const std::function<void(const std::string&)>& line);
 
-// Starts a program with the caller's own input and outputs; the caller ends it and waits for it.
-// Throws as run_process.
+// Starts a program that shares the caller's input and outputs, and returns at once. The caller must
+// wait for it. Throws Error if the program cannot be started.
 pid_t start_process(const std::vector<std::string>& command);
 
-// The same with the output to standard error. The program inherits the open file `kept`, which
-// others do not.
+// The same, with output to standard error. Only this program inherits the file descriptor `kept`.
 pid_t start_process(const std::vector<std::string>& command, int kept);
 
-// Waits until a process that was started so has ended.
+// Waits for the end of a process that start_process() started.
 Finished wait_process(pid_t process);
 
-// A process stands still when `file`, which it writes, has not grown for `limit`.
+// A process has stalled if `file`, which it writes, has not grown for `limit`.
 struct Watch {
   std::filesystem::path file;
   std::chrono::duration<double> limit;
-  std::function<void()> grown = {}; // called soon after it has; may be empty
+  std::function<void()> grown = {}; // called soon after the file has grown; may be empty
 };
 
-// The same with the output to standard error, and killed (SIGKILL) when it stands still.
+// run_process() with output to standard error. Kills the process (SIGKILL) if it stalls.
 Finished run_watched(const std::vector<std::string>& command, const Watch& watch);
 
-// Lets the calling process be killed when the thread that started it ends, so that nobody measures
-// on, holding the device, for a parent that was killed.
+// Has the calling process killed when the thread that started it ends. Otherwise it would continue
+// to measure, and hold the device, after its parent was killed.
 void end_with_parent();
 
-// The program that is running.
+// The path of the running program.
 std::filesystem::path this_executable();
 
 } // namespace kg::perf

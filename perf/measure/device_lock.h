@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One timing process per device at a time, across build trees, test runners and users. CTest's
-// RESOURCE_LOCK holds within one ctest run only.
+// Admits one timing process per device at a time, across build trees, test runners and users.
+// CTest's RESOURCE_LOCK is limited to one run of ctest.
 #pragma once
 
 #include <filesystem>
@@ -15,10 +15,10 @@ namespace kg::perf {
 // <temporary folder>/kernelgrade-<device>.lock
 std::filesystem::path device_lock_path(const std::string& device);
 
-// Holds the lock while it lives; the system releases it when the process ends, however it ends.
+// Holds the lock for its lifetime. The system releases the lock if the process is killed.
 class DeviceLock {
  public:
-  // Waits while another process holds it, after calling `waiting` once.
+  // Waits for the lock. Calls `waiting` once if another process holds it.
   DeviceLock(const std::filesystem::path& path, const std::function<void()>& waiting);
   ~DeviceLock();
   DeviceLock(DeviceLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}

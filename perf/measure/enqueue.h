@@ -10,15 +10,15 @@
 
 namespace kg::perf {
 
-// What one execution takes its caller, apart from what its kernels do.
+// The host's cost of one execution, without the execution of its kernels.
 struct Enqueue {
   int launches = 0;        // kernels, copies and fills
-  std::int64_t parses = 0; // of texts of shapes
-  double ns = 0;           // the least of several means
+  std::int64_t parses = 0; // shape texts parsed
+  double ns = 0;           // host time: the minimum of several means
 };
 
-// Executions are captured into graphs, in which neither backend runs a kernel; so each launch's
-// checks and its record are in the time. Throws Error where an execution cannot be captured.
+// Measures executions while they are captured into graphs, so that no kernel runs. The time
+// includes the checks and records of each launch. Throws Error if an execution cannot be captured.
 Enqueue enqueue_of(const Workload& workload, Stream& stream, const Clock& now);
 
 } // namespace kg::perf

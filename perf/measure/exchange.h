@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A case as a program that shares no code with this one may solve it: its inputs as bytes, and a
-// judge of the results that come back.
+// A case in a form that another program can execute: inputs as bytes, and a function that verifies
+// the results.
 #pragma once
 
 #include "runtime/dtype.h"
@@ -21,24 +21,23 @@ struct ExchangedTensor {
   std::string name;
   Dtype dtype;
   std::vector<std::int64_t> extents; // row-major, without gaps
-  bool optional = false;             // of an output: it may be left out
+  bool optional = false;             // output only: results may omit it
 };
 
 // The bytes of an input.
 using InputBytes = std::function<std::vector<std::byte>(std::string_view input)>;
 
-// The bytes of each output, by its name.
+// The bytes of each output, by name.
 using ResultBytes = std::map<std::string, std::vector<std::byte>, std::less<>>;
 
 struct Exchange {
   std::vector<ExchangedTensor> inputs, outputs;
   std::map<std::string, double, std::less<>> scalars;
-  // Makes the inputs. They may take device memory, as long as what it gives lives.
+  // Makes the inputs. They may occupy device memory for the lifetime of the returned function.
   std::function<InputBytes()> make_inputs;
-  // Holds the results to what a library's are held to where it is timed. Empty when they are right,
-  // else what is wrong.
+  // Verifies the results with the tolerance for a timed library. Returns what is wrong, or "".
   std::function<std::string(const ResultBytes&)> verify;
-  // What reports show of the results, as tags of their row; null: nothing.
+  // Tags for the results' row, which reports show; may be null.
   std::function<std::map<std::string, std::string>(const ResultBytes&)> shown = nullptr;
 };
 

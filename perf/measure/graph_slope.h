@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device time per execution from two captured graphs, one four times as long as the other: what
-// launching a graph and recording events cost is in both, and cancels.
+// Device time per execution, from the difference of two captured graphs, one four times as long as
+// the other. The costs of launching a graph and recording events are in both, and cancel.
 #pragma once
 
 #include "runtime/error.h"
@@ -12,10 +12,10 @@
 
 namespace kg::perf {
 
-// Nanoseconds per execution, where one graph has `more` (> 0) executions more than the other.
+// Nanoseconds per execution. The longer graph has `more` (> 0) additional executions.
 double slope_ns(double shorter_ns, double longer_ns, int more);
 
-// A capture failed or holds nothing; the message has the words of what failed.
+// A capture failed or is empty. The message holds the reason.
 class NotCapturable : public Error {
  public:
   using Error::Error;
@@ -23,20 +23,21 @@ class NotCapturable : public Error {
 
 class GraphSlope {
  public:
-  // Nanoseconds of one launch of the graph, with whatever is the same for all graphs.
+  // Nanoseconds of one launch of the graph. May include an overhead that is equal for all graphs.
   using Timer = std::function<double(Graph&)>;
 
-  // Runs `run` once, then captures it. Graphs become longer until their times differ by 50 us: an
-  // event resolves about 0.5 us (CUDA Runtime API, cudaEventElapsedTime). Throws NotCapturable.
+  // Runs `run` once, then captures it. Lengthens the graphs until their times differ by 50 us,
+  // since events have a resolution of about 0.5 us (CUDA Runtime API, cudaEventElapsedTime). Throws
+  // NotCapturable.
   GraphSlope(std::function<void(Stream&)> run, Stream& stream, Timer timed);
 
-  // Executions that the two graphs differ by.
+  // The additional executions in the longer graph.
   int more() const { return (kLonger - 1) * executions_; }
 
-  // Nanoseconds per execution. Noise may make it negative where an execution takes next to nothing.
+  // Nanoseconds per execution. Noise may make it negative for a very short execution.
   double sample();
 
-  // Enqueues the shorter graph, for its result.
+  // Enqueues the shorter graph, so that its result can be verified.
   void replay() { shorter_.launch(stream_); }
 
  private:

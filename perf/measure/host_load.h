@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How busy other processes keep the machine while this one measures.
+// The load that other processes put on the machine during a measurement.
 #pragma once
 
 #include <optional>
@@ -9,21 +9,22 @@
 
 namespace kg::perf {
 
-// Seconds of processor time since the machine and the process started.
+// Processor time in seconds: since boot, and `own` since this process started.
 struct CpuTime {
   double busy = 0;     // of all processes, summed over cores
-  double capacity = 0; // busy or idle: cores times the time that passed
+  double capacity = 0; // busy or idle: cores times elapsed time
   double own = 0;      // of this process
 };
 
-// From the first line of /proc/stat (proc(5)), whose unit is 1/ticks_per_s s. Nothing where that is
-// not "cpu" and at least eight numbers.
+// Parses the first line of /proc/stat (proc(5)), whose unit is 1/ticks_per_s s. Empty unless the
+// line is "cpu" and at least eight numbers.
 std::optional<CpuTime> parse_proc_stat(std::string_view contents, double ticks_per_s);
 
-// Nothing where the system does not say.
+// Empty if the system does not provide it.
 std::optional<CpuTime> cpu_time();
 
-// The share of the machine that other processes had in between, in percent of all cores: 0 to 100.
+// The share of the machine that other processes used between two readings, in percent of all cores:
+// 0 to 100.
 double foreign_load_pct(const CpuTime& before, const CpuTime& after);
 
 } // namespace kg::perf

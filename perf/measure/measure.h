@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Timing one workload in one mode, checked for a right result before and after.
+// Times one workload in one mode, and verifies its result before and after.
 #pragma once
 
 #include "perf/judge/row.h"
@@ -19,26 +19,25 @@ namespace kg::perf {
 
 using judge::Mode;
 
-// The modes that this backend can time today. Host: real alone, since there is no device time apart
-// from the caller's.
+// The modes that this backend can time. Host: only real, since the caller's time is the device's.
 const std::vector<Mode>& available_modes();
 
-// What measuring asks of the device.
+// The device's functions that measuring needs.
 struct Instruments {
   Clock now;
-  // Runs that canary, per launch; empty where nothing is measured in its units.
+  // Runs a canary of this kind; ns per launch. Empty if times are not normalized by canaries.
   std::function<double(Kind)> canary_ns;
-  std::function<void(Stream&)> flush; // empties the L2; for Mode::cold alone
+  std::function<void(Stream&)> flush; // empties the L2; for Mode::cold only
   std::function<std::string()>
-      cold_problem; // empty where the flush is proved, else why cold times would be wrong
-  std::function<double(Graph&)> graph_ns; // device time of one launch of it; for Mode::graph alone
-  std::function<double()> empty_node_ns;  // of a kernel that does nothing; likewise
-  std::function<void(double ns, Stream&)> spin; // takes that long; for injected slow-downs alone
-  // Empty while the device works, else what it says: after some faults of a kernel nothing runs on
-  // it any more in the same process.
+      cold_problem; // why cold times would be wrong; empty if the flush is proved to work
+  std::function<double(Graph&)> graph_ns; // device time of one launch; for Mode::graph only
+  std::function<double()> empty_node_ns;  // device time of an empty kernel in a graph; likewise
+  std::function<void(double ns, Stream&)> spin; // keeps the device busy; for injected slow-downs
+  // The device's error; empty while it works. After some faults of a kernel, nothing runs on the
+  // device any more in the same process.
   std::function<std::string()> device_problem;
-  // throttled: empty where nobody knows. pass_turn: empty where this process measures alone. rest:
-  // waits, on a device that can be throttled.
+  // throttled: empty if unknown. pass_turn: empty if this process is not interleaved with others.
+  // rest: waits, on a device that can be throttled.
   BetweenBlocks between_blocks = {};
   std::size_t device_bytes = 0; // the device's memory
 };
@@ -61,29 +60,28 @@ struct Measurement {
   int batch = 1;                       // executions per sample
   std::optional<double> empty_node_ns; // beside a row in Mode::graph
   std::vector<LaunchRecord> launches;  // of one execution
-  bool repeated = false;    // the first time the device was throttled; these are the second samples
-  std::string throttled_by; // why it was so in more than one in twenty blocks of these samples, too
-  std::vector<std::string> in_turns_with; // the variants whose blocks stand between its own
-  std::string problem; // empty: the row is valid. Otherwise why it is not; then nothing may be
-                       // called a time
-  std::string skipped; // why it cannot be timed in this mode; empty where it can
-  // Of the first execution in this process, set-up apart; compiling is part of one or the other.
+  bool repeated = false;    // measured again, because the device was throttled the first time
+  std::string throttled_by; // the reason, if more than one in twenty of these blocks were throttled
+  std::vector<std::string> in_turns_with; // the variants with which its blocks were interleaved
+  std::string problem; // why the row is invalid, and its samples are not times; empty if valid
+  std::string skipped; // why the row cannot be timed in this mode; may be empty
+  // Set-up, and the first execution in this process. Each may include compiling.
   double setup_ns = 0;
   double first_call_ns = 0;
   double compile_ns = 0;
-  std::optional<double> worst_error; // as Workload has it
-  std::size_t peak_bytes = 0;        // device memory held at once by the row, at most
-  bool oversubscribed = false;       // that is more than the device has
-  bool out_of_memory = false; // that is the problem: the row is too large for this device today
-  bool abandoned = false;     // not measured, since a row beside it left the device unusable
+  std::optional<double> worst_error; // as in Workload
+  std::size_t peak_bytes = 0;        // the row's peak device memory
+  bool oversubscribed = false;       // peak_bytes exceeds the device's memory
+  bool out_of_memory = false;        // the problem is that an allocation failed
+  bool abandoned = false;            // not measured, since another row left the device unusable
 };
 
-// The tag of a row that knows it.
+// Tag of a row: Measurement::worst_error, if known.
 inline constexpr const char* kWorstErrorTag = "worst_error";
-// The tag of a row of ours: the variant that `automatic` takes in its case.
+// Tag of a row of ours: the variant that `automatic` selects for the case.
 inline constexpr const char* kAutomaticTag = "automatic";
 
-// What to measure. `injected` is the share by which each timed execution is slowed down
+// A row to measure. `injected` is the share by which each timed execution is slowed down
 // (injection.h). 0 takes the same path without a delay: the extra stack frame alone once made a row
 // a third faster.
 struct Candidate {
@@ -92,15 +90,14 @@ struct Candidate {
   std::optional<double> injected = {};
 };
 
-// Never throws for a fault of the workload: that is a problem of its row and must not cost the
-// others theirs.
+// Reports a fault of the workload as Measurement::problem instead of throwing, so that other rows
+// can still be measured.
 Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
                     Apparatus& apparatus, std::optional<double> injected = {});
 
-// Variants of one case, set up one after another and then timed block by block in turns: what the
-// clock does meanwhile meets all of them alike, and cancels out of their quotient. Where they do
-// not fit into the device's memory together, one after another. `begins` is called with a row's
-// number before it is set up.
+// Measures variants of one case with interleaved blocks, so that a drift of the clock affects all
+// variants equally and cancels in their ratio. If they do not fit into device memory together, they
+// are measured one after another. `begins` is called with a row's index before its set-up.
 std::vector<Measurement> measure_in_turns(const std::vector<Candidate>& rows, Mode mode,
                                           Apparatus& apparatus,
                                           const std::function<void(std::size_t)>& begins = {});

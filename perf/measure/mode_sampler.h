@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each mode times of a workload.
+// The sampler of each mode: the part of a workload's execution that the mode times.
 #pragma once
 
 #include "perf/measure/measure.h"
@@ -14,12 +14,12 @@ namespace kg::perf {
 struct ModeSampler {
   std::function<std::vector<double>()> sample; // ns per execution
   int batch = 1;                               // executions per sample
-  // Checks what only this mode leaves behind; throws Error. May be empty.
+  // Verifies results that only this mode produces; throws Error. May be empty.
   std::function<void()> finish = {};
 };
 
-// Runs the workload to find out how it must be sampled. Workload and apparatus outlive what this
-// returns. Throws NotCapturable.
+// Runs the workload to choose the batch. Workload and apparatus must outlive the result. Throws
+// NotCapturable.
 ModeSampler mode_sampler(const Workload& workload, Mode mode, Apparatus& apparatus);
 
 } // namespace kg::perf

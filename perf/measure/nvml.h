@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What NVIDIA's management library (NVML) says of a GPU: clocks, power, temperature, what holds the
-// clocks down, and who else computes. Loaded at run time, since not every machine that runs kernels
-// has it, and not every one that has it answers every question (WSL2, MIG, containers).
+// A GPU's clocks, power, temperature, throttling and other processes, from NVIDIA's management
+// library (NVML). Loaded at run time, since it may be missing or incomplete (WSL2, MIG,
+// containers).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace kg::perf {
 
-// What is not known is empty, never 0.
+// Unknown values are empty, never 0.
 struct GpuState {
   std::optional<unsigned> sm_mhz = {};
   std::optional<unsigned> memory_mhz = {};
@@ -27,7 +27,7 @@ struct GpuState {
 
 class Nvml {
  public:
-  // Null where the library is missing or does not know the GPU. `pci_bus_id` as CUDA writes it:
+  // Null if the library is missing or does not know the GPU. `pci_bus_id` in CUDA's format:
   // "0000:3b:00.0".
   static std::unique_ptr<Nvml> open(const std::string& pci_bus_id,
                                     const std::string& library = "libnvidia-ml.so.1");
@@ -37,7 +37,7 @@ class Nvml {
 
   GpuState state() const;
 
-  // GpuState's alone, which costs little: for use between samples.
+  // Only GpuState::clock_reasons. Cheap enough to call between samples.
   std::optional<std::uint64_t> clock_reasons() const;
 
  private:
@@ -46,21 +46,22 @@ class Nvml {
   std::unique_ptr<Library> library_;
 };
 
-// Of the current device. Null on the host backend, too.
+// NVML of the current device. Null if unavailable, and on the host backend.
 std::unique_ptr<Nvml> open_nvml();
 
-// What a row's tags say of its GPU, from its state before and after the row: sm_mhz, mem_mhz,
-// power_w and temp_c as after it, the reasons of both as a mask in `throttle`; `foreign_processes`,
-// how many others compute on it, where there are any. `own` are this process and the one that
-// started it. In a container NVML numbers processes as the machine does, so that none of them is to
-// be found; then one of those listed is this process.
+// A row's tags, from the GPU's states before and after the row:
+//   sm_mhz, mem_mhz, power_w, temp_c  after the row
+//   throttle                          clock reasons of both states, as a mask
+//   foreign_processes                 the number of other processes on the GPU, if any
+// `own`: the ids of this process and its parent. In a container NVML reports the host's ids, so
+// that neither is listed. Then one of the listed processes is taken to be this one.
 std::map<std::string, std::string> gpu_tags(const GpuState& before, const GpuState& after,
                                             const std::vector<unsigned>& own);
 
-// What holds the clocks down against everyone's wish, by heat or power, in hardware or in the
-// driver's software: "software power cap, hardware slow-down"; empty where nothing does. Idle
-// clocks and a limit that a user set are no such. A power cap counts, too: under it the clock
-// depends on the data, on what ran before and on the room's temperature.
+// The thermal and power reasons that lower the clocks, in hardware or in the driver: "software
+// power cap, hardware slow-down". Empty if there is none. Idle clocks and limits set by a user do
+// not count. A power cap counts, since the clock then depends on data, history and room
+// temperature.
 std::string throttled_by(std::uint64_t clock_reasons);
 
 } // namespace kg::perf

@@ -1,8 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Inputs and outputs of timed cases. Random, because a GPU draws less power, and so runs faster, on
-// zeros; full-size oracles would take minutes, so large results are looked at through windows.
+// Inputs and outputs of timed cases. Inputs are random, because a GPU draws less power on zeros and
+// then runs faster. Of large results only windows are verified, since a complete reference would
+// take minutes.
 #pragma once
 
 #include "runtime/buffer.h"
@@ -20,12 +21,12 @@
 
 namespace kg::perf {
 
-// All of `to` made of these bytes again and again.
+// Fills `to` with repetitions of these bytes.
 void store_repeatedly(DeviceBuffer<std::byte>& to, std::span<const std::byte> period,
                       Stream& stream);
 
-// Standard normals (i32: integers up to 1000, i8: uniform), on the device and by index. Beyond
-// kPeriod they repeat.
+// A random tensor on the device: standard normals (i32: integers up to 1000, i8: uniform). The host
+// can compute each element by index. Values repeat after kPeriod elements.
 class RandomTensor {
  public:
   static constexpr std::int64_t kPeriod = card::kUsualPeriod;
@@ -39,11 +40,12 @@ class RandomTensor {
   std::vector<double> values(std::int64_t first, std::int64_t count) const;
 
  private:
-  std::shared_ptr<const std::vector<double>> period_; // its first elements, where it is shorter
+  std::shared_ptr<const std::vector<double>>
+      period_; // one period, or the whole tensor if that is shorter
   DeviceBuffer<std::byte> device_;
 };
 
-// The same with the type of its elements.
+// The same with a static element type.
 template <class T>
 class RandomData {
  public:
@@ -69,8 +71,9 @@ struct Window {
   std::int64_t count;
 };
 
-// All of [0, size) where it is no more than `most`; else its two ends and random places between,
-// `most` in all, each a multiple of `unit` (a row, say) long and starting at one.
+// The windows of [0, size) to verify. All of it if size <= most. Otherwise both ends and random
+// windows between, with about `most` elements in total. Starts and lengths are multiples of `unit`,
+// for example of a row.
 inline std::vector<Window> windows(std::int64_t size, std::int64_t most, std::int64_t unit = 1) {
   if (size <= most) return {{0, size}};
   constexpr std::int64_t kWindows = 16;
@@ -83,7 +86,7 @@ inline std::vector<Window> windows(std::int64_t size, std::int64_t most, std::in
   return result;
 }
 
-// Elements [first, first + count) of a device array, as tests see them.
+// Copies a window of a device array to the host.
 template <class T>
 test::Observed observe(const DeviceBuffer<T>& buffer, Window window, Stream& stream) {
   std::vector<T> elements(static_cast<std::size_t>(window.count));

@@ -6,9 +6,9 @@
 
 namespace kg::perf {
 
-// The folder that holds baselines/, kernels/ and perf/: `built_from`, the checkout that a program
-// was compiled in, if this machine has it. Otherwise the nearest folder above `program` that has
-// baselines/, as a bundle does. `built_from` where neither exists, so that messages name it.
+// The folder that holds baselines/, kernels/ and perf/. That is `built_from`, the checkout in which
+// the program was compiled, if it exists here. Otherwise it is the nearest folder above `program`
+// with baselines/, as in a bundle. If neither exists, returns `built_from` for use in messages.
 std::filesystem::path source_folder(const std::filesystem::path& built_from,
                                     const std::filesystem::path& program);
 std::filesystem::path source_folder(const std::filesystem::path& built_from); // of this program

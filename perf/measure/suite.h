@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can be timed: operations, their cases and variants. Each comes from its card
-// (card_operation.h); the build lists them (cmake/Op.cmake), so there is no registration at
-// start-up and nothing to forget.
+// Operations with their cases and variants, as they are timed. Each operation is made from its card
+// (card_operation.h). The build lists the operations (cmake/Op.cmake), so there is no registration
+// at start-up.
 #pragma once
 
 #include "perf/measure/exchange.h"
@@ -23,34 +23,33 @@
 
 namespace kg::perf {
 
-// One variant of one case with its data allocated and filled; lives for one measurement.
+// One variant of one case, with allocated and filled buffers, for one measurement.
 struct Workload {
   std::function<void(Stream&)> run; // enqueues one execution
   std::function<void(Stream&)>
-      poison; // makes every output invalid, so that a stale result cannot pass
+      poison; // invalidates every output, so that a stale result cannot pass
   std::function<std::string(Stream&)>
-      verify;          // compares the outputs with the oracle; empty when right, else what is wrong
-  std::string variant; // what `automatic` resolved to, or the variant itself
-  // Nanoseconds that compiling at run time took so far, for set-up and executions: in this process,
-  // or in an earlier one that left the result in a cache. Empty where nothing is compiled.
+      verify;          // compares the outputs with the reference; returns what is wrong, or ""
+  std::string variant; // the variant that runs, also for `automatic`
+  // Nanoseconds spent so far on run-time compilation, in this process or in the earlier one that
+  // filled the cache. Empty if nothing is compiled.
   std::function<double()> compile_ns = {};
-  // The greatest error that `verify` has seen, as a share of what it tolerates; empty where it does
-  // not say.
+  // The largest error that `verify` has seen, as a share of the tolerance. Empty if unknown.
   std::function<double()> worst_error = {};
 };
 
 struct Variant {
   std::string name;    // as in the CSV: "naive", "tiled", "cublas", ...
-  bool vendor = false; // a library's, the standard that standing is measured against
+  bool vendor = false; // a library's
   std::function<Workload()> make;
-  bool timed = true; // false: one launch takes too long here; its costs are counted all the same
-  std::string note = {}; // what its rows must say of their times
+  bool timed = true;     // false: one launch takes too long here; costs are counted anyway
+  std::string note = {}; // a remark about the times, for the rows
   bool compiled_at_run_time = false;
 };
 
-// Whether a kernel of ours may be timed whose threads each read so many elements one after another:
-// beyond 2^16 a launch takes from a tenth of a second to seconds on a GPU, and its rows minutes.
-// The executor's cases are small.
+// Whether to time a kernel whose threads each read this many elements sequentially. Beyond 2^16, a
+// launch on a GPU takes from 0.1 s to seconds, and its rows take minutes. The emulator's cases are
+// small.
 bool is_timed_in_sequence(std::int64_t elements);
 
 // One case: op, dtype and parameters. Its id is "<op>.<dtype>.<shape>".
@@ -58,9 +57,9 @@ struct Case {
   Kind kind = Kind::memory;
   Work work;
   std::vector<Variant> variants;
-  std::string automatic = {}; // the variant of ours that `automatic` takes; empty: not said
-  bool in_turns = false;      // its variants are timed in turns (measure.h)
-  std::function<Exchange()> exchange = {}; // for other programs; empty: there is none
+  std::string automatic = {}; // the variant of ours that `automatic` selects; empty if unknown
+  bool in_turns = false;      // its variants are timed interleaved (measure.h)
+  std::function<Exchange()> exchange = {}; // for other programs; may be empty
 };
 
 struct ListedShape {
@@ -72,16 +71,17 @@ struct Operation {
   std::string name;
   std::string category; // elementwise, reduction, softmax, layout, matmul, ...
   std::vector<Dtype> dtypes;
-  std::vector<ListedShape> shapes; // of this backend: on the host at most about 5 ms a launch
+  std::vector<ListedShape> shapes; // of this backend; on the host a launch takes at most about 5 ms
   std::function<Case(Dtype, const Shape&)> make;
-  std::vector<ListedShape> shapes_on_gpu = {}; // whatever this backend is
+  std::vector<ListedShape> shapes_on_gpu = {}; // the same on every backend
 };
 
-// Whether the variants of products are timed in turns: they draw a GPU's whole power, so that its
-// clock follows its temperature. On a host, others' turns would disturb the caches.
+// Whether variants of GEMM-like operations are timed interleaved. On a GPU they run at the power
+// limit, where the clock follows the temperature. On the host, the other variants' blocks would
+// disturb the caches.
 inline constexpr bool kProductsInTurns = backend == Backend::cuda;
 
-// Every operation of this build, in the order of CMake's calls. Defined by a generated file.
+// Every operation of this build, in the order of the calls in CMake. Defined in a generated file.
 std::vector<Operation> operations();
 
 inline std::string case_id(const Operation& operation, Dtype dtype, std::string_view shape) {

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An input of a timed case on the device: random, as its tensor gives it, or made of others by the
-// problem.
+// An input of a timed case on the device. It is random, given by the tensor's `element` function,
+// or computed from other inputs by the problem.
 #pragma once
 
 #include "perf/measure/random_data.h"
@@ -41,17 +41,17 @@ class TimedInput {
 
   void* data() const { return random_ ? random_->data() : given_.data(); }
 
-  // Of what is made: now it is.
+  // Copies a computed input to the host, after the problem has computed it.
   void read(Stream& stream) {
     if (tensor_.made) made_ = test::observe_bytes(tensor_.dtype, given_.to_host(stream));
   }
 
-  // After how many elements they repeat; 0: they do not.
+  // The number of elements after which the values repeat; 0: never.
   std::int64_t period() const {
     return !random_ ? tensor_.period : tensor_.gap == 0 ? RandomTensor::kPeriod : 0;
   }
 
-  // Of element i, row-major.
+  // Bits and value of element i, in row-major order.
   std::uint64_t bits(std::int64_t i) const {
     if (tensor_.made) return made_.bits[static_cast<std::size_t>(i)];
     return random_ ? test::encode(tensor_.dtype, value(i)) : given(i);

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tensors of a timed case on the device, and the parts of them that its results are held to the
-// oracle by.
+// The tensors of a timed case on the device, and the parts of the problem whose results are
+// verified.
 #pragma once
 
 #include "perf/measure/random_data.h"
@@ -46,7 +46,7 @@ class TimedMemory {
     return result;
   }
 
-  // What is updated begins as its input.
+  // Poisons the outputs. An output that is updated in place is reset to its input instead.
   void poison(Stream& stream) {
     for (const card::Tensor& output : problem_.outputs) {
       DeviceBuffer<std::byte>& memory = outputs_.at(output.name);
@@ -57,7 +57,7 @@ class TimedMemory {
     }
   }
 
-  // What another program gives for an output; its bytes.
+  // Stores another program's result for an output.
   void store(std::string_view output, const std::vector<std::byte>& bytes, Stream& stream) {
     DeviceBuffer<std::byte>& memory = outputs_.find(output)->second;
     copy_to_device(memory.data(), bytes.data(), bytes.size(), stream);
@@ -82,13 +82,13 @@ class TimedMemory {
     return result;
   }
 
-  // The greatest error of what was verified, as a share of what is tolerated.
+  // The largest error so far, as a share of the tolerance.
   void note(double error) { worst_error_ = std::max(worst_error_, error); }
   double worst_error() const { return worst_error_; }
 
   const card::Problem& problem() const { return problem_; }
 
-  // Those rows of the problem, and their inputs.
+  // The part of the problem with these rows, and its inputs.
   card::Problem rows(Window rows) const {
     card::Problem part = problem_;
     part.first_row = rows.first;
@@ -119,14 +119,14 @@ class TimedMemory {
     elements.period = its.period();
     return elements;
   }
-  // How many numbers the oracle has read of the inputs.
+  // The number of input elements that the reference has read.
   std::int64_t numbers_read() const { return numbers_read_; }
   // The bits of element i of an input.
   std::uint64_t bits(std::string_view name, std::int64_t i) const {
     return inputs_.find(name)->second.bits(i);
   }
 
-  // Those columns of the problem, of all rows, and their inputs.
+  // The part of the problem with these columns of all rows, and its inputs.
   card::Problem columns(const std::vector<std::int64_t>& some) const {
     card::Problem part = problem_;
     for (auto* group : {&part.inputs, &part.outputs})
@@ -172,7 +172,7 @@ class TimedMemory {
   }
 
  private:
-  // Where those rows of a tensor lie; all of it where it has no rows.
+  // The windows of a tensor that hold these rows; all of a tensor without rows.
   static std::vector<Window> runs(const card::Tensor& tensor, Window rows) {
     if (!tensor.by_row) return {{0, tensor.size()}};
     const std::span<const std::int64_t> extents = tensor.extents;

@@ -4,7 +4,7 @@
 
 #include "perf/format/sinks.h"
 #include "perf/format/table.h"
-#include "perf/judge/verdict_counts.h"
+#include "perf/judge/exact_wording.h"
 
 #include <algorithm>
 #include <cmath>
@@ -67,14 +67,11 @@ judge::ExactComparison comparison(const CountedSection& section, std::size_t row
   const ExactVerdict& verdict = section.result.rows[row];
   const ExactRow& now = section.measured[row].row;
   if (verdict.baseline.empty()) return {};
-  return judge::compare_exact(*section.table, {now.key, verdict.baseline, "", "", 0}, now,
-                              section.measured[row].hints);
+  return judge::compare_exact(*section.table, {now.key, verdict.baseline, "", "", 0}, now);
 }
 
-// Of a row that became worse: what usually helps with what was counted, else with the quantity.
 std::string hint(const CountedSection& section, std::size_t row) {
-  const std::string& own = section.measured[row].hint;
-  return own.empty() ? comparison(section, row).hint : own;
+  return judge::hint_text(section.measured[row], comparison(section, row));
 }
 
 std::string file_and_line(const std::string& site) {
@@ -180,7 +177,7 @@ std::string markdown(const CountedSection& section, std::size_t most) {
     }
     ++shown;
     const auto least = minimum(section, measured.row);
-    const std::string changes = comparison(section, i).changes;
+    const std::string changes = judge::changes_text(comparison(section, i));
     const std::string now = fmt::format("{} {}", section.table->quantities.front().name,
                                         judge::exact_number(measured.row.values.front()));
     table.add({judge::key_text(measured.row), std::string(judge::name(verdict.verdict)),

@@ -4,6 +4,7 @@
 
 #include "runtime/backend.h"
 #include "runtime/launch.h"
+#include "tests/contract/form.h"
 #include "tests/contract/grammar.h"
 #include "tests/contract/signature.h"
 
@@ -232,7 +233,7 @@ Card candidate_card(const Card& card, const std::string& library,
       if (!from.function(problem)) continue;
       any = true;
       for (const std::string& form : card.forms)
-        if (form.empty() || problem.shape.starts_with(form + "_")) forms.insert(form);
+        if (form.empty() || form == form_of(card, problem)) forms.insert(form);
     }
     if (any) candidate.dtypes.push_back(dtype);
   }

@@ -45,7 +45,7 @@ class Contract : public testing::Test {
     for (const std::string& form : card.forms)
       for (const Variant& variant : card.variants)
         if (has(variant.dtypes, judge_.dtype()) && has(variant.forms, form))
-          require_evidence(judge_.id(variant.name, form + "_"), evidence);
+          require_evidence(judge_.form_id(variant.name, form), evidence);
   }
   void TestBody() override { test_(judge_); }
 
@@ -103,7 +103,7 @@ void special_values(Judge& judge) {
     const Problem problem = problem_of(judge.card(), judge.dtype(), sample);
     if (!gives_integers_of_special_values(problem, sample)) continue;
     judge.each_variant(sample, [&](const Variant& variant) {
-      record(judge.id(variant.name, problem.shape), Evidence::special);
+      record(judge.id(variant.name, problem), Evidence::special);
     });
   }
 }

@@ -78,8 +78,9 @@ class Judge {
   // test(variant) for each of ours that supports the sample's problem.
   void each_variant(const Sample& sample, const std::function<void(const Variant&)>& test);
 
-  // As the ledger has it: with the form that the shape begins with.
-  test::VariantId id(std::string_view variant, std::string_view shape) const;
+  // A variant's name in the ledger. It begins with the form (Card::forms), unless that is "".
+  test::VariantId id(std::string_view variant, const Problem& problem) const;
+  test::VariantId form_id(std::string_view variant, const std::string& form) const;
   test::CaseContext context(std::string_view variant, const Problem& problem,
                             const std::string& fill, const Tensor& output) const;
   const Card& card() const { return card_; }

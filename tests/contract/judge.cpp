@@ -3,6 +3,7 @@
 #include "tests/contract/contract.h"
 
 #include "runtime/backend.h"
+#include "tests/contract/form.h"
 #include "tests/oracle/compare.h"
 #include "tests/oracle/vendor_comparison.h"
 #include "tests/support/accuracy.h"
@@ -91,18 +92,20 @@ test::Comparison compare(const test::Observed& actual, const Reference& referenc
 
 } // namespace
 
-test::VariantId Judge::id(std::string_view variant, std::string_view shape) const {
-  std::string label(variant);
-  for (const std::string& form : card_.forms)
-    if (!form.empty() && shape.starts_with(form + "_")) label = form + "_" + label;
-  return {card_.name, std::string(name(dtype_)), label};
+test::VariantId Judge::form_id(std::string_view variant, const std::string& form) const {
+  return {card_.name, std::string(name(dtype_)),
+          (form.empty() ? "" : form + "_") + std::string(variant)};
+}
+
+test::VariantId Judge::id(std::string_view variant, const Problem& problem) const {
+  return form_id(variant, form_of(card_, problem));
 }
 
 test::CaseContext Judge::context(std::string_view variant, const Problem& problem,
                                  const std::string& fill, const Tensor& output) const {
   const std::string of = problem.outputs.size() > 1 ? ", " + output.name : "";
   return {test::CaseId(fmt::format("{}.{}.{}", card_.name, name(dtype_), problem.shape)),
-          id(variant, problem.shape).variant,
+          id(variant, problem).variant,
           fill + of,
           output.extents,
           {}};
@@ -136,7 +139,7 @@ Outcome Judge::run(const Variant& variant, const Problem& problem, const Inputs&
       (!problem.inputs.empty() &&
        std::all_of(problem.inputs.begin(), problem.inputs.end(),
                    [](const Tensor& input) { return input.size() == 0; })); // sums of nothing
-  record(id(variant.name, problem.shape), nothing ? Evidence::empty : Evidence::hygiene);
+  record(id(variant.name, problem), nothing ? Evidence::empty : Evidence::hygiene);
   return outcome;
 }
 
@@ -228,7 +231,7 @@ void Judge::check_at(const std::vector<Layout>& layouts, const Sample& sample,
         const test::Comparison found =
             compare(outcome.outputs.at(name), references.at(name), bounded);
         if (!found.exact)
-          test::record_share(id(variant.name, problem.shape), name, found.share,
+          test::record_share(id(variant.name, problem), name, found.share,
                              problem.shape + ", " + sample.fill);
         EXPECT_TRUE(verdict(found, context(variant.name, problem, sample.fill, bounded.output)))
             << card_.hint(problem, inputs, found);
@@ -301,7 +304,7 @@ void Judge::check_vendors(const Sample& sample, const Layout& layout) {
     // That all libraries refuse the problem, in words of their own, is an answer, too.
     if (!any_runs) {
       testing::Test::RecordProperty("vendor_refused", problem.shape);
-      record(id(variant.name, problem.shape), Evidence::vendor);
+      record(id(variant.name, problem), Evidence::vendor);
     }
   }
 }

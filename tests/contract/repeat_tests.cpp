@@ -35,7 +35,7 @@ void same_bits_every_time(Judge& judge, const Problem& problem) {
   const Inputs inputs = completed(problem, {});
   for (const Variant& variant : judge.card().variants) {
     if (!variant.tries(problem)) continue;
-    test::record(judge.id(variant.name, problem.shape), test::Evidence::repeats);
+    test::record(judge.id(variant.name, problem), test::Evidence::repeats);
     const auto watched = [&] {
       std::map<std::string, std::vector<std::uint64_t>> bits;
       for (auto& [name, output] : judge.run(variant, problem, inputs).outputs)

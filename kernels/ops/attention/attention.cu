@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What attention asks of its arguments, and which kernel runs.
+// attention: argument checks, selection of the variant, variant naive, and the cost model.
 #include "ops/attention/attention.h"
 
 #include "ops/attention/flash_depths.h"
@@ -117,8 +117,8 @@ Variant run(const Problem<T>& p, Variant variant, Stream& stream) {
   return variant;
 }
 
-// Every variant adds up a value over the keys one after another; tiled and flash also rescale the
-// sums with each tile.
+// Every variant accumulates an output element over the keys sequentially. tiled and flash also
+// rescale the sums once per tile.
 std::int64_t chain(Variant variant, std::int64_t keys) {
   return variant == Variant::naive ? keys : keys + div_up(keys, 64);
 }
@@ -139,7 +139,7 @@ Work work(const Problem<T>& p) {
   const auto pairs = static_cast<double>(visible_pairs(p.queries, p.keys, p.causal, p.window));
   const auto batch = static_cast<double>(p.batch), heads = static_cast<double>(p.heads);
   const auto queries = static_cast<double>(p.queries);
-  // Keys that some query sees: with a window the last ones alone.
+  // Keys that some query sees; with a window, only the last ones.
   const double keys =
       static_cast<double>(p.queries == 0  ? 0
                           : p.window == 0 ? p.keys
@@ -148,7 +148,7 @@ Work work(const Problem<T>& p) {
   const double written = batch * heads * queries *
                          (static_cast<double>(p.value_depth) * sizeof(T) +
                           (p.log_sum == nullptr ? 0.0 : sizeof(float)));
-  // A bias of a stride of 0 is one for all.
+  // A bias with a stride of 0 is shared.
   const double biases = p.bias == nullptr ? 0
                                           : (p.bias_stride.sequence == 0 ? 1 : batch) *
                                                 (p.bias_stride.head == 0 ? 1 : heads) * pairs;

@@ -1,35 +1,34 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// attention: out = softmax(scale Q K^T + bias) V, for each head of each sequence, and the logarithm
-// of the sum of exponentials of each row of scores, which a backward pass needs.
+// attention: out = softmax(scale Q K^T + bias) V for each head of each sequence. Optionally also
+// the log-sum-exp of each row of scores, which the backward pass needs.
 //
-// Problem: Q has batch x heads x queries rows of `depth` elements, K and V have batch x kv_heads x
-// keys rows of `depth` and `value_depth`, out has Q's rows of `value_depth`. kv_heads divides
-// heads: each head of K and V serves heads / kv_heads neighbours of Q (grouped heads; 1:
-// multi-query). A row is contiguous; where it begins is a matter of three strides, so that a tensor
-// may lie as batch x heads x tokens x depth, as batch x tokens x heads x depth, or packed with
-// others.
+// Shapes: Q has batch x heads x queries rows of `depth` elements. K and V have batch x kv_heads x
+// keys rows of `depth` and `value_depth`; out has Q's rows of `value_depth`. kv_heads divides
+// heads: heads / kv_heads neighbouring heads of Q share one head of K and V (grouped-query
+// attention; 1: multi-query). Rows are contiguous, and three strides place them. So tensors may be
+// batch x heads x tokens x depth, batch x tokens x heads x depth, or packed with others.
 //
-// Ragged sequences: with query_offsets and key_offsets the tokens of all sequences follow each
-// other in tensors without a sequence axis; sequence b has tokens offsets[b] to offsets[b + 1], of
-// Q and out by the first, of K and V by the second. queries and keys are then the most that one
-// has.
+// Ragged sequences: with query_offsets and key_offsets, tensors have no sequence axis. The tokens
+// of sequence b are offsets[b] to offsets[b + 1]: query_offsets for Q and out, key_offsets for K
+// and V. `queries` and `keys` are then the longest sequence's numbers of tokens.
 //
-// Masks, all of which may be combined. key_lengths: sequence b has key_lengths[b] keys, and what
-// lies behind them is not read. causal: query i sees the keys up to i + n - queries of n; the last
-// query sees all, as in decoding, and where there are more queries than keys the first ones see
-// none. window: of these, the last `window` alone. bias: added to the scaled scores; -inf hides a
-// key.
+// Masks, in any combination:
+//   key_lengths  sequence b has key_lengths[b] keys; later rows of K and V are not read
+//   causal       query i sees keys 0 to i + n - queries of n keys. The last query sees all keys, as
+//                in decoding. With more queries than keys, the first queries see none.
+//   window       with causal: only the last `window` of these keys
+//   bias         added to the scaled scores; -inf hides a key
 //
-// Rounding: scores, their exponentials and all sums are of f32, also of f16 and bf16 tensors; flash
-// rounds the weights to T before they meet V. The result is rounded once to T. Every variant adds
-// in a fixed order: repeated runs are bit-identical.
+// Rounding: scores, exponentials and sums are f32 for every T. flash rounds the weights to T before
+// it multiplies them by V. The result is rounded to T once. Every variant adds in a fixed order, so
+// repeated runs are bit-identical.
 //
-// Special values: a query that sees no key gets 0, and -inf for its logarithm. A NaN or +inf among
-// the scores of a query, or a score beyond f32's range, makes its row NaN; other rows do not
-// change. K is not looked at where a mask hides it. A row of V that is hidden from some queries but
-// not from all must be finite: flash and tiled may multiply it by 0.
+// Special values: a query that sees no key gets 0, and a log-sum-exp of -inf. A NaN, a +inf or an
+// overflow of f32 among the scores of a query makes its row NaN and leaves other rows unchanged.
+// Masked rows of K have no effect. A row of V that only some queries see must be finite, because
+// flash and tiled may multiply it by 0.
 //
 // Sources: Dao, "FlashAttention-2", arXiv 2307.08691 (one pass over the keys with a running
 // maximum); Ainslie et al., arXiv 2305.13245 (grouped heads).
@@ -71,63 +70,63 @@ struct Problem {
   float scale = 1; // above 0; 1 / sqrt(depth) as a rule
   bool causal = false;
   std::int64_t window = 0; // with causal; 0: all keys
-  // batch + 1 numbers each, both or none; ascending, from 0 on.
+  // batch + 1 ascending numbers each, the first one 0; both or none.
   const std::int32_t* query_offsets = nullptr;
   const std::int32_t* key_offsets = nullptr;
-  const std::int32_t* key_lengths = nullptr; // batch numbers from 0 to keys; null: all have `keys`
+  const std::int32_t* key_lengths = nullptr; // batch numbers from 0 to keys; null: `keys` for all
   const T* bias = nullptr;                   // rows of `keys` elements; null: none
-  Strides bias_stride = {};                  // token: from one query to the next; 0 shares it
-  // batch x heads rows of `queries`, ragged: heads rows of all queries; null: not wanted
+  Strides bias_stride = {};                  // token: between queries; 0 shares the row
+  // Log-sum-exp: batch x heads rows of `queries`. Ragged: heads rows of all queries. Null: omitted.
   float* log_sum = nullptr;
   std::int64_t log_sum_stride = 0; // from one such row to the next
   float* workspace = nullptr;      // of workspace_bytes()
 };
 
-// naive: one thread per query, its scores in memory. tiled: 64 queries per block, one pass over the
-// keys, 64 at a time, products in registers; f32. flash: the same by matrix
-// instructions; f16, and bf16 where the device has compute capability 8.0; depth and value_depth
-// are multiples of 8, up to 256 and not more than depth.
+// naive: one thread per query, scores in memory.
+// tiled: f32; 64 queries per block, one pass over the keys in tiles of 64, sums in registers.
+// flash: f16, and bf16 from compute capability 8.0; as tiled, on Tensor Cores. depth and
+//        value_depth are multiples of 8, depth is at most 256, value_depth at most depth.
 enum class Variant { automatic, naive, tiled, flash };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled, Variant::flash};
 
 using kg::name;
 
-// Whether `variant` can do heads of this depth on the current device. T: float, f16, bf16.
+// Whether `variant` supports these head dimensions on the current device. T: float, f16, bf16.
 template <class T>
 bool supports(Variant variant, std::int64_t depth, std::int64_t value_depth);
 
-// What runs where `variant` is asked for: automatic is the first of flash, tiled and naive that
-// can.
+// The variant that runs: automatic selects the first supported one of flash, tiled and naive.
 template <class T>
 Variant resolved(Variant variant, std::int64_t depth, std::int64_t value_depth);
 
-// Bytes of device workspace, aligned to 16, that `run` needs; 0 but for naive.
+// Bytes of device workspace that `run` needs, aligned to 16. Only naive needs any.
 template <class T>
 std::size_t workspace_bytes(const Problem<T>& problem, Variant variant);
 
 // Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Extents may be 0;
-// without keys the results are those of queries that see none. Throws Error naming the field on a
-// null pointer where one is needed, a negative extent or stride, extents of 2^31 or more, kv_heads
-// that do not divide heads, a depth below 1, a scale that is not a positive number, a window that
-// is negative or not causal, offsets of one kind alone, or with a bias or a stride from sequence to
-// sequence, rows of a result that overlap each other, a packed result that overlaps a packed input,
-// or a variant that does not support the depths. Rows of one tensor may lie in the gaps of another;
-// whether they meet there is not checked. Nor is what lies on the device: a key length outside [0,
-// keys] counts as the nearer end, offsets must be right.
+// without keys, every query is one that sees no key. Throws Error naming the field for:
+//   - a missing pointer, a negative extent or stride, or an extent of 2^31 or more
+//   - kv_heads that does not divide heads, a depth below 1, or a scale that is not positive
+//   - a window that is negative or set without causal
+//   - only one kind of offsets, or offsets together with a bias or a sequence stride
+//   - rows of a result that overlap each other, or a packed result that overlaps a packed input
+//   - a variant that does not support the depths
+// Tensors with gaps may be interleaved; overlaps in the gaps are not checked. Values on the device
+// are not checked either: key lengths are clamped to [0, keys], and offsets must be valid.
 template <class T>
 Variant run(const Problem<T>& problem, Variant variant, Stream& stream);
 
-// Longest sequential chain of additions over keys: what the error bound grows with.
+// The longest sequential chain of additions over the keys. The error bound grows with it.
 std::int64_t chain(Variant variant, std::int64_t keys);
 
-// Pairs of a query and a key that it sees, of one head of one sequence with `keys` keys.
+// The number of unmasked (query, key) pairs in one head of one sequence with `keys` keys.
 std::int64_t visible_pairs(std::int64_t queries, std::int64_t keys, bool causal,
                            std::int64_t window);
 
-// Q, and the rows of K and V that any query may see, read once, bias where it is seen; out and
-// log_sum written once. Two operations for each product of a visible pair's score and of its value,
-// as the literature counts; exponentials come on top. Lengths and offsets are data: as if
-// every sequence had `queries` and `keys`.
+// Bytes: Q, the unmasked rows of K and V, and the unmasked bias are read once; out and log_sum are
+// written once. Flops: 2 (depth + value_depth) per unmasked pair, as in the literature, without the
+// exponentials. Lengths and offsets are unknown here, so every sequence counts with `queries` and
+// `keys` tokens.
 template <class T>
 Work work(const Problem<T>& problem);
 

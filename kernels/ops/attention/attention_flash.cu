@@ -1,26 +1,28 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// attention, variant flash (Dao, "FlashAttention-2", arXiv 2307.08691): a block has 64 queries of
-// one head, 32 for each of two warps, and walks once through the keys that any of them sees, 64 at
-// a time. Scores, weights and sums stay in registers: the sums of mma's first product are, packed
-// in pairs, the operand of its second. Beyond a depth of 128 these are too many: 4 warps, 16 each.
+// attention, variant flash (Dao, "FlashAttention-2", arXiv 2307.08691). A block processes 64
+// queries of one head, 32 per warp. It makes one pass over the keys that any of them sees, in tiles
+// of 64. Scores, weights and sums stay in registers: the accumulators of the first MMA, packed in
+// pairs, are the operand of the second. Beyond a depth of 128 that takes too many registers, so 4
+// warps have 16 queries each.
 //
-// While scores are computed from a tile of K, that of V is under way, and the next tile of K while
-// the values are added; so one buffer of each is enough, with a barrier before each product. Q
-// stays in registers at a depth of 64; beyond, its fragments are read again for each tile.
+// The tile of V is in flight while scores are computed from a tile of K. The next tile of K is in
+// flight while the weights are multiplied by V. So one buffer of each is enough, with a barrier
+// before each product. Q stays in registers at a depth of 64. For larger depths its fragments are
+// loaded again for each tile.
 //
 // Bytes: Q, K, V and out once from memory; K and V once more from L2 for each other tile of 64
-// queries. Flops: 2 (depth + value_depth) per visible pair, rounded up to tiles of 64 x 64 and
-// depths of 64, 96, 128, 192 or 256. By machine code the loop can have 86 to 88 % of what mma.sync
-// reaches on a Hopper, 57 % where warps have 16 queries: reads of shared memory bound it. With two
-// warps for each scheduler, whatever else a pass issues is in mma's way: so results are brought to
-// a new largest score only where there is one, and weights below 2^-126 are 0. Why not warps that
-// share a row of scores: their sums would meet in shared memory. Why not wgmma, which has twice
-// mma.sync's peak on a Hopper: one kernel for all from 7.5 on comes first.
+// queries. Flops: 2 (depth + value_depth) per unmasked pair, rounded up to tiles of 64 x 64 and
+// depths of 64, 96, 128, 192 or 256. The machine code's upper bound is 86 to 88 % of mma.sync's
+// peak on Hopper. With 16 queries per warp it is 57 %, limited by shared loads. With two
+// warps per scheduler, every other instruction delays an MMA. So results are rescaled only if a row
+// has a new maximum, and weights below 2^-126 are flushed to 0. Why not several warps per row of
+// scores: their sums would have to be combined in shared memory. Why not wgmma, with twice
+// mma.sync's peak on Hopper: one kernel for compute capability 7.5 and later comes first.
 //
-// Tiles of queries are handed out from the last to the first: with a causal mask the last ones have
-// most to do, and no block should start late with a long tile.
+// Blocks take the tiles of queries from last to first. With a causal mask the last tiles have the
+// most work, and no block should start late with a long tile.
 #include "instructions/cp_async.h"
 #include "instructions/exp2.h"
 #include "instructions/raw_words.h"
@@ -38,11 +40,11 @@
 namespace kg::attention {
 
 constexpr int kTileKeys = 64;
-// Blocks of 16 queries of a warp: as many as the sums of a thread leave room for.
+// Blocks of 16 queries per warp: as many as fit the registers for a thread's sums.
 constexpr int row_blocks(int depth) { return depth <= 128 ? 2 : 1; }
 constexpr int threads(int depth) { return kTileQueries / (row_blocks(depth) * kWarpRows) * 32; }
 
-// The largest or the sum of a row that four neighbouring lanes share.
+// Reduces a row's maximum or sum over the four neighbouring lanes that share the row.
 __device__ __forceinline__ float row_max(float value) {
   value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 1));
   return fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 2));
@@ -52,15 +54,15 @@ __device__ __forceinline__ float row_sum(float value) {
   return value + __shfl_xor_sync(0xffffffffu, value, 2);
 }
 
-// Scores become weights relative to the largest one of their rows so far, to which sums and results
-// are brought: where none of the warp's rows has a larger one, by factors of 1, which are left out.
+// Converts scores to weights relative to the running maximum of their rows, and rescales sums and
+// results to it. If no row of the warp has a new maximum, the factors are 1 and are skipped.
 template <int kScores, int kValues>
 __device__ __forceinline__ void weigh(float (&score)[kScores][4], float by,
                                       RunningRow (&running)[2], float (&out)[kValues][4]) {
   float factor[2];
   KG_UNROLL_UNIFORM
   for (int half = 0; half < 2; ++half) {
-    float largest = -INFINITY; // fmaxf passes over NaN; the sum does not
+    float largest = -INFINITY; // fmaxf ignores NaN; the sum propagates it
     KG_UNROLL_UNIFORM
     for (int j = 0; j < kScores; ++j)
       largest = fmaxf(largest, fmaxf(score[j][2 * half], score[j][2 * half + 1]));
@@ -81,16 +83,16 @@ __device__ __forceinline__ void weigh(float (&score)[kScores][4], float by,
       KG_UNROLL_UNIFORM
       for (int i = 2 * half; i < 2 * half + 2; ++i) {
         score[j][i] = ptx::exp2_flushed(fmaf(score[j][i], by, -reference));
-        running[half].sum += score[j][i]; // of the lane's columns; the others' come at the end
+        running[half].sum += score[j][i]; // the lane's columns; reduced over lanes at the end
       }
     }
   }
 }
 
-// Blocks per multiprocessor that the registers must leave room for.
+// The minimum number of resident blocks per multiprocessor, for __launch_bounds__.
 constexpr int least_blocks(int depth) { return depth <= 128 ? 4 : 2; }
 
-// kDepth, kValueDepth: the depths, rounded up to what there is a kernel for.
+// kDepth, kValueDepth: the head dimensions, rounded up as in flash_depths.h.
 template <class T, int kDepth, int kValueDepth>
 __global__ void __launch_bounds__(threads(kDepth), least_blocks(kDepth)) flash(Arguments<T> a) {
   constexpr int kBlocks = row_blocks(kDepth), kThreads = threads(kDepth);
@@ -108,7 +110,7 @@ __global__ void __launch_bounds__(threads(kDepth), least_blocks(kDepth)) flash(A
   const Head<T> head(p, number);
   const int first_query =
       (a.tiles - 1 - static_cast<int>(blockIdx.x % static_cast<unsigned>(a.tiles))) * kTileQueries;
-  if (first_query >= head.queries) return; // of a sequence that is shorter than others
+  if (first_query >= head.queries) return; // a sequence shorter than the longest
   const int queries =
       head.queries - first_query < kTileQueries ? head.queries - first_query : kTileQueries;
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -131,9 +133,9 @@ __global__ void __launch_bounds__(threads(kDepth), least_blocks(kDepth)) flash(A
   if (first_key < end_key) fetch_k(first_key);
   ptx::cp_async_commit();
 
-  // A lane has columns 2 c and 2 c + 1 of each 8, of rows r and r + 8 of the warp.
+  // Lane 4 r + c: columns 2 c and 2 c + 1 of each 8, in rows r and r + 8 of the warp.
   const int row = warp_row + lane / 4, column = lane % 4 * 2;
-  const int clear_end = head.visible(p, first_query).end; // of keys that all of the block's see
+  const int clear_end = head.visible(p, first_query).end; // no query of the block ends earlier
   const float by = a.score_unit() * kLog2E;
   RunningRow running[kBlocks][2];
   float out[kBlocks][kValues][4] = {};
@@ -145,7 +147,7 @@ __global__ void __launch_bounds__(threads(kDepth), least_blocks(kDepth)) flash(A
   unsigned held_q[kHoldsQ ? kSteps : 1][kBlocks][4];
   for (int key = first_key; key < end_key; key += kTileKeys) {
     ptx::cp_async_wait_all();
-    __syncthreads(); // K has come, and nobody needs the tile of V before
+    __syncthreads(); // K has arrived; all warps are done with the previous tile of V
     TileV::fetch(head.v + key * p.v_stride.token, p.v_stride.token, end_key - key, value_depth,
                  a.vector, tile_v);
     ptx::cp_async_commit();
@@ -165,7 +167,7 @@ __global__ void __launch_bounds__(threads(kDepth), least_blocks(kDepth)) flash(A
     KG_UNROLL_UNIFORM
     for (int block = 0; block < kBlocks; ++block) {
       ptx::RawWords<unsigned, 1> own{{static_cast<unsigned>(row + block * kWarpRows)}};
-      ptx::keep_raw(own); // what is made of it ahead of the loop takes registers
+      ptx::keep_raw(own); // keeps derived values from being hoisted into registers
       const auto first = static_cast<int>(own.word[0]);
       if (head.bias != nullptr)
         add_bias(head.bias + (first_query + first) * p.bias_stride.token + key + column,
@@ -180,16 +182,16 @@ __global__ void __launch_bounds__(threads(kDepth), least_blocks(kDepth)) flash(A
     }
 
     ptx::cp_async_wait_all();
-    __syncthreads(); // V has come, and nobody needs this tile of K any more
+    __syncthreads(); // V has arrived; all warps are done with this tile of K
     if (key + kTileKeys < end_key) fetch_k(key + kTileKeys);
     ptx::cp_async_commit();
     add_weighted<TileV>(score, tile_v, lane_v, 0, out);
   }
-  ptx::cp_async_wait_all(); // of Q, where no key is seen
+  ptx::cp_async_wait_all(); // for Q, if no key is visible
 
-  // The warp's own rows of Q make room for its results, which leave in whole chunks.
+  // Results replace the warp's own rows of Q in shared memory, and are stored in whole chunks.
   __syncthreads();
-  const Head<T> to(p, number); // once more: through the loop it would take registers
+  const Head<T> to(p, number); // recomputed: live through the loop, it would take registers
   KG_UNROLL_UNIFORM
   for (int block = 0; block < kBlocks; ++block) {
     float normalizer[2];

@@ -1,20 +1,20 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// attention, variant tiled: f32 without matrix units. A block of 128 threads has 64 queries of one
-// head and walks once through the keys that any of them sees, 64 at a time, with a running maximum
-// and sum. Each thread computes 8 x 4 scores by gemm's slices of 16 along the depth, puts its
-// weights into shared memory by keys, and adds up 8 rows of 4 columns of each 64 of the values, by
-// slices of 16 keys. A block has up to 128 columns of the values; where there are more, other
-// blocks compute the scores once more.
+// attention, variant tiled: f32 on FMA units. A block of 128 threads processes 64 queries of one
+// head. It makes one pass over the keys that any of them sees, in tiles of 64, with online softmax.
+// Each thread computes 8 x 4 scores, from slices of 16 along the depth as in gemm. It stores its
+// weights to shared memory, indexed by key. Then it accumulates 8 rows x 4 columns of out per 64
+// columns of V, from slices of 16 keys. A block covers up to 128 columns of V. Wider values take
+// more blocks, each of which recomputes the scores.
 //
-// Bytes: Q, K, V and out once from memory; Q, K and V once from L2 for each pair of tiles. Flops: 2
-// (depth + value_depth) per visible pair, rounded up to tiles of 64 x 64. What keeps
-// it from the f32 peak are three shared reads of 16 bytes per 32 multiply-adds, and that a
-// multiprocessor has 8 warps (with twice the columns ptxas spills).
-// Why not Q in shared memory throughout: at a depth of 256 it alone is 64 KiB; read again with each
-// tile of keys it comes from the caches. The weights go to shared memory by columns, four threads
-// to a bank: that costs less than reading them so in each of the products behind.
+// Bytes: Q, K, V and out once from memory; Q, K and V once from L2 for each pair of tiles. Flops:
+// 2 (depth + value_depth) per unmasked pair, rounded up to tiles of 64 x 64. The limits below the
+// f32 peak are three 16-byte shared loads per 32 FMAs, and 8 warps per multiprocessor; with twice
+// the columns, ptxas spills.
+// Why not Q in shared memory throughout: it takes 64 KiB at a depth of 256. Re-reading Q for each
+// tile of keys hits the caches. Weights are stored by columns, with four threads per bank; reading
+// them with conflicts in every later product would cost more.
 #include "ops/attention/variants.h"
 #include "ops/attention/visible.h"
 #include "ops/gemm/simt_tile.h"
@@ -30,10 +30,10 @@ using gemm::slot;
 
 inline constexpr gemm::Tile kScoreTile{
     .m = kTileQueries, .n = 64, .k = 16, .thread_m = 8, .thread_n = 4};
-inline constexpr int kColumns = kScoreTile.n; // of keys, and of each group of values
+inline constexpr int kColumns = kScoreTile.n; // keys per tile, and columns per group of values
 
-// How slices of 16 along the depth (Q, K) and slices of 16 keys and 64 columns (V) are copied.
-// Static members: g++ 12 fails on lambdas that use local constants of class type.
+// Copies of slices: 16 along the depth (Q, K), and 16 keys x 64 columns (V). Static members, since
+// g++ 12 rejects lambdas that use local constants of class type.
 template <bool kVector>
 struct Slices {
   static constexpr gemm::Slice kTokens{kScoreTile.m, kScoreTile.k, kScoreTile.threads(), true,
@@ -42,11 +42,11 @@ struct Slices {
                                        kVector};
 };
 inline constexpr int kStep = kScoreTile.k;
-inline constexpr int kRows = kScoreTile.thread_m;         // of a thread
-inline constexpr int kOwnColumns = kScoreTile.thread_n;   // of a thread, of each kColumns
+inline constexpr int kRows = kScoreTile.thread_m;         // per thread
+inline constexpr int kOwnColumns = kScoreTile.thread_n;   // per thread and kColumns
 inline constexpr int kPitch = kTileQueries + gemm::kQuad; // floats between keys of the weights
 
-// The largest or the sum of a row that the threads of a tile's row share: 16 neighbouring lanes.
+// Reduces a row's maximum or sum over the 16 neighbouring lanes that share the row.
 template <class Combine>
 __device__ __forceinline__ float over_row(float value, Combine combine) {
   KG_UNROLL
@@ -55,13 +55,13 @@ __device__ __forceinline__ float over_row(float value, Combine combine) {
   return value;
 }
 
-// Uses `slices` slices, at least 1, one after another while the next one is on its way from memory:
-// fetch(i) into registers, store(i) into buffer i % 2, use(i).
+// Double-buffered loop over `slices` slices, at least 1: fetch(i) loads a slice into registers,
+// store(i) stores it to buffer i % 2, and use(i) computes while the next slice is in flight.
 template <class Fetch, class Store, class Use>
 __device__ __forceinline__ void each_slice(int slices, const Fetch& fetch, const Store& store,
                                            const Use& use) {
   fetch(0);
-  __syncthreads(); // nobody reads the buffers any more
+  __syncthreads(); // all threads have finished reading the buffers
   store(0);
   for (int i = 0; i < slices; ++i) {
     __syncthreads();
@@ -71,18 +71,18 @@ __device__ __forceinline__ void each_slice(int slices, const Fetch& fetch, const
   }
 }
 
-// kGroups: of 64 columns of the values. kVector: rows of Q, K, V and out are aligned to 16 bytes.
+// kGroups: groups of 64 columns of V. kVector: rows of Q, K, V and out are aligned to 16 bytes.
 template <int kGroups, bool kVector>
 __global__ void __launch_bounds__(kScoreTile.threads(), 2) tiled(Arguments<float> a) {
   using Copy = Slices<kVector>;
-  constexpr int kOfKeys = Copy::kTokens.floats(); // where K begins in a buffer
+  constexpr int kOfKeys = Copy::kTokens.floats(); // offset of K in a buffer
   constexpr int kBuffer = 2 * kOfKeys;
   static_assert(Copy::kTokens.pitch() == kPitch);
   float* const shared = dynamic_shared<float>();
-  float* const weights = shared + 2 * kBuffer; // by keys, each kPitch queries
+  float* const weights = shared + 2 * kBuffer; // indexed by key, kPitch queries each
 
   const Problem<float>& p = a.problem;
-  constexpr int kPart = kGroups * kColumns; // columns of the values that a block has
+  constexpr int kPart = kGroups * kColumns; // columns of V per block
   const auto value_depth = static_cast<int>(p.value_depth);
   const auto parts = static_cast<unsigned>((value_depth + kPart - 1) / kPart);
   const unsigned of_head = blockIdx.x / static_cast<unsigned>(a.tiles);
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(kScoreTile.threads(), 2) tiled(Arguments<float
   const int first_value = static_cast<int>(of_head % parts) * kPart;
   const int first_query =
       (a.tiles - 1 - static_cast<int>(blockIdx.x % static_cast<unsigned>(a.tiles))) * kTileQueries;
-  if (first_query >= head.queries) return; // of a sequence that is shorter than others
+  if (first_query >= head.queries) return; // a sequence shorter than the longest
   const int queries =
       head.queries - first_query < kTileQueries ? head.queries - first_query : kTileQueries;
   const auto thread = static_cast<int>(threadIdx.x);
@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(kScoreTile.threads(), 2) tiled(Arguments<float
     KG_UNROLL
     for (int i = 0; i < kRows; ++i) {
       const Visible visible = head.visible(p, first_query + row + i);
-      float largest = -INFINITY; // fmaxf passes over NaN; the sum does not
+      float largest = -INFINITY; // fmaxf ignores NaN; the sum propagates it
       KG_UNROLL
       for (int j = 0; j < kOwnColumns; ++j) {
         const int at = key + column + j;
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(kScoreTile.threads(), 2) tiled(Arguments<float
       KG_UNROLL
       for (int j = 0; j < kOwnColumns; ++j) {
         score[i][j] = exp2f(fmaf(score[i][j], by, -reference));
-        running[i].sum += score[i][j]; // of the thread's columns; the others' come at the end
+        running[i].sum += score[i][j]; // the thread's columns; reduced over lanes at the end
       }
       KG_UNROLL
       for (int g = 0; g < kGroups; ++g) {
@@ -209,7 +209,7 @@ __global__ void __launch_bounds__(kScoreTile.threads(), 2) tiled(Arguments<float
       Pack<float, kOwnColumns> values;
       KG_UNROLL
       for (int j = 0; j < kOwnColumns; ++j) values.element[j] = out[g][i][j] * normalizer;
-      if (kVector && at < value_depth) { // which is a multiple of 4 then
+      if (kVector && at < value_depth) { // kVector: value_depth is a multiple of 4
         store_wide(reinterpret_cast<Pack<float, kOwnColumns>*>(to + at), values);
       } else {
         KG_UNROLL

@@ -1,13 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// attention, variant naive: one thread per query writes its scores to memory, turns them into
-// weights, and adds up the values.
+// attention, variant naive: one thread per query writes its scores to memory, converts them to
+// weights in place, and accumulates the weighted values.
 //
-// Bytes: each thread reads all keys and values that it sees, and its scores three times; nothing is
-// shared but through the caches. What the other variants are compared with, and what runs where
-// they cannot: any depth, any device. Why not three kernels, two of them matrix products: that is
-// what the libraries' chain is (libraries/attention.h).
+// Bytes: each thread reads every key and value that its query sees, and its own scores three times.
+// Threads share data only through the caches. naive is the baseline for the other variants and the
+// fallback for any depth and device. Why not two GEMMs and a softmax: the library variant is that
+// chain (libraries/attention.h).
 #pragma once
 
 #include "ops/attention/visible.h"
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(kNaiveThreads) naive(Arguments<T> a) {
     if (head.bias != nullptr)
       score = fmaf(score, p.scale, to_float(head.bias[query * p.bias_stride.token + j]));
     scores[j] = score;
-    row.largest = fmaxf(row.largest, score); // passes over NaN; the sum does not
+    row.largest = fmaxf(row.largest, score); // ignores NaN; the sum propagates it
   }
   const float by = a.score_unit() * kLog2E;
   const float reference = row.reference(by);

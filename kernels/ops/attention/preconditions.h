@@ -1,7 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What attention and its gradient ask of their arguments. `op` is who asks, for messages.
+// Argument checks of attention, its backward pass and decoding. `op` is the operation's name in
+// messages. Each function throws Error if its check fails.
 #pragma once
 
 #include "ops/attention/attention.h"
@@ -29,10 +30,10 @@ struct Rows {
   Strides stride;
   std::int64_t batch, heads, tokens, length;
 
-  // Whether no memory lies between its elements, where rows of another tensor could.
+  // Whether the tensor has no gaps, in which another tensor's rows could lie.
   bool packed() const { return span() <= batch * heads * tokens * length; }
   bool empty() const { return batch * heads * tokens * length == 0; }
-  // Elements from the first to behind the last one.
+  // Elements from the first to one past the last.
   std::int64_t span() const {
     return (batch - 1) * stride.sequence + (heads - 1) * stride.head + (tokens - 1) * stride.token +
            length;
@@ -49,8 +50,8 @@ inline void require_rows(std::string_view op, const Rows& rows) {
   require_elements(what, rows.data, rows.empty() ? 0 : 1);
 }
 
-// Of a result: no two rows share an element. By the size of the strides: what lies within one step
-// must end before the next.
+// Rows of a result must not overlap. In the order of the strides, everything that one step spans
+// must end before the next step.
 inline void require_rows_apart(std::string_view op, const Rows& rows) {
   std::array<std::array<std::int64_t, 2>, 3> axes{{{rows.stride.sequence, rows.batch},
                                                    {rows.stride.head, rows.heads},
@@ -76,10 +77,10 @@ bool is_aligned(const Rows& rows) {
          (rows.heads == 1 || rows.stride.head % kPack == 0) && rows.stride.token % kPack == 0;
 }
 
-// Whose heads and tokens a tensor has.
+// Which heads and tokens a tensor has.
 enum class Of { queries, keys };
 
-// Of ragged sequences, whose tokens follow each other: what is known to be there, the longest one.
+// Ragged sequences: one sequence of the longest length, since the offsets are on the device.
 template <class T>
 Rows rows_of(const Problem<T>& p, Of of, const char* name, const void* data, Strides stride,
              std::int64_t length) {
@@ -105,7 +106,7 @@ struct Tensors {
         bias(rows_of(p, Of::queries, "bias", p.bias, p.bias_stride, p.keys)) {}
 };
 
-// That sequences of `rows` follow each other where they are ragged.
+// Ragged sequences have no sequence stride.
 template <class T>
 void require_no_sequences(std::string_view op, const Problem<T>& p, const Strides& stride) {
   require(p.query_offsets == nullptr || stride.sequence == 0, [&] {
@@ -115,7 +116,7 @@ void require_no_sequences(std::string_view op, const Problem<T>& p, const Stride
   });
 }
 
-// That a sequence's pages, if it has any, hold `keys` tokens.
+// With a page table, a sequence's pages must hold `keys` tokens.
 inline void require_pages(std::string_view op, const PageTable& table, std::int64_t keys) {
   if (table.pages == nullptr) return;
   require(table.tokens > 0, [&] {
@@ -174,7 +175,7 @@ void require_valid(std::string_view op, const Problem<T>& p) {
                });
 }
 
-// The rows that every kernel reads.
+// The tensors that every kernel reads.
 template <class T>
 void require_inputs(std::string_view op, const Problem<T>& p) {
   const Tensors<T> tensors(p);
@@ -182,14 +183,14 @@ void require_inputs(std::string_view op, const Problem<T>& p) {
   if (p.bias != nullptr) require_rows(op, tensors.bias);
 }
 
-// Where something lies; null: nothing.
+// A range of memory. data: null if there is nothing to check.
 struct Memory {
   const char* name;
   const void* data;
   std::int64_t bytes;
 };
 
-// Nothing where other memory lies between its elements: what meets there is not checked.
+// Null for a tensor with gaps, because overlaps in the gaps are not checked.
 template <class T>
 Memory memory_of(const Rows& rows) {
   return {rows.name, rows.packed() && !rows.empty() ? rows.data : nullptr,
@@ -203,7 +204,7 @@ Memory memory_of_log_sum(const Problem<T>& p) {
           span * std::int64_t{sizeof(float)}};
 }
 
-// What a forward pass reads.
+// The memory that a forward pass reads.
 template <class T>
 std::vector<Memory> inputs_of(const Problem<T>& p) {
   const Tensors<T> tensors(p);
@@ -217,7 +218,7 @@ std::vector<Memory> inputs_of(const Problem<T>& p) {
   return result;
 }
 
-// Results lie apart from all inputs and from each other.
+// Results must not overlap `others` or each other.
 inline void require_apart(std::string_view op, std::vector<Memory> others,
                           const std::vector<Memory>& results) {
   for (const Memory& result : results) {

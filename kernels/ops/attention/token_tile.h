@@ -1,14 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of Q, K or V in shared memory, for variant flash: how they are copied there, and how a warp
-// reads fragments of them.
+// A tile of rows of Q, K or V in shared memory, for variant flash: the copy from global memory, and
+// the addresses from which a warp loads fragments.
 //
-// Rows consist of chunks of 8 elements, 16 bytes, and chunks are swizzled so that the same chunk of
-// 8 neighbouring rows, which ldmatrix reads at once, lies in 8 different quarters of the banks:
-// chunk c of row r lies where c ^ turn(r) would. A row of a multiple of 128 bytes turns by r modulo
-// 8; one of 192 bytes moves on by half of the banks from row to row by itself, and turns by r / 2
-// modulo 4.
+// A row consists of chunks of 8 elements (16 bytes). Chunks are swizzled so that ldmatrix, which
+// reads the same chunk of 8 neighbouring rows at once, has no bank conflicts. Chunk c of row r is
+// stored at position c ^ swizzle(r). Rows of a multiple of 128 bytes use swizzle(r) = r % 8. Rows
+// of 192 bytes are already offset from each other by half of the banks, and use r / 2 % 4.
 #pragma once
 
 #include "instructions/cp_async.h"
@@ -29,23 +28,23 @@ template <class T, int kRows, int kDepth, int kThreads>
 struct TokenTile {
   static constexpr int kChunks = kDepth / kChunk;
   static constexpr int kElements = kRows * kDepth;
-  static constexpr int kGroup = kChunks % 8 == 0 ? 8 : 4; // chunks that swizzling exchanges
+  static constexpr int kGroup = kChunks % 8 == 0 ? 8 : 4; // chunks permuted by the swizzle
   static_assert(kChunks % 4 == 0, "chunks are swizzled by fours at least");
   static_assert(kRows % (kThreads / kGroup) == 0, "each thread copies as many rows");
 
-  // Where a chunk lies, in elements.
+  // The offset of a chunk in the tile, in elements.
   __device__ static constexpr int place(int row, int chunk) {
     return (row * kChunks + (chunk ^ (kGroup == 8 ? row % 8 : row / 2 % 4))) * kChunk;
   }
 
-  // Copies `rows` rows of `depth` elements, a multiple of 8, that lie `stride` apart;
-  // asynchronously where 16-byte accesses are aligned (vector). What does not exist is 0. As many
-  // neighbouring threads copy a row as there are chunks in a group: in whole sectors, and to 32
-  // different banks.
+  // Copies `rows` rows of `depth` elements (a multiple of 8), `stride` elements apart, and fills
+  // the rest of the tile with 0. With `vector` the source is aligned to 16 bytes and the copy is
+  // asynchronous. kGroup neighbouring threads copy a row, in whole sectors and to 32 different
+  // banks.
   __device__ __forceinline__ static void fetch(const T* from, std::int64_t stride, int rows,
                                                int depth, bool vector, T* tile) {
     unsigned thread = threadIdx.x;
-    ptx::make_opaque(thread); // what is made of it ahead of a loop takes registers
+    ptx::make_opaque(thread); // keeps values derived from it from being hoisted into registers
     const int first = static_cast<int>(thread / kGroup), own = static_cast<int>(thread % kGroup);
     constexpr int kStep = kThreads / kGroup;
     static_assert(kStep % 8 == 0, "rows of a thread turn alike");
@@ -54,7 +53,7 @@ struct TokenTile {
         copy_elements(from, stride, rows, depth, item % kRows, item / kRows * kGroup + own, tile);
       return;
     }
-    const T* source = from + first * stride + own * kChunk; // products for each row take registers
+    const T* source = from + first * stride + own * kChunk; // advanced by steps, to save registers
     T* const to = tile + place(first, own);
     const int rows_left = rows - first, depth_left = depth - own * kChunk;
     KG_UNROLL_UNIFORM
@@ -77,13 +76,13 @@ struct TokenTile {
     ptx::store_shared(reinterpret_cast<Pack<T, kChunk>*>(tile + place(row, chunk)), elements);
   }
 
-  // Fragments begin at rows that are multiples of 16 and at even chunks, which the code knows;
-  // which row and chunk from there on a lane points to, it knows of itself. Where that lies from
-  // `row` 0 and chunk 0 on is all that a thread keeps; kept apart, the addresses would take 64
-  // registers.
+  // A fragment starts at a compile-time row (a multiple of 16) and an even chunk. The lane adds a
+  // fixed offset, of_rows() or of_columns(), which at() combines by XOR. A thread keeps one
+  // register per tile instead of up to 64 addresses.
   //
-  // of_rows: 16 rows of 2 chunks: operand a, or with _trans two operands b whose rows these are.
-  // of_columns: two operands b whose columns these are.
+  // of_rows(): the lane's offset in 16 rows of 2 chunks. ldmatrix makes operand a of them, and
+  // ldmatrix_trans two operands b with these rows.
+  // of_columns(): the lane's offset for two operands b whose columns are the tile's rows.
   __device__ __forceinline__ static int of_rows() {
     const int lane = static_cast<int>(threadIdx.x % 32);
     return place(lane % 16, lane / 16);

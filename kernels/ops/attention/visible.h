@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a kernel of attention gets, and which keys a query sees.
+// Arguments of attention's kernels, one head of the problem, and the mask: which keys a query sees.
 #pragma once
 
 #include "ops/attention/attention.h"
@@ -19,7 +19,8 @@ struct Arguments {
   int tiles;   // of queries, per head
   bool vector; // every row of Q, K, V and out begins and ends at a multiple of 16 bytes
 
-  // What scores count in: the exponential of a score is exp2(score x score_unit() x log2 e).
+  // The unit of the scores: exp2(score * score_unit() * log2 e) is a score's exponential. Scores
+  // with a bias are scaled already.
   __device__ __forceinline__ float score_unit() const {
     return problem.bias == nullptr ? problem.scale : 1.0F;
   }
@@ -30,7 +31,7 @@ struct Visible {
   int first, end;
 };
 
-// A sequence's part of the tokens of all.
+// The range of tokens that belongs to one sequence.
 struct Span {
   std::int64_t first;
   int count;
@@ -42,15 +43,15 @@ __device__ __forceinline__ Span span_of(const std::int32_t* offsets, int sequenc
   return {first, count < most ? count : static_cast<int>(most)};
 }
 
-// One head of one sequence, as a block or thread sees it.
+// One head of one sequence: pointers to its first tokens, and its numbers of tokens.
 template <class T>
 struct Head {
   int sequence, head, key_head;
-  Span query_tokens, key_tokens; // of the sequence, those that are hidden included
-  int queries, keys;             // keys: that are not hidden by a length
-  const T *q, *k, *v, *bias;     // bias: null where there is none
+  Span query_tokens, key_tokens; // of the sequence, including keys beyond key_lengths
+  int queries, keys;             // keys: at most key_lengths
+  const T *q, *k, *v, *bias;     // bias: may be null
   T* out;
-  float* log_sum; // null where it is not wanted
+  float* log_sum; // may be null
 
   __device__ __forceinline__ Head(const Problem<T>& p, int number)
       : sequence(number / static_cast<int>(p.heads)), head(number % static_cast<int>(p.heads)),
@@ -60,7 +61,7 @@ struct Head {
     queries = query_tokens.count;
     keys = key_tokens.count;
     if (p.key_lengths != nullptr && p.key_lengths[sequence] < keys)
-      keys = p.key_lengths[sequence]; // a negative one hides all keys, too
+      keys = p.key_lengths[sequence]; // a negative length hides all keys
     q = p.q + of_queries(p.q_stride);
     k = p.k + of_keys(p.k_stride);
     v = p.v + of_keys(p.v_stride);
@@ -68,14 +69,14 @@ struct Head {
     bias = p.bias == nullptr
                ? nullptr
                : p.bias + sequence * p.bias_stride.sequence + head * p.bias_stride.head;
-    // One row per head of each sequence; of ragged sequences, which share their tensors, per head.
+    // One row per head and sequence. Ragged sequences share one row per head.
     log_sum = p.log_sum == nullptr
                   ? nullptr
                   : p.log_sum + query_tokens.first +
                         (p.query_offsets == nullptr ? number : head) * p.log_sum_stride;
   }
 
-  // Where the head begins in a tensor of queries, or of keys, with these strides.
+  // The offset of the head's first token in a tensor of queries, or of keys.
   __device__ __forceinline__ std::int64_t of_queries(const Strides& stride) const {
     return sequence * stride.sequence + head * stride.head + query_tokens.first * stride.token;
   }
@@ -104,19 +105,19 @@ struct Head {
   }
 };
 
-// The running softmax of one row of scores (Milakov and Gimelshein, arXiv 1805.02867). Exponentials
-// are powers of 2: `by` is log2(e) times the scores' unit.
+// Online softmax of one row of scores (Milakov and Gimelshein, arXiv 1805.02867). Exponentials are
+// powers of 2: `by` is log2(e) * score_unit().
 struct RunningRow {
   float largest = -INFINITY; // of the scores so far
   float sum = 0;             // of their exponentials, relative to the largest
 
-  // The exponent of the largest score; any other number where every score is -inf, so that their
-  // exponentials are 0 and not NaN.
+  // The exponent of the largest score, which is subtracted from all exponents. 0 if every score is
+  // -inf, so that the exponentials are 0 and not NaN.
   __device__ __forceinline__ float reference(float by) const {
     return largest == -INFINITY ? 0 : largest * by;
   }
 
-  // Takes in the largest of some new scores. Gives what sums so far are to be multiplied by.
+  // Updates the maximum by that of some new scores. Returns the factor that rescales earlier sums.
   __device__ __forceinline__ float raise(float candidate, float by) {
     const float before = largest;
     largest = fmaxf(largest, candidate);
@@ -127,7 +128,7 @@ struct RunningRow {
 
   __device__ __forceinline__ float normalizer() const { return sum == 0 ? 0 : 1 / sum; }
 
-  // Of the sum of exponentials, in the scores' own scale.
+  // Log-sum-exp of the scaled scores. unit: score_unit().
   __device__ __forceinline__ float log_sum(float unit) const {
     return sum == 0 ? -INFINITY : fmaf(largest, unit, logf(sum));
   }

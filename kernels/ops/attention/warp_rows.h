@@ -1,12 +1,12 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernels of variant flash do with a warp's rows of mma's sums (instructions/mma.h), 16 or
-// more blocks of 16: products with tiles in shared memory, and how they leave.
+// Warp-level matrix products of variant flash and of its backward pass, with mma.sync
+// (instructions/mma.h): accumulation from tiles in shared memory, masking, bias and stores.
 //
-// Of a block of rows sum[j] holds columns 8 j to 8 j + 7, of which lane 4 r + c has 2 c and 2 c + 1
-// of rows r and r +
-// 8. Packed in pairs, two of these are the operand a of another product.
+// A warp accumulates one or more blocks of 16 rows. In each block, sum[j] holds columns 8 j to
+// 8 j + 7. Lane 4 r + c has columns 2 c and 2 c + 1 of rows r and r + 8. Packed in pairs, two
+// neighbouring sums are operand a of a further product.
 #pragma once
 
 #include "instructions/ldmatrix.h"
@@ -21,11 +21,10 @@
 
 namespace kg::attention {
 
-inline constexpr int kWarpRows = 16; // of a block
+inline constexpr int kWarpRows = 16; // rows of one block
 
-// Adds the products of operands a, 16 rows of the warp each, with rows of `tile` as columns of b:
-// 16 of the depth, from chunk 2 step on. What is read of the tile serves all of the warp's rows.
-// lane: Tile::of_columns().
+// sum += a b^T for 16 elements of the depth, from chunk 2 step on. a: one operand of 16 rows per
+// block. b: all rows of `tile`, each read once for all blocks. lane: Tile::of_columns().
 template <class Tile, class T, int kBlocks, int kSums>
 __device__ __forceinline__ void add_step(const unsigned (&a)[kBlocks][4], const T* tile, int lane,
                                          int step, float (&sum)[kBlocks][kSums][4]) {
@@ -41,8 +40,8 @@ __device__ __forceinline__ void add_step(const unsigned (&a)[kBlocks][4], const 
   }
 }
 
-// Adds the products of the warp's rows `own` of one tile with all rows of another one of the same
-// depth. own_lane: Own::of_rows(), lane: Tile::of_columns().
+// sum += own tile^T over the whole depth. `own` is the warp's rows of one tile, `tile` all rows of
+// another. own_lane: Own::of_rows(). lane: Tile::of_columns().
 template <class Own, class Tile, class T, int kBlocks, int kSums>
 __device__ __forceinline__ void add_rows(const T* own, int own_lane, const T* tile, int lane,
                                          float (&sum)[kBlocks][kSums][4]) {
@@ -56,8 +55,8 @@ __device__ __forceinline__ void add_rows(const T* own, int own_lane, const T* ti
   }
 }
 
-// Adds weights, rounded to T, times the rows of `tile` that they weigh, of its columns from `chunk`
-// on. lane: Tile::of_rows().
+// sum += weight tile, for the tile's columns from `chunk` on, with weights rounded to T. lane:
+// Tile::of_rows().
 template <class Tile, class T, int kBlocks, int kWeights, int kSums>
 __device__ __forceinline__ void add_weighted(const float (&weight)[kBlocks][kWeights][4],
                                              const T* tile, int lane, int chunk,
@@ -87,8 +86,8 @@ __device__ __forceinline__ void add_weighted(const float (&weight)[kBlocks][kWei
   }
 }
 
-// score = scale score + bias. bias: where the lane's first row and column have theirs; rows,
-// columns: how many there are from these on.
+// score = scale score + bias. `bias` points to the element of the lane's first row and column.
+// rows, columns: the valid extents from there on.
 template <class T, int kScores>
 __device__ __forceinline__ void add_bias(const T* bias, std::int64_t row_stride,
                                          std::int64_t column_stride, int rows, int columns,
@@ -103,8 +102,8 @@ __device__ __forceinline__ void add_bias(const T* bias, std::int64_t row_stride,
   }
 }
 
-// Of columns that begin at `first`, those that the lane's rows do not see become -inf. `column`:
-// the lane's first one from there. Only tiles on the edge of what is visible have anything to hide.
+// Sets masked scores to -inf. The tile's keys begin at `first`, the lane's first key is `column`
+// keys further. Only tiles at the edge of the mask contain masked scores.
 template <int kScores>
 __device__ __forceinline__ void hide(const Visible (&visible)[2], int first, int column,
                                      float (&score)[kScores][4]) {
@@ -123,8 +122,8 @@ __device__ __forceinline__ void hide(const Visible (&visible)[2], int first, int
     }
 }
 
-// Puts sums times a factor for each of the lane's rows into the warp's rows of a tile, which begin
-// at `warp_row`, from `chunk` on.
+// Multiplies the sums by a factor per row, and stores them to the warp's rows of a tile in shared
+// memory: rows from `warp_row` and chunks from `chunk` on. upper, lower: for rows r and r + 8.
 template <class Tile, class T, int kSums>
 __device__ __forceinline__ void put_rows(const float (&sum)[kSums][4], float upper, float lower,
                                          int warp_row, int chunk, T* tile) {
@@ -140,8 +139,8 @@ __device__ __forceinline__ void put_rows(const float (&sum)[kSums][4], float upp
   }
 }
 
-// Writes chunks [chunk, chunk + kCount) of the warp's rows of a tile to memory, of `rows` rows in
-// the tile that exist and `depth` elements of each. The warp has put them there.
+// Copies chunks [chunk, chunk + kCount) of the warp's rows from a tile to global memory. Rows from
+// `rows` and elements from `depth` on do not exist. The same warp has stored the rows to the tile.
 template <class Tile, int kCount, class T>
 __device__ __forceinline__ void store_rows(const T* tile, int warp_row, int chunk, T* to,
                                            std::int64_t stride, int rows, int depth, bool vector) {

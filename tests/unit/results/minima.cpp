@@ -18,7 +18,8 @@ namespace kg {
 namespace {
 
 // What takes a nanosecond reaches so many times the ceiling as it needs nanoseconds.
-std::string minimum(const std::string& id, const Work& work, const judge::Ceilings& ceilings) {
+std::string minimum(const std::string& id, const Work& work, bool tf32,
+                    const judge::Ceilings& ceilings) {
   judge::Measured row;
   row.dtype = judge::dtype_of(id);
   row.key = {id, "", judge::Mode::cold};
@@ -26,6 +27,7 @@ std::string minimum(const std::string& id, const Work& work, const judge::Ceilin
   row.bytes = work.bytes;
   row.written = work.written;
   row.flops = work.flops;
+  row.tf32 = tf32;
   const auto nearest = judge::nearest_roof(row, ceilings);
   if (!nearest) return "-  -";
   char ns[32];
@@ -35,14 +37,15 @@ std::string minimum(const std::string& id, const Work& work, const judge::Ceilin
 
 void print(const perf::Operation& operation, Dtype dtype, const std::string& shape,
            const judge::Ceilings& ceilings) {
-  const perf::Case made = operation.make(dtype, Shape::parse(shape));
+  const Shape parameters = Shape::parse(shape);
+  const perf::Case made = operation.make(dtype, parameters);
   std::string variants;
   for (const perf::Variant& variant : made.variants)
     if (!variant.vendor) variants += (variants.empty() ? "" : " ") + variant.name;
   if (variants.empty()) return; // a form that the type lacks
   const std::string id = perf::case_id(operation, dtype, shape);
-  std::printf("%s  %s  %s\n", id.c_str(), minimum(id, made.work, ceilings).c_str(),
-              variants.c_str());
+  std::printf("%s  %s  %s\n", id.c_str(),
+              minimum(id, made.work, parameters.has("tf32"), ceilings).c_str(), variants.c_str());
 }
 
 void print_all(const char* file) {

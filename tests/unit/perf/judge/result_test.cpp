@@ -104,6 +104,7 @@ TEST(Result, RoundTripKeepsEveryDigit) {
   Measured wrong = measured(5, key("softmax.f32.r2_c2"));
   wrong.verified = "element 3 is 0.5, not 0.25";
   wrong.canary.reset();
+  wrong.tf32 = true;
   const Results run = {{{"device", "host"}, {"compiler", "g++ 12.2"}}, {row, skipped, wrong}};
   save_results(folder.path() / "run.json", run);
   const Results reread = load_results(folder.path() / "run.json");

@@ -42,21 +42,21 @@ TEST(Roof, OfMemoryIsForColdRowsOnly) {
 }
 
 TEST(Roof, TheNearestIsNamed) {
-  const auto nearest = [](const char* dtype, const char* id, const Ceilings& ceilings) {
+  const auto nearest = [](const char* dtype, bool tf32, const Ceilings& ceilings) {
     Measured measured = row(Mode::cold);
     measured.dtype = dtype;
-    measured.key.case_id = id;
+    measured.tf32 = tf32;
     return nearest_roof(measured, ceilings).value_or(RoofShare{}).roof;
   };
   const Ceilings ceilings = {{"dram_bytes_per_s", 1e10},
                              {"f32_flops_per_s", 1e10},
                              {"f32_matrix_flops_per_s", 2e10},
                              {"f16_matrix_flops_per_s", 2e10}};
-  EXPECT_EQ(nearest("f32", "gemm.f32.m8", ceilings), "f32");
-  EXPECT_EQ(nearest("f32", "gemm.f32.m8_tf32", ceilings), "Tensor Cores");
-  EXPECT_EQ(nearest("f16", "gemm.f16.m8", ceilings), "Tensor Cores");
-  EXPECT_EQ(nearest("i8", "copy.i8.n8", ceilings), "memory");
-  EXPECT_EQ(nearest("i8", "copy.i8.n8", {}), "");
+  EXPECT_EQ(nearest("f32", false, ceilings), "f32");
+  EXPECT_EQ(nearest("f32", true, ceilings), "Tensor Cores");
+  EXPECT_EQ(nearest("f16", false, ceilings), "Tensor Cores");
+  EXPECT_EQ(nearest("i8", false, ceilings), "memory");
+  EXPECT_EQ(nearest("i8", false, {}), "");
 }
 
 TEST(Roof, WhatIsWrittenMayStayInTheCache) {
@@ -129,13 +129,10 @@ TEST(Roof, OfF32IsThatOfMultiplyAddsUnlessTheCaseSaysTf32) {
   const Ceilings ceilings = {{"f32_flops_per_s", 5e9}, {"f32_matrix_flops_per_s", 40e9}};
   Measured product = row(Mode::hot);
   product.dtype = "f32";
-  product.key.case_id = "gemm.f32.m10_n10_k20_nn";
   EXPECT_DOUBLE_EQ(*roof_share(product, ceilings), 0.8);
-  product.key.case_id = "gemm.f32.m10_n10_k20_nn_tf32";
+  product.tf32 = true;
   EXPECT_DOUBLE_EQ(*roof_share(product, ceilings), 0.1);
-  product.key.case_id = "gemm.f32.m10_n10_k20_nn_tf32_bias";
-  EXPECT_DOUBLE_EQ(*roof_share(product, ceilings), 0.1);
-  product.key.case_id = "conv2d.f32.nhwc_n1"; // a transform that saves products
+  product.tf32 = false; // a transform that saves products
   product.flops = 8000;
   EXPECT_DOUBLE_EQ(*roof_share(product, ceilings), 1.6);
   EXPECT_EQ(beyond_roof(product, ceilings), std::nullopt);
