@@ -5,6 +5,10 @@
 # libraries that programs need, and libbacktrace, which comes with one compiler and not with the next, lie in <libdir>/kernelgrade, where
 # the programs and what compile-cuda links look for them.
 option(KERNELGRADE_BUNDLE "Install the libraries of packages, too, for machines without them" OFF)
+if(KERNELGRADE_BUNDLE)
+  # Messages name sources from the tree's folder: a compiler cache may have compiled them in another checkout.
+  add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+endif()
 
 # kernelgrade_bundle(PROGRAMS <program>... LIBRARIES <library>...): the libraries that they need, but those of g++ and glibc and the
 # emulator's own. Where <library> looks for them, it says itself.

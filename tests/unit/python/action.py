@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # action.py SOURCE PROGRAMS: the shell steps of action.yml as GitHub's runner runs them, on a caller's repository, with a wheel that holds
-# the Python package of SOURCE and the programs of a build. 77: there is no PyYAML or no jsonschema.
+# the Python package of SOURCE and the programs of a build. So do the commands of the how-to for GitLab and Jenkins.
+# 77: there is no PyYAML or no jsonschema.
 import json
 import os
 import re
@@ -82,6 +83,40 @@ class Job:
 
 def filled(text: str, values: dict[str, str]) -> str:
     return re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: values[found[1]], text)
+
+
+def snippet(heading: str) -> str:
+    """The code of a section of the how-to."""
+    page = (source / "docs/how-to/use_the_action.md").read_text()
+    return re.search(rf"## {heading}\n\n```\w+\n(.*?)```", page, re.S)[1]
+
+
+class Elsewhere(unittest.TestCase):
+    def run_as_typed(self, commands: list[str], files: list[str]):
+        """Runs the commands of a job, which find a race, where pip knows our wheel alone; `files` are there then."""
+        repository = Path(tempfile.mkdtemp(dir=work))
+        for folder in ("include", "src"):
+            (repository / folder).mkdir()
+        shutil.copy(source / "examples/check/race.cu", repository / "src/main.cu")
+        subprocess.run([sys.executable, "-m", "venv", repository / "image"], check=True)  # python:3.12, say
+        given = {"PATH": f"{repository}/image/bin:{os.environ['PATH']}", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheel().parent)}
+        for command in commands:
+            done = subprocess.run(["sh", "-ec", command], cwd=repository, env={**os.environ, **given}, capture_output=True, text=True)
+            for site in repository.glob("*/lib/python3*/site-packages/kernelgrade"):
+                if not (site / "bin").exists():
+                    (site / "bin").symlink_to(programs)
+            self.assertEqual(done.returncode, int(command == commands[-1]), done.stdout + done.stderr)
+        self.assertIn("[race] kernel reverse_chunks", (repository / "report/junit.xml").read_text())
+        for file in files:
+            self.assertTrue((repository / file).exists(), file)
+
+    def test_gitlab(self):
+        job = yaml.safe_load(snippet("GitLab"))["kernels"]
+        self.run_as_typed(job["script"], [*job["artifacts"]["paths"], job["artifacts"]["reports"]["junit"]])
+
+    def test_jenkins(self):
+        stage = snippet("Jenkins")
+        self.run_as_typed(re.findall(r"sh '(.*)'", stage), re.findall(r"(?:junit |pattern: )'(.*?)'", stage))
 
 
 class Action(unittest.TestCase):
