@@ -94,11 +94,10 @@ class Read(unittest.TestCase):
         self.assertEqual(needed, {arguments[0] for arguments, _ in spack.directives["variant"]})
 
     def test_options(self):
-        cache = (build / "CMakeCache.txt").read_text()
+        known = set(re.findall(r"(?m)^(KERNELGRADE_\w+):", (build / "CMakeCache.txt").read_text()))
         wheel = re.search(r"\[tool.scikit-build.cmake.define\]\n(.*?)\n\n", (source / "pyproject.toml").read_text(), re.S)[1]
         wheel = dict(re.findall(r'^(KERNELGRADE_\w+) = "(.*)"', wheel, re.M))
-        for option in wheel:
-            self.assertRegex(cache, rf"(?m)^{option}:")
+        self.assertLessEqual(set(wheel), known)
         self.assertEqual(options((conda / "build.sh").read_text()), wheel)
         self.assertEqual(options(" ".join(spack(source, "").cmake_args())), wheel)
 
@@ -114,7 +113,7 @@ class Built(unittest.TestCase):
         self.work = Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.work)
         self.source = self.work / "source"
-        shutil.copytree(source, self.source, ignore=shutil.ignore_patterns("build", ".git"))
+        shutil.copytree(source, self.source, ignore=lambda folder, _: {".git", "build"} if Path(folder) == source else set())
 
     def test_spack(self):
         spack(self.source, self.work).install("-DKERNELGRADE_OPS=axpy")
@@ -124,10 +123,11 @@ class Built(unittest.TestCase):
             (rendered,) = rattler_build.Stage0Recipe.from_file(self.source / "packaging/conda/recipe.yaml").render(rattler_build.VariantConfig())
             channel = self.channel(rendered.recipe.to_dict()["requirements"])
             tool = rattler_build.ToolConfiguration(test_strategy="native", error_prefix_in_binary=True)
-            rendered.run_build(tool, self.work / "out", channels=[channel.as_uri()])
+            alike = rattler_build.EnvironmentIsolation.NONE # the compiler and its cache are this machine's
+            rendered.run_build(tool, self.work / "out", channels=[channel.as_uri()], env_isolation=alike)
             return
         prefix = self.work / "prefix"
-        given = {**os.environ, "PREFIX": str(prefix), "CMAKE_ARGS": "-DKERNELGRADE_OPS=axpy"}
+        given = {**os.environ, "PREFIX": str(prefix), "CMAKE_ARGS": "-DKERNELGRADE_OPS=axpy", "CXX": "g++"}
         subprocess.run(["bash", conda / "build.sh"], cwd=self.source, env=given, check=True)
         given["PATH"] = f"{prefix}/bin:{given['PATH']}"
         scripted, listed = recipe("recipe.yaml")["tests"]
@@ -140,7 +140,7 @@ class Built(unittest.TestCase):
         """Empty packages for the recipe's, but one that asks for one operation and one that holds patchelf."""
         folder, packages = self.work / "channel/linux-64", {}
         ops = self.work / "ops.sh"
-        ops.write_text("export CMAKE_ARGS=-DKERNELGRADE_OPS=axpy\n")
+        ops.write_text("export CMAKE_ARGS=-DKERNELGRADE_OPS=axpy CXX=g++\n")
         held = {"cmake": [(ops, "etc/conda/activate.d/ops.sh")], "patchelf": [(shutil.which("patchelf"), "bin/patchelf")]}
         for text in sum(requirements.values(), []):
             name, version = text.split()[0], re.search(r"[\d.]*\d|$", " ".join(text.split()[1:]))[0] or "1"

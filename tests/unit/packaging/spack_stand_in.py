@@ -53,7 +53,7 @@ class CMakePackage:
     install_targets = ["install"]
 
     def __init__(self, source, work):
-        self.source, self.build, self.prefix = source, f"{work}/build", Prefix(f"{work}/prefix")
+        self.source, self.build, self.prefix = source, f"{source}/build/spack", Prefix(f"{work}/prefix")
         self.test_suite = types.SimpleNamespace(current_test_cache_dir=Prefix(f"{work}/tests"))
 
     def define(self, name, value):
@@ -64,10 +64,10 @@ class CMakePackage:
 
     def install(self, *options):
         """Configures with `options` behind the recipe's own, builds, installs, and runs the test_ methods."""
-        standard = [f"-DCMAKE_INSTALL_PREFIX={self.prefix}", "-DCMAKE_BUILD_TYPE=Release"]
+        standard = [f"-DCMAKE_INSTALL_PREFIX={self.prefix}", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_COMPILER=g++"]
         subprocess.run(["cmake", "-G", "Ninja", "-S", self.source, "-B", self.build, *standard, *self.cmake_args(), *options], check=True)
         for targets in (self.build_targets, self.install_targets):
-            subprocess.run(["ninja", "-C", self.build, *targets], check=True)
+            subprocess.run(["cmake", "--build", self.build, "--target", *targets], check=True)
         hooks = [method for method in self.methods() if getattr(method, "run_after", None) == "install"]
         tests = [method for method in self.methods() if getattr(method, "__name__", "").startswith("test_")]
         assert tests, "the recipe has no test_ method"
