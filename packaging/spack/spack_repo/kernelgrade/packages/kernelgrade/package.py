@@ -31,7 +31,7 @@ class Kernelgrade(CMakePackage):
     depends_on("fmt@9+shared")
     depends_on("googletest@1.12:+gmock")
     depends_on("intel-tbb@2021.8:")
-    depends_on("libbacktrace cflags=-fPIC")
+    depends_on("libbacktrace@master cflags=-fPIC")  # 2020-02-19 misreads what g++ 12 writes
     depends_on("libffi")
     depends_on("nlohmann-json@3.11:")
     depends_on("onednn@2.7:3")
