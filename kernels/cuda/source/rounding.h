@@ -5,45 +5,17 @@
 // in the CPU's own. (The other operations of float need no mode: runtime/host/float_rounding.h.)
 #pragma once
 
+#include "runtime/host/cpu_rounding.h"
+
 #include <cfenv>
 #include <cmath>
 #include <functional>
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 namespace kg::foreign {
 
-// The value, by way of memory: the compiler computes neither what it is made of nor what is made of
-// it on another side of a call.
-template <class Float>
-Float held(Float value) {
-  volatile Float stored = value;
-  return stored;
-}
-
-// The CPU rounds so while it lives. float and double are SSE's on x86-64; fesetround waits for the
-// old unit of floating point, too, and takes twice as long.
-class Rounding {
- public:
-#if defined(__x86_64__)
-  explicit Rounding(int mode) {
-    _mm_setcsr((before_ & ~unsigned{_MM_ROUND_MASK}) | unsigned(mode) << 3);
-  }
-  ~Rounding() { _mm_setcsr(before_); }
-
- private:
-  const unsigned before_ = _mm_getcsr();
-#else
-  explicit Rounding(int mode) { std::fesetround(mode); }
-  ~Rounding() { std::fesetround(FE_TONEAREST); }
-#endif
-};
-
 template <int mode, class Operation, class... Floats>
 auto rounded(Operation operation, Floats... operands) {
-  const Rounding rounding(mode);
-  return held(operation(held(operands)...));
+  return host::rounded(mode, operation, operands...);
 }
 
 struct SquareRoot {

@@ -64,6 +64,11 @@ bool Emitter::call() {
   } else if (name == "vprintf" && parameters.size() == 2) {
     line(fmt::format("memory<u32>({}) = print(memory<const char*>({}), memory<const u8*>({}));",
                      given.places[0], given.places[1], given.places[2]));
+  } else if (name == "malloc" && parameters.size() == 1) {
+    line(fmt::format("memory<u64>({}) = heap_malloc(memory<u64>({}));", given.places[0],
+                     given.places[1]));
+  } else if (name == "free" && parameters.size() == 1) {
+    line(fmt::format("heap_free(memory<u64>({}));", given.places[0]));
   } else if (name == "__assertfail" && parameters.size() == 5) {
     line(fmt::format("assertion_failed(memory<const char*>({}), memory<const char*>({}), "
                      "memory<u32>({}), {});",

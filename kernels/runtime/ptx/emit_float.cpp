@@ -31,7 +31,6 @@ bool Emitter::floating() {
   };
   // Where the CPU cannot round so, a function does.
   const auto directed = [&](const std::string& function, const std::string& arguments) {
-    if (type != "f32") refuse("a double rounded in this direction is not needed so far");
     give(fmt::format("{}_directed({}, {})", function, arguments, mode));
   };
   const bool may_fuse = liberties().fuse && !has("rn") && !ftz && !has("sat");
@@ -155,19 +154,22 @@ bool Emitter::approximate() {
     if (type != "f32") refuse("it exists for f32 alone");
     give(fmt::format("{}_accurate({})", name, input(1)));
   };
-  if (round() != "nearest") return false;
+  const std::string mode = round();
+  const auto quotient = [&](const std::string& a, const std::string& b) {
+    return mode == "nearest" ? fmt::format("({} / {})", a, b)
+                             : fmt::format("quotient_directed({}, {}, {})", a, b, mode);
+  };
   if (family == "div") {
-    only({"rn", "approx", "full", "ftz"});
-    if (has("approx"))
-      give(fmt::format("quotient_approx({}, {})", input(1), input(2)));
-    else
-      give(fmt::format("({} / {})", input(1), input(2)));
+    only({"rn", "rz", "rm", "rp", "approx", "full", "ftz"});
+    give(has("approx") ? fmt::format("quotient_approx({}, {})", input(1), input(2))
+                       : quotient(input(1), input(2)));
   } else if (family == "rcp") {
-    only({"rn", "approx", "ftz"});
-    give(fmt::format("({}(1) / {})", type, input(1)));
+    only({"rn", "rz", "rm", "rp", "approx", "ftz"});
+    give(quotient(type + "(1)", input(1)));
   } else if (family == "sqrt") {
-    only({"rn", "approx", "ftz"});
-    give(fmt::format("__builtin_sqrt{}({})", builtin, input(1)));
+    only({"rn", "rz", "rm", "rp", "approx", "ftz"});
+    give(mode == "nearest" ? fmt::format("__builtin_sqrt{}({})", builtin, input(1))
+                           : fmt::format("root_directed({}, {})", input(1), mode));
   } else if (family == "rsqrt") {
     only({"approx", "ftz"});
     // Once rounded: the root of a float is exact enough as a double.

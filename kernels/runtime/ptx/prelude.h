@@ -8,6 +8,7 @@
 
 #include "runtime/host/looks.h"
 #include "runtime/host/vector_types.h"
+#include "runtime/ptx/heap.h"
 #include "runtime/ptx/integers.h"
 #include "runtime/ptx/texture.h"
 #include "runtime/ptx/wgmma.h"
@@ -125,6 +126,13 @@ u64 clock_ns();
 f32 sum_directed(f32 a, f32 b, Round round);
 f32 product_directed(f32 a, f32 b, Round round);
 f32 fma_directed(f32 a, f32 b, f32 c, Round round);
+f32 quotient_directed(f32 a, f32 b, Round round);
+f32 root_directed(f32 value, Round round);
+f64 sum_directed(f64 a, f64 b, Round round);
+f64 quotient_directed(f64 a, f64 b, Round round);
+f64 root_directed(f64 value, Round round);
+f64 product_directed(f64 a, f64 b, Round round);
+f64 fma_directed(f64 a, f64 b, f64 c, Round round);
 f32 narrow_directed(f64 value, Round round);
 bool is_below_normal(f32 a, f32 b, f32 c); // a * b + c, rounded to 24 bits
 f32 from_int_directed(s64 value, Round round);

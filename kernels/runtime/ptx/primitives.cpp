@@ -6,6 +6,7 @@
 #include "runtime/host/bfloat16.h"
 #include "runtime/host/block.h"
 #include "runtime/host/block_group.h"
+#include "runtime/host/cpu_rounding.h"
 #include "runtime/host/elect.h"
 #include "runtime/host/float_rounding.h"
 #include "runtime/host/half.h"
@@ -16,8 +17,10 @@
 #include "runtime/ptx/prelude.h"
 
 #include <algorithm>
+#include <cfenv>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <pthread.h>
 #include <string_view>
 
@@ -255,6 +258,34 @@ f32 product_directed(f32 a, f32 b, Round round) {
 f32 fma_directed(f32 a, f32 b, f32 c, Round round) {
   return with_mode(
       round, [&](auto mode) { return host::rounded_sum<mode.value>(static_cast<f64>(a) * b, c); });
+}
+int cpu_mode(Round round) {
+  constexpr int kModes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+  return kModes[round];
+}
+f64 sum_directed(f64 a, f64 b, Round round) {
+  return host::rounded(cpu_mode(round), std::plus<>(), a, b);
+}
+f64 product_directed(f64 a, f64 b, Round round) {
+  return host::rounded(cpu_mode(round), std::multiplies<>(), a, b);
+}
+f32 quotient_directed(f32 a, f32 b, Round round) {
+  return host::rounded(cpu_mode(round), std::divides<>(), a, b);
+}
+f64 quotient_directed(f64 a, f64 b, Round round) {
+  return host::rounded(cpu_mode(round), std::divides<>(), a, b);
+}
+f32 root_directed(f32 value, Round round) {
+  return host::rounded(
+      cpu_mode(round), [](f32 x) { return std::sqrt(x); }, value);
+}
+f64 root_directed(f64 value, Round round) {
+  return host::rounded(
+      cpu_mode(round), [](f64 x) { return std::sqrt(x); }, value);
+}
+f64 fma_directed(f64 a, f64 b, f64 c, Round round) {
+  return host::rounded(
+      cpu_mode(round), [](f64 x, f64 y, f64 z) { return std::fma(x, y, z); }, a, b, c);
 }
 // Below the middle between 2^-126 and the number of 24 bits before it; the middle itself is rounded
 // to 2^-126, which is even. A sum rounded to odd is on the side of it that the exact one is on.

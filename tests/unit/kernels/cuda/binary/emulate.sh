@@ -214,6 +214,14 @@ grep -qE 'read at \S*texture\.cu:28;' out.txt || { cat out.txt; exit 1; }
 compile texture_type texture.cu "${ptx[@]}" -DWRONG_TYPE
 expect 1 'a fetch of floats from a texture of integers' -- ./texture_type
 
+compile heap heap.cu "${ptx[@]}"
+expect 0 'right, cudaSuccess' -- ./heap
+expect 0 'right, cudaSuccess' --checked -- ./heap
+compile heap_beyond heap.cu "${ptx[@]}" -DBEYOND
+expect 1 '[out-of-bounds] kernel allocate' --checked -- ./heap_beyond
+compile heap_freed heap.cu "${ptx[@]}" -DFREED
+expect 1 '[freed] kernel allocate' --checked -- ./heap_freed
+
 compile machine_code histogram.cu -cudart shared -gencode 'arch=compute_80,code=sm_80'
 expect 1 'the program holds no PTX' -- ./machine_code
 compile fast histogram.cu -cudart shared "${ptx[@]}" -Xfatbin -compress-mode=speed
