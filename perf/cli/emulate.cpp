@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <vector>
 
@@ -143,10 +144,19 @@ int emulate(const Options& options, World& world) {
   lead_triton(common / "ptxas", folder);
   put("NUMBA_CUDA_DRIVER", folder / "libcuda.so.1");
   std::vector<std::string> words;
+  std::optional<TemporaryFolder> cache;
   if (const candidate::Sandbox sandbox = candidate::sandbox(); sandbox.on) {
     world.err << sandbox.words << "\n";
     // PTX becomes code of this machine by g++, in the temporary folder.
     words = {"--write", fs::current_path().string(), "--write", fs::temp_directory_path().string()};
+    // A program in the sandbox must not leave code that runs outside of it, so compiled kernels are
+    // not kept where others find them, unless the caller names the folder.
+    if (const char* const named = std::getenv("KERNELGRADE_JIT_CACHE"); named && *named) {
+      fs::create_directories(named);
+      words.insert(words.end(), {"--write", fs::absolute(named)});
+    } else {
+      put("KERNELGRADE_JIT_CACHE", cache.emplace().path());
+    }
     if (!options.emulated.counts.empty())
       words.insert(words.end(), {"--write", fs::absolute(options.emulated.counts).parent_path()});
   }

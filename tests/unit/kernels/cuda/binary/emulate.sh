@@ -71,6 +71,10 @@ if [[ $what == static ]]; then # nvcc's default
   expect 0 'right, 7 blocks, cudaSuccess' -- ./right
   expect 0 'right, 14 blocks, cudaSuccess' -- ./right graph
   expect 0 'passed: no races' --checked -- ./right
+  # In CI, where the sandbox is on, and nothing names a cache of compiled kernels.
+  code=0
+  CI=true env -u KERNELGRADE_JIT_CACHE "$kernelgrade" emulate -- ./right >out.txt 2>&1 || code=$?
+  { ((code == 0)) && grep -q 'sandbox: on' out.txt && grep -qF 'right, 7 blocks, cudaSuccess' out.txt; } || { cat out.txt; exit 1; }
   compile per_thread histogram.cu -default-stream per-thread
   expect 0 'right, 7 blocks, cudaSuccess' -- ./per_thread
   expect 0 'right, 14 blocks, cudaSuccess' --checked -- ./per_thread graph
