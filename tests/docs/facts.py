@@ -78,6 +78,15 @@ class Facts:
         with open(self.source / "docs/results/public_checks.csv", encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
 
+    @cache
+    def public_emulated(self) -> list[str]:
+        """What `emulate` said, without checkers and, behind a semicolon where it differs, with them, of those that nvcc built."""
+        with open(self.source / "docs/results/public_emulated.csv", encoding="utf-8", newline="") as file:
+            return [program["verdict"] for program in csv.DictReader(file) if program["verdict"] != "nvcc refuses it"]
+
+    def emulated(self, verdict: str) -> int:
+        return sum(1 for said in self.public_emulated() if said == verdict)
+
     def checked(self, *verdicts: str) -> int:
         return sum(1 for program in self.public_checks() if program["verdict"] in verdicts)
 
@@ -113,6 +122,12 @@ class Facts:
             "public_checks_did_not_end": lambda: self.checked("did not end"),
             "public_checks_compile_seconds": lambda: self.median_seconds("compile_s"),
             "public_checks_run_seconds": lambda: self.median_seconds("run_s"),
+            "public_emulated": lambda: len(self.public_emulated()),
+            "public_emulated_passed": lambda: sum(1 for said in self.public_emulated() if said.startswith("passed")),
+            "public_emulated_clean": lambda: self.emulated("passed"),
+            "public_emulated_finding": lambda: sum(1 for said in self.public_emulated() if said.endswith("finding")),
+            "public_emulated_slow": lambda: self.emulated("passed; did not end"),
+            "public_emulated_did_not_end": lambda: self.emulated("did not end"),
             "gate_unchanged_checks": calibrated("aa", "rows_checked"),
             "gate_false_alarms": calibrated("aa", "flagged"),
             "gate_slowed_5_checks": calibrated("inject_5", "rows_checked"),
