@@ -122,6 +122,9 @@ void add_arrivals(Table& table) {
   };
   const std::string arrive = "mbarrier.arrive.release.cluster.shared::cluster.b64";
   add_store(arrive, word + arrive + " _, [%r6];");
+  // Without a scope it orders the threads of its own block alone.
+  const std::string arrive_in_block = "mbarrier.arrive.shared::cluster.b64";
+  add_store(arrive_in_block, word + "fence.acq_rel.cluster; " + arrive_in_block + " _, [%r6];");
   add_store("mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64",
             word + arrive + " _, [%r6];");
   const std::string expecting = "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64";

@@ -32,6 +32,10 @@ const std::map<std::string, std::string>& exempt() {
       {"cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group", kBulkCopies},
       {"cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
        kBulkCopies},
+      {"cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast:"
+       ":"
+       "cluster",
+       kBulkCopies},
       {"cp.async.bulk.wait_group", kBulkCopies},
       {"cp.async.bulk.wait_group.read", kBulkCopies},
       {"cvta.param.u64", kBulkCopies}, // of a tensor map
