@@ -32,9 +32,8 @@ const std::map<std::string, std::string>& exempt() {
       {"cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group", kBulkCopies},
       {"cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
        kBulkCopies},
-      {"cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast:"
-       ":"
-       "cluster",
+      {"cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+       ".multicast::cluster",
        kBulkCopies},
       {"cp.async.bulk.wait_group", kBulkCopies},
       {"cp.async.bulk.wait_group.read", kBulkCopies},
