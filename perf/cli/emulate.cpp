@@ -138,9 +138,11 @@ int emulate(const Options& options, World& world) {
                                 (others && *others ? std::string(":") + others : "");
   put("LD_LIBRARY_PATH", libraries);
   if (options.emulated.uninitialised_loads) put("KERNELGRADE_UNINITIALISED_LOADS", "1");
+  const fs::path redirects = common / "libkernelgrade_static_cudart.so";
+  need(world, redirects, "emulate", "build the target emulate");
   const char* const preloaded = std::getenv("LD_PRELOAD");
-  put("LD_PRELOAD", (common / "libkernelgrade_static_cudart.so").string() +
-                        (preloaded && *preloaded ? std::string(":") + preloaded : ""));
+  put("LD_PRELOAD",
+      redirects.string() + (preloaded && *preloaded ? std::string(":") + preloaded : ""));
   lead_triton(common / "ptxas", folder);
   put("NUMBA_CUDA_DRIVER", folder / "libcuda.so.1");
   std::vector<std::string> words;

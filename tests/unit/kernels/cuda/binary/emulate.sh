@@ -218,6 +218,12 @@ grep -qE 'read at \S*texture\.cu:28;' out.txt || { cat out.txt; exit 1; }
 compile texture_type texture.cu "${ptx[@]}" -DWRONG_TYPE
 expect 1 'a fetch of floats from a texture of integers' -- ./texture_type
 
+compile pools pools.cu "${ptx[@]}"
+expect 0 'right' -- ./pools
+expect 0 'right' --checked -- ./pools
+compile pools_beyond pools.cu "${ptx[@]}" -DBEYOND
+expect 1 '[out-of-bounds] kernel fill' --checked -- ./pools_beyond
+
 compile heap heap.cu "${ptx[@]}"
 expect 0 'right, cudaSuccess' -- ./heap
 expect 0 'right, cudaSuccess' --checked -- ./heap
