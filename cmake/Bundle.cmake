@@ -6,8 +6,9 @@
 # the programs and what compile-cuda links look for them.
 option(KERNELGRADE_BUNDLE "Install the libraries of packages, too, for machines without them" OFF)
 if(KERNELGRADE_BUNDLE)
-  # Messages name sources from the tree's folder: a compiler cache may have compiled them in another checkout.
-  add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+  # Messages name sources as kernelgrade/<path>: a compiler cache may have compiled them in another checkout. cuda/source/errors.cpp drops
+  # what it finds before /kernels/, so that a program's own kernels/ stays.
+  add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=kernelgrade/)
 endif()
 
 # kernelgrade_bundle(PROGRAMS <program>... LIBRARIES <library>...): the libraries that they need, but those of g++ and glibc and the
