@@ -133,8 +133,8 @@ gpu_architectures() {
   nvidia-smi --query-gpu=compute_cap --format=csv,noheader | tr -d '. ' | sort -u | sed 's/^90$/90a/; s/$/-real/' | paste -sd';'
 }
 
-# build_command BACKEND [TARGET]: installs what is missing, builds `kernelgrade` (the target commands: with all that it can do) in
-# build/BACKEND, and makes the folder report/.
+# build_command BACKEND [TARGET...]: installs what is missing, builds `kernelgrade` and the targets (commands: all that it can do; fatbins: of
+# every GPU architecture whose resources are judged) in build/BACKEND, and makes the folder report/.
 build_command() {
   # shellcheck disable=SC2046 # one word per package
   install $(packages build) </dev/null
@@ -142,9 +142,9 @@ build_command() {
   if [[ $1 == cuda ]]; then
     cmake --preset cuda -DCMAKE_CUDA_ARCHITECTURES="$(gpu_architectures)"
   else
-    cmake --preset "$1"
+    cmake --preset "$1" '-DKERNELGRADE_RESOURCE_ARCHS=sm_80;sm_90a'
   fi
-  cmake --build --preset "$1" --target "${2:-kernelgrade}"
+  cmake --build --preset "$1" --target kernelgrade "${@:2}"
   mkdir -p report
 }
 

@@ -139,6 +139,23 @@ code=0
 ROWS='' bash .ci/bless >"$work/bless.log" 2>&1 || code=$?
 check 'bless without a change fails' test $code = 1
 
+# refresh: no reason is given, so that `bless` refuses any figure that differs; and whether there is something to propose.
+git checkout --quiet -- baselines
+cp build/host/perf/kernelgrade build/host/perf/kernelgrade-cost
+bash .ci/refresh >"$work/refresh.log"
+check 'refresh blesses resources and costs without a reason' \
+  test "$(grep '^called: ' "$work/refresh.log" | tr '\n' ';')" = 'called: resources --bless;called: bless --cost;'
+check 'refresh says that nothing was stale' test "$(tail -1 "$work/refresh.log")$(cat report/baselines.patch)" = changed=false
+echo 'echo >>baselines/simt/sources/counted.csv' >>build/host/perf/kernelgrade-cost
+sed -i '/^exit/d' build/host/perf/kernelgrade-cost
+GITHUB_OUTPUT=$work/outputs bash .ci/refresh >"$work/refresh.log"
+check 'refresh says that something was' test "$(cat "$work/outputs")" = changed=true
+check 'refresh leaves a patch of the baselines' grep -q '^+++ b/baselines/simt/sources/counted.csv' report/baselines.patch
+git checkout --quiet -- baselines
+code=0
+FAKE_EXIT=1 bash .ci/refresh >"$work/refresh.log" || code=$?
+check 'refresh fails where a figure differs' test $code = 1
+
 # propose: a branch, a commit, a pull request.
 printf 'why it is so\n' >report/summary.md
 sed -i '2s/[0-9.]\+/1.5/' baselines/host/softmax.csv

@@ -9,6 +9,7 @@
 #include "runtime/error.h"
 #include "runtime/hash.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <set>
 #include <string_view>
@@ -35,6 +36,16 @@ constexpr const char* kOfTheCommand[] = {"perf/cli/cost.cpp",
 constexpr const char* kVariables[] = {"KERNELGRADE_VIRTUAL_DEVICE=", "KERNELGRADE_THREAD_ORDER=",
                                       "KERNELGRADE_SEED=", "KERNELGRADE_PTX", "KERNELGRADE_JIT_"};
 
+// What a run that counts enters only where its sources include it: the race checker, and CUDA.
+constexpr const char* kOnlyIncluded[] = {"kernels/runtime/cuda", "kernels/runtime/host/check"};
+// What runs PTX: KERNELGRADE_PTX alone makes a run enter it.
+constexpr const char* kPtx = "kernels/runtime/ptx";
+
+bool below(const path& file, const path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first ==
+         folder.end();
+}
+
 std::set<std::string> variables() {
   std::set<std::string> found;
   for (char** each = environ; *each; ++each)
@@ -60,12 +71,16 @@ Texts deciding_files(const path& source, const std::string& op) {
   std::vector<std::string> roots = {fmt::format("kernels/ops/{0}/{0}.h", op),
                                     fmt::format("tests/ops/{0}/{0}_card.cu", op)};
   roots.insert(roots.end(), std::begin(kFigures), std::end(kFigures));
-  Texts files = reached(source, roots);
-  for (const char* name : kOfTheCommand) files[name] = text_of(source / name);
   for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(source / "kernels" / "runtime"))
-    if (entry.is_regular_file())
-      files[entry.path().lexically_relative(source).string()] = text_of(entry.path());
+       std::filesystem::recursive_directory_iterator(source / "kernels" / "runtime")) {
+    const path name = entry.path().lexically_relative(source);
+    const auto holds = [&](const char* folder) { return below(name, folder); };
+    if (entry.is_regular_file() && std::ranges::none_of(kOnlyIncluded, holds))
+      roots.push_back(name.string());
+  }
+  Texts files = reached(source, roots);
+  std::erase_if(files, [](const auto& file) { return below(file.first, kPtx); });
+  for (const char* name : kOfTheCommand) files[name] = text_of(source / name);
   return files;
 }
 

@@ -24,7 +24,8 @@ struct CountedBy {
 };
 
 // The files below `source` that decide what the op costs: kernels and card with all that they
-// include, the executor with its counters, and what makes figures of the counts. Not what judges
+// include, the emulator with its counters, and what makes figures of the counts. Not the executor
+// of PTX and what only the race checker includes, which no counting run enters, and not what judges
 // the figures: blessed ones are judged as counted ones are. Throws Error as reached() does.
 Texts deciding_files(const std::filesystem::path& source, const std::string& op);
 
