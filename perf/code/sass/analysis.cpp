@@ -99,6 +99,19 @@ std::vector<Call> calls_of(const Function& function, const Flow& flow, const Reg
   return calls;
 }
 
+// The lines of MEMBAR.SC.GPU and its like, which wait until all that the thread wrote is seen by
+// every multiprocessor.
+std::map<std::string, int> fences_of(const Function& function, const Flow& flow,
+                                     const Region& region) {
+  std::map<std::string, int> fences;
+  for (const std::size_t block : region.blocks)
+    for (std::size_t at = flow.blocks[block].begin; at < flow.blocks[block].end; ++at) {
+      const Instruction& one = function.code[at];
+      if (one.opcode == "MEMBAR" && (one.has("GPU") || one.has("SYS"))) ++fences[one.line];
+    }
+  return fences;
+}
+
 // How often a loop's pass runs is not known; compilers take it for eight times what is around it.
 constexpr double kPasses = 8;
 
@@ -158,6 +171,7 @@ Part part_of(const Function& function, const Flow& flow, const Region& region, c
   part.overlap = overlap_of(function.code, path, region.depth > 0);
   part.flight = flight_of(function.code, path, region.depth > 0);
   part.calls = calls_of(function, flow, region, {path.begin(), path.end()});
+  part.fences = fences_of(function, flow, region);
   part.weight = weight_of(function, flow, region, path);
   return part;
 }

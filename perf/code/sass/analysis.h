@@ -54,6 +54,7 @@ struct Part {
   Flight flight;
   std::vector<Call> calls;
   std::map<std::string, int> lines, conversion_lines, division_lines; // instructions
+  std::map<std::string, int> fences; // of the GPU's or the system's memory, beside its path, too
   // Bytes of its own, without nested loops', weighed by depth: what the main loop is chosen by.
   double weight = 0;
 

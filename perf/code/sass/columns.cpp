@@ -90,6 +90,11 @@ void fill_columns(judge::ExactMeasured& row, const Kernel& kernel) {
   set(row, "calls", calls.count, calls.hint("library functions"));
   set(row, "divisions", divisions.count, divisions.hint("IEEE divisions and roots"));
   set(row, "loop_calls", in_loops.count, in_loops.hint("in loops"));
+  if (row.fault.empty() && part.depth > 0 && !part.fences.empty())
+    row.fault =
+        fmt::format("its main loop waits for the whole GPU's memory in each pass (MEMBAR at "
+                    "{}); publish with a release store, or outside of the loop",
+                    lines_of(part.fences));
   if (!row.fault.empty() || analysis.unknown.empty()) return;
   const auto& [opcode, count] = *analysis.unknown.begin();
   row.fault =

@@ -77,6 +77,19 @@ TEST(Columns, CallsAndDivisionsAreCountedWhereTheyStand) {
   EXPECT_EQ(value(of_kernel("together"), "divisions"), 0);
 }
 
+TEST(Columns, AFenceOfTheGpuInTheMainLoopIsTheRowsFault) {
+  const auto fault = [](const std::string& fence, bool in_loop) {
+    std::vector<std::string> lines = {".L_x_0:", "LDG.E R4, desc[UR4][R2.64]",
+                                      "STG.E desc[UR4][R6.64], R4", "@P0 BRA `(.L_x_0)", "EXIT"};
+    lines.insert(lines.begin() + (in_loop ? 2 : 4), fence);
+    return of_lines(lines).fault;
+  };
+  EXPECT_THAT(fault("MEMBAR.SC.GPU", true), HasSubstr("waits for the whole GPU's memory"));
+  EXPECT_THAT(fault("MEMBAR.ALL.SYS", true), HasSubstr("waits for the whole GPU's memory"));
+  EXPECT_EQ(fault("MEMBAR.ALL.CTA", true), "");
+  EXPECT_EQ(fault("MEMBAR.SC.GPU", false), "");
+}
+
 TEST(Columns, AnUnknownOpcodeIsTheRowsFault) {
   EXPECT_THAT(of_lines({"NEWOP R1, R2", "EXIT"}).fault, HasSubstr("NEWOP 1 times"));
   EXPECT_EQ(of_kernel("together").fault, "");
