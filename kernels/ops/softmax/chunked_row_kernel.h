@@ -7,8 +7,8 @@
 // normalizer calculation for softmax", 2018.
 //
 // About 15 instructions per 16-bit element; an H200 issues 32 in the time a copy takes per element.
-// Expected there, of copy bandwidth: 90 % with one block per row, 87 % with clusters of two, whose
-// blocks wait for each other, and 82 % with larger ones, which leave multiprocessors idle.
+// Expected there, of copy bandwidth: 90 % with one block per row, and 87 to 89 % with clusters,
+// whose blocks wait for each other's sums; clusters of four and more leave multiprocessors idle.
 //
 // Why not reread the row as block_kernels.h does: no load is in flight during a block's reductions,
 // and the rows of all blocks soon exceed L2. Why not keep the row in registers: 128 KiB in 16 bits
@@ -16,9 +16,9 @@
 #pragma once
 
 #include "instructions/cluster.h"
-#include "instructions/cluster_store.h"
 #include "ops/softmax/row_access.h"
 #include "primitives/chunk_pipeline.h"
+#include "primitives/cluster_exchange.h"
 #include "primitives/unpack_pairs.h"
 #include "primitives/warp.h"
 
@@ -66,44 +66,50 @@ struct RunningSum {
 };
 
 // Split-phase reduction over a block, or over the `blocks` of a cluster, in kChunkScratch bytes.
-// publish() sends the warp's partial sum to every block and returns; collect() waits and combines.
-// Two buffers alternate, so a fast warp cannot overwrite a value still being read.
+// publish() sends the warp's partial sum and returns; collect() waits and combines.
 template <bool kCluster, int kThreads>
 class RowSums {
-  static constexpr unsigned kWarps = kThreads / kLanes; // of a block
-
  public:
-  __device__ __forceinline__ RowSums(float* scratch, unsigned rank, unsigned blocks)
-      : scratch_(scratch), rank_(rank), blocks_(blocks) {}
+  __device__ __forceinline__ RowSums(float* scratch, unsigned blocks)
+      : exchange_(scratch, blocks) {}
 
   __device__ __forceinline__ void publish(RunningSum of_thread) {
     of_thread.reduce();
-    float* const own = scratch_ + buffer_ + rank_ * kWarps + threadIdx.x / kLanes;
-    const unsigned lane = threadIdx.x % kLanes;
-    if constexpr (kCluster) {
-      if (lane < blocks_) {
-        ptx::store_to_block(own, lane, of_thread.reference);
-        ptx::store_to_block(own + kChunkWarps, lane, of_thread.sum);
-      }
-      ptx::cluster_arrive();
-    } else if (lane == 0) {
-      own[0] = of_thread.reference;
-      own[kChunkWarps] = of_thread.sum;
-    }
+    exchange_.send(make_float2(of_thread.reference, of_thread.sum));
+  }
+
+  __device__ __forceinline__ RunningSum collect() {
+    RunningSum result;
+    exchange_.receive([&](float2 of_warp) { result.add({of_warp.x, of_warp.y}); });
+    result.reduce();
+    return result;
+  }
+
+ private:
+  static_assert(ClusterExchange::bytes(kChunkBlocks, kThreads) <= kChunkScratch);
+  ClusterExchange exchange_;
+};
+
+// Two buffers alternate, so a fast warp cannot overwrite a value still being read.
+template <int kThreads>
+class RowSums<false, kThreads> {
+ public:
+  __device__ __forceinline__ RowSums(float* scratch, unsigned) : scratch_(scratch) {}
+
+  __device__ __forceinline__ void publish(RunningSum of_thread) {
+    of_thread.reduce();
+    float* const own = scratch_ + buffer_ + threadIdx.x / kLanes;
+    if (threadIdx.x % kLanes != 0) return;
+    own[0] = of_thread.reference;
+    own[kChunkWarps] = of_thread.sum;
   }
 
   __device__ __forceinline__ RunningSum collect() {
     const float* const references = scratch_ + buffer_;
     const unsigned lane = threadIdx.x % kLanes;
     RunningSum result;
-    if constexpr (kCluster) {
-      ptx::cluster_wait();
-      for (unsigned warp = lane; warp < blocks_ * kWarps; warp += kLanes)
-        result.add({references[warp], references[kChunkWarps + warp]});
-    } else {
-      __syncthreads();
-      if (lane < kWarps) result = {references[lane], references[kChunkWarps + lane]};
-    }
+    __syncthreads();
+    if (lane < kThreads / kLanes) result = {references[lane], references[kChunkWarps + lane]};
     result.reduce();
     buffer_ = 2 * kChunkWarps - buffer_;
     return result;
@@ -111,7 +117,6 @@ class RowSums {
 
  private:
   float* scratch_;
-  unsigned rank_, blocks_;
   int buffer_ = 0;
 };
 
@@ -131,7 +136,7 @@ __global__ void __launch_bounds__(kThreads)
   Pipeline pipeline(reinterpret_cast<T*>(scratch + kChunkScratch / sizeof(float)),
                     x + first * x_stride + begin, stride * x_stride, left,
                     static_cast<int>(rest < part ? rest : part), chunks, from_float<T>(kPadding));
-  RowSums<kCluster, kThreads> sums(scratch, rank, blocks);
+  RowSums<kCluster, kThreads> sums(scratch, blocks);
 
   RunningSum next;
   KG_ROLLED
@@ -140,7 +145,6 @@ __global__ void __launch_bounds__(kThreads)
     pipeline.read(held, at);
     next.add(held);
   }
-  if constexpr (kCluster) ptx::cluster_sync(); // the other blocks' shared memory exists now
   sums.publish(next);
   T* to = y + first * y_stride + begin;
   KG_ROLLED
