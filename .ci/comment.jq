@@ -1,8 +1,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# A report.json as a part of a comment (.ci/comment). The report comes from the code of a pull request, and the comment is the bot's
-# word: only numbers, and words that are known or made of harmless characters, pass; no reason, no message, no text of the machine.
+# Formats a report.json as a part of a comment (.ci/comment). A pull request's code produces the report, but the bot posts the comment. So
+# only numbers, known words, and words of harmless characters pass; no reasons, messages, or other text from the machine.
 
 def known($words): if IN($words[]) then . else error("an unknown word") end;
 def verdict: known(["pass", "improved", "regressed", "inconclusive", "invalid", "unblessed", "env", "skipped", "unchanged"]);

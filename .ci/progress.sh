@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Sourced by grade: a step's output goes to a log, and the console says how far it is. Needs steps.sh.
+# Sourced by grade: writes a step's output to a log and shows its progress on the console. Needs steps.sh.
 
-# progress_of LOG: "<done> <total> <what runs now>", read off what ninja or CTest have printed so far; nothing where they have not begun.
+# progress_of LOG: "<done> <total> <current item>", parsed from ninja's or CTest's output; nothing before they have started.
 progress_of() {
   tail -c 20000 "$1" | tr '\r' '\n' | awk '
     match($0, /^\[[0-9]+\/[0-9]+\] /) {
@@ -24,12 +24,12 @@ progress_line() {
     printf '%s: %s' "$name" "$(duration "$seconds")"
     return
   fi
-  # Before a twentieth is done, an estimate would be a guess.
+  # Before 5 % is done, an estimate would be a guess.
   ((done_now * 20 < total)) || left=", about $(duration $((seconds * (total - done_now) / done_now))) left"
   printf '%s: %d of %d, %s%s; now %s' "$name" "$done_now" "$total" "$(duration "$seconds")" "$left" "$now"
 }
 
-# watch NAME LOG PID: shows how far it is until the process ends: one line on a terminal, elsewhere one a minute.
+# watch NAME LOG PID: shows progress until the process ends: one line on a terminal, otherwise one line a minute.
 watch() {
   local begin=$SECONDS shown=$SECONDS line
   while kill -0 "$3" 2>/dev/null; do
@@ -45,13 +45,13 @@ watch() {
   [[ ! -t 1 ]] || printf '\r\033[K'
 }
 
-# quiet_step NAME LOG COMMAND...: the step's output goes to the log. Where it fails, so do the last lines to the console.
+# quiet_step NAME LOG COMMAND...: sends the step's output to the log; on failure, also prints the last lines to the console.
 quiet_step() {
   local name=$1 log=$2 begin=$SECONDS result=ok
   shift 2
   mkdir -p "$(dirname "$log")"
   : >"$log"
-  # A function that a caller tested by || would run without `set -e`.
+  # A function tested with || would run without `set -e`.
   set +e
   (
     set -e
@@ -68,7 +68,7 @@ quiet_step() {
   printf '%-14s %-12s %s\n' "$name" "$result" "$(duration $((SECONDS - begin)))"
 }
 
-# The steps that run in the background end with the script.
+# Background steps end with the script.
 running_step=''
 end_running_step() {
   [[ -z $running_step ]] || { pkill -P "$running_step"; kill "$running_step"; } 2>/dev/null || true

@@ -23,7 +23,7 @@ import time
 
 SLICES = 24
 TIERS = {'mutants', 'nightly'}
-# Seconds on two fast cores, by the first word of a test's name; what the file does not name takes about ten.
+# Seconds on two fast cores, by the first word of a test's name; families missing from the file take about ten.
 DURATIONS = 'tests/ci/durations.csv'
 UNKNOWN_SECONDS = 10.0
 
@@ -51,7 +51,7 @@ def record_durations(build):
     families = {name.split('.')[0] for unit in all_units(build).values() for name in unit.names}
     with open(f'{build}/Testing/Temporary/CTestCostData.txt', encoding='utf-8') as file:
         for line in file:
-            words = line.split() # a test's name, its runs, their mean in seconds (random with --schedule-random); then what failed last
+            words = line.split() # test name, runs, mean seconds (random with --schedule-random); then the last failures
             if len(words) == 3 and words[1] != '0' and float(words[2]) < 7200 and words[0].split('.')[0] in families:
                 measured[words[0].split('.')[0]].append(float(words[2]))
     durations = recorded_durations() | {family: max(1.0, sum(each) / len(each)) for family, each in measured.items()}
@@ -142,7 +142,7 @@ def run_batch(build, units, log, seconds):
                 ended[found.group(1)] = found.group(2).startswith(('   Passed', '***Skipped'))
         clock.cancel()
     left = [name for unit in units for name in unit.names if name not in ended]
-    # Killed by the clock it has failed where a test has; else it must have said so itself, and of every test.
+    # If the time limit killed CTest, the slice failed if a test did; otherwise CTest must report failure or the outcome of every test.
     stopped = ctest.returncode == -signal.SIGKILL
     return not all(ended.values()) or (not stopped and (ctest.returncode != 0 or bool(left))), left
 
@@ -183,7 +183,7 @@ def main():
     with open(options.log, 'w', encoding='utf-8') as log:
         while waiting:
             spent = time.monotonic() - begin
-            # Estimates are of another machine; a quarter of a minute of them has to be seen first.
+            # The estimates are from another machine, so a sample of at least 15 seconds is needed first.
             slowness = spent / estimated if estimated > 15 else 3.0
             allowed = (options.seconds - spent) / slowness * cores
             batch, expected = [], 0.0

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Sourced by grade and the scripts in .ci/: named steps with their times, packages, and what CTest printed.
+# Sourced by grade and the scripts in .ci/: named and timed steps, packages, and parsing of CTest's output.
 
 step_names=() step_seconds=() step_results=()
 
-# step NAME COMMAND...: runs the command, a function with `set -e` included, and says how long it took. Its exit code is left in
-# step_code: a caller that tested it by || would switch off `set -e` within the command.
+# step NAME COMMAND...: runs the command, possibly a function under `set -e`, and prints its duration. The exit code is returned in
+# step_code, because testing a command with || would switch off `set -e` inside it.
 step() {
   local name=$1 begin=$SECONDS
   shift
@@ -42,14 +42,14 @@ print_steps() {
   printf '%-44s %12s\n' total "$(duration $SECONDS)"
 }
 
-# packages GROUP...: those of cmake/packages.txt.
+# packages GROUP...: the packages of these groups in cmake/packages.txt.
 packages() {
   local group
   for group in "$@"; do awk -v group="$group" '$1 == group { print $2 }' cmake/packages.txt; done
 }
 
-# install PACKAGE...: what is missing of them, by apt. Where apt may not be used, prints the command and exits with 2. Machines
-# without apt are left to CMake, whose finders name what they lack.
+# install PACKAGE...: installs missing packages with apt. Without permission, prints the command and exits with 2. On machines without apt,
+# CMake's finders name what is missing.
 install() {
   local missing=() package prefix=()
   command -v apt-get >/dev/null || return 0
@@ -61,7 +61,7 @@ install() {
     return 0
   fi
   if ((EUID != 0)); then
-    # Without a terminal sudo could not ask for a password.
+    # sudo can only ask for a password on a terminal.
     if command -v sudo >/dev/null && { sudo -n true 2>/dev/null || [[ -t 0 ]]; }; then
       prefix=(sudo)
     else
@@ -75,20 +75,20 @@ install() {
   "${prefix[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 }
 
-# Puts a toolkit at its usual place on PATH.
+# Adds a toolkit in its usual folder to PATH.
 find_nvcc() {
   command -v nvcc >/dev/null || [[ ! -x /usr/local/cuda/bin/nvcc ]] || PATH=$PATH:/usr/local/cuda/bin
   command -v nvcc >/dev/null
 }
 
-# NVIDIA's package from PyPI, in an environment of its own, where the toolkit has no nvdisasm.
+# NVIDIA's package from PyPI in its own virtual environment, if the toolkit lacks nvdisasm.
 nvdisasm_environment=build/nvdisasm
 nvdisasm_of_pypi() {
   find "$nvdisasm_environment" -name nvdisasm -type f -perm -u+x 2>/dev/null | head -n 1
 }
 
-# install_nvdisasm: where there is nvcc, whose cubins it reads. Says why where there is none in the end; then the columns of machine
-# code are skipped.
+# install_nvdisasm: if nvcc is available, whose cubins nvdisasm reads. Prints a reason if it fails; the machine-code columns are then
+# skipped.
 install_nvdisasm() {
   if ! find_nvcc; then
     echo 'left out: nvcc not found'
@@ -102,15 +102,15 @@ install_nvdisasm() {
   fi
 }
 
-# Lets kernelgrade know of what install_nvdisasm installed.
+# Points kernelgrade to the nvdisasm that install_nvdisasm installed.
 use_nvdisasm() {
   local found
-  found=$(nvdisasm_of_pypi) || true # none, where PATH has one
+  found=$(nvdisasm_of_pypi) || true # none if PATH has one
   [[ -z $found ]] || export KERNELGRADE_NVDISASM=$PWD/$found
 }
 
-# install_cudnn_frontend: cudnn-frontend's headers where FindcuDNNFrontend.cmake looks for them, of the version that it takes. Says why
-# where there are none in the end; then the rows of cuDNN's attention, layernorm and rmsnorm are skipped.
+# install_cudnn_frontend: installs the accepted version of cudnn-frontend's headers where FindcuDNNFrontend.cmake looks. Prints a reason if
+# it fails; the rows of cuDNN's attention, layernorm and rmsnorm are then skipped.
 install_cudnn_frontend() {
   if cudnn_frontend_headers; then
     return 0
@@ -120,21 +120,21 @@ install_cudnn_frontend() {
     echo 'left out: PyPI gave no nvidia-cudnn-frontend 1.18'
   fi
 }
-# Their folder; fails where they are not installed.
+# The headers' folder; fails if they are not installed.
 cudnn_frontend_headers() { compgen -G 'build/cudnn-frontend/lib/python3*/site-packages/include'; }
 
 gpu_works() {
-  command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep '^GPU ' >/dev/null # of several, too: -q would end it by a signal
+  command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep '^GPU ' >/dev/null # -q would end it by a signal with several
 }
 
-# The architectures of this machine's GPUs as CMAKE_CUDA_ARCHITECTURES: 8.6 is 86-real; 9.0 is 90a-real, since the kernels use what
-# only the architecture itself has.
+# The architectures of this machine's GPUs as CMAKE_CUDA_ARCHITECTURES: 8.6 becomes 86-real; 9.0 becomes 90a-real, since the kernels use
+# architecture-specific features.
 gpu_architectures() {
   nvidia-smi --query-gpu=compute_cap --format=csv,noheader | tr -d '. ' | sort -u | sed 's/^90$/90a/; s/$/-real/' | paste -sd';'
 }
 
-# build_command BACKEND [TARGET...]: installs what is missing, builds `kernelgrade` and the targets (commands: all that it can do; fatbins: of
-# every GPU architecture whose resources are judged) in build/BACKEND, and makes the folder report/.
+# build_command BACKEND [TARGET...]: installs missing packages, builds `kernelgrade` and the targets in build/BACKEND (commands: all
+# commands; fatbins: every GPU architecture whose resources are judged), and creates the folder report/.
 build_command() {
   # shellcheck disable=SC2046 # one word per package
   install $(packages build) </dev/null
@@ -148,7 +148,7 @@ build_command() {
   mkdir -p report
 }
 
-# failed_tests LOG: names, from what CTest printed.
+# failed_tests LOG: the names of failed tests in CTest's output.
 failed_tests() {
   sed -nE '/^The following tests FAILED:/,$ s/^[[:space:]]*[0-9]+ - ([^ ]+) \(.*/\1/p' "$1"
 }

@@ -1,18 +1,18 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# KERNELGRADE_BUNDLE: an installation for machines that have g++ and none of our libraries, as the wheel is one (pyproject.toml). The shared
-# libraries that programs need, and libbacktrace, which comes with one compiler and not with the next, lie in <libdir>/kernelgrade, where
-# the programs and what compile-cuda links look for them.
+# KERNELGRADE_BUNDLE: an installation for machines with g++ but without the libraries we use; the wheel is one (pyproject.toml). Shared
+# libraries that the programs need are installed in <libdir>/kernelgrade, where the programs and the output of compile-cuda look for them.
+# So is libbacktrace, which only some compilers ship.
 option(KERNELGRADE_BUNDLE "Install the libraries of packages, too, for machines without them" OFF)
 if(KERNELGRADE_BUNDLE)
-  # Messages name sources as kernelgrade/<path>: a compiler cache may have compiled them in another checkout. cuda/source/errors.cpp drops
-  # what it finds before /kernels/, so that a program's own kernels/ stays.
+  # Messages name sources as kernelgrade/<path>, because a compiler cache may have compiled them in another checkout. cuda/source/errors.cpp
+  # removes the prefix before /kernels/, so a user program's own kernels/ folder stays in its messages.
   add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=kernelgrade/)
 endif()
 
-# kernelgrade_bundle(PROGRAMS <program>... LIBRARIES <library>...): the libraries that they need, but those of g++ and glibc and the
-# emulator's own. Where <library> looks for them, it says itself.
+# kernelgrade_bundle(PROGRAMS <program>... LIBRARIES <library>...): installs the shared libraries that they need, except those of g++, glibc
+# and the emulator. The RPATH of each <library> is set by the library itself.
 function(kernelgrade_bundle)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "PROGRAMS;LIBRARIES")
   find_program(KERNELGRADE_PATCHELF patchelf REQUIRED)

@@ -1,16 +1,16 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Anyone's kernels for our operations (docs/how-to/judge_a_kernel.md). Used by the tree and, installed, by the projects of others.
+# User kernels for our operations (docs/how-to/judge_a_kernel.md). Used by this tree and, once installed, by other projects.
 
 # kernelgrade_add_candidate(<op> <file> [NAME <name>] [DTYPES <dtype>...] [WITHOUT <test>...] [LABELS <label>...] [TIMEOUT <seconds>])
 #
-# A CUDA source that defines C functions of the operation (`kernelgrade try <op> --signature` prints them), and CTest tests that hold it to
-# the operation's contract:
+# Adds a CUDA source that defines the operation's C functions (`kernelgrade try <op> --signature` prints them), and CTest tests that run the
+# operation's contract on it:
 #   <name>.<dtype>            as compiled
-#   <name>.checked.<dtype>    instrumented (g++): races, memory errors and the like fail it
-# <name>: by default the file's without its ending. DTYPES: by default f32. WITHOUT names tests of the contract that the candidate does not
-# claim to pass, as InPlace: they are not run.
+#   <name>.checked.<dtype>    instrumented (g++): fails on races, memory errors and other findings
+# <name> defaults to the file's name without its extension, DTYPES to f32. WITHOUT names contract tests to skip, such as InPlace, because
+# the candidate does not claim to pass them.
 function(kernelgrade_add_candidate op file)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "NAME;TIMEOUT" "DTYPES;WITHOUT;LABELS")
   if(arg_UNPARSED_ARGUMENTS)
@@ -45,7 +45,7 @@ function(kernelgrade_add_candidate op file)
     set(program kernelgrade::try)
     add_library(${library} MODULE)
     set_target_properties(${library} PROPERTIES PREFIX "")
-    # The headers alone: what they declare is the program's.
+    # Only the headers; the program provides the symbols that they declare.
     target_include_directories(${library} BEFORE PRIVATE $<TARGET_PROPERTY:kernelgrade::foreign,INTERFACE_INCLUDE_DIRECTORIES>
       $<TARGET_PROPERTY:kernelgrade::runtime,INTERFACE_INCLUDE_DIRECTORIES>)
     target_compile_definitions(${library} PRIVATE KG_BACKEND_CUDA=0)

@@ -1,13 +1,13 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# compile-cuda, which `kernelgrade check` and `try` compile by, and what the programs of `check` are linked with.
+# The script compile-cuda, with which `kernelgrade check` and `try` compile, and the libraries that the programs of `check` link.
 
-# kernelgrade_add_check(): the script for the build and for where it is installed (Install.cmake), and the targets
-#   check         kernelgrade-check, and all that a program needs under the checkers and without
-#   check_costs   what it needs to be counted as well
+# kernelgrade_add_check(): generates the script for the build tree and for the installation (Install.cmake), and adds the targets
+#   check         kernelgrade-check, and the libraries of its programs, with and without the checkers
+#   check_costs   the further libraries that count costs
 function(kernelgrade_add_check)
-  if(NOT TARGET kernelgrade_checkers) # on a GPU, or another compiler than g++
+  if(NOT TARGET kernelgrade_checkers) # on a GPU, or with a compiler other than g++
     return()
   endif()
   set(checkers kernelgrade_checkers kernelgrade_symbols)
@@ -27,14 +27,14 @@ function(kernelgrade_add_check)
   add_custom_target(check_costs DEPENDS check ${counts} ${counters})
 
   set(compiler ${CMAKE_CXX_COMPILER})
-  string(REGEX MATCH "^[0-9]+" compiler_least ${CMAKE_CXX_COMPILER_VERSION}) # what it makes asks for its own libstdc++
+  string(REGEX MATCH "^[0-9]+" compiler_least ${CMAKE_CXX_COMPILER_VERSION}) # compiled programs need at least this compiler's libstdc++
   list(JOIN KERNELGRADE_HOST_ARCH " " arch)
   list(JOIN KERNELGRADE_KERNEL_FLAGS " " flags_plain)
   list(JOIN KERNELGRADE_CHECKED_FLAGS " " flags_checked)
   list(JOIN KERNELGRADE_FATBIN_FLAGS " " flags_fatbin)
   list(JOIN KERNELGRADE_NVCC_FLAGS " " flags_nvcc)
   string(APPEND flags_plain " ${arch}")
-  # A hook that ends a kernel must be called, not jumped to: the address behind the call names the line.
+  # A hook that ends a kernel must be called, not jumped to: the return address identifies the source line.
   string(APPEND flags_checked " ${arch} -DKG_CHECKED=1 -fno-optimize-sibling-calls")
   set(nvcc "")
   if(KERNELGRADE_NVCC)
@@ -71,7 +71,7 @@ function(kernelgrade_add_check)
     "\"$here/${folder}/$<TARGET_FILE_NAME:\\1>\"")
 endfunction()
 
-# Of kernelgrade_add_check, with its variables. <pattern>: where a library lies, a word of the shell.
+# Part of kernelgrade_add_check, uses its variables. <pattern>: the path of a library, as a word of the shell.
 function(kernelgrade_compile_script script rewrite headers pattern)
   foreach(list IN ITEMS checkers counts counters libraries)
     list(TRANSFORM ${list} REPLACE "(.+)" "${pattern}")

@@ -1,9 +1,9 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# How sources are compiled. Used by the tree and, installed, by the projects of others (find_package(Kernelgrade)).
+# Compiler options of sources. Used by this tree and, once installed, by other projects (find_package(Kernelgrade)).
 
-# kernelgrade_device_sources(<target> <file>...): adds .cu files to a target, compiled by nvcc on cuda and as C++ on host.
+# kernelgrade_device_sources(<target> <file>...): adds .cu files to a target. nvcc compiles them on cuda; on host they compile as C++.
 function(kernelgrade_device_sources target)
   if(KERNELGRADE_BACKEND STREQUAL "host")
     kernelgrade_host_sources(${target} ${ARGN})
@@ -12,26 +12,26 @@ function(kernelgrade_device_sources target)
   endif()
 endfunction()
 
-# kernelgrade_host_sources(<target> <file>...): adds .cu files that hold no kernel, compiled as C++ on both: nvcc, which parses a file once
-# for the host and once for each architecture, takes several times as long.
+# kernelgrade_host_sources(<target> <file>...): adds .cu files without kernels, which compile as C++ on both backends. nvcc would take
+# several times as long, since it parses a file once for the host and once for each architecture.
 function(kernelgrade_host_sources target)
   target_sources(${target} PRIVATE ${ARGN})
-  # The compiler goes by the ending of a name; -x says what the file is. CUDA code reads floats as int4 and the like.
+  # The compiler decides by the file extension unless -x names the language. CUDA code reads floats as int4 and similar types.
   set(options -x c++ -fno-strict-aliasing)
   if(KERNELGRADE_BACKEND STREQUAL "cuda")
-    list(APPEND options -include runtime/cuda/device_names.h) # as nvcc includes its own names before a source
+    list(APPEND options -include runtime/cuda/device_names.h) # nvcc includes its own names in the same way
   endif()
   set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "${options}")
 endfunction()
 
-# A compiler newer than those of CI may warn of more, which must not keep a user from building. CI sets the variable CI.
+# A compiler newer than those in CI may emit new warnings, which must not break a user's build. CI sets the variable CI.
 set(error_on_warnings OFF)
 if(DEFINED ENV{CI})
   set(error_on_warnings ON)
 endif()
 option(KERNELGRADE_WERROR "Warnings are errors; by default where CI builds" ${error_on_warnings})
 
-# kernelgrade_warnings(<target>...): warns of all that KERNELGRADE_WERROR can make errors.
+# kernelgrade_warnings(<target>...): enables the warnings that KERNELGRADE_WERROR can turn into errors.
 function(kernelgrade_warnings)
   set(host_flags -Wall -Wextra -Wpedantic)
   set(cuda_flags -Xcompiler=-Wall,-Wextra)
@@ -43,7 +43,7 @@ function(kernelgrade_warnings)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     list(APPEND host_flags -Wno-restrict)
   endif()
-  # Loops are unrolled for GPUs; that clang++ could not unroll one for the CPU is no fault.
+  # Loops are unrolled for GPUs; clang++ may fail to unroll some of them for the CPU.
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     list(APPEND host_flags -Wno-pass-failed)
   endif()
@@ -55,24 +55,24 @@ function(kernelgrade_warnings)
   endforeach()
 endfunction()
 
-# kernelgrade_relative_file_names(<target>): source files are named from the project's root in messages, and so in the machine code,
-# which is then the same wherever the project lies. Ninja names sources from the build folder.
+# kernelgrade_relative_file_names(<target>): names source files relative to the project's root in messages and therefore in the machine
+# code, which is then identical wherever the project is checked out. Ninja names sources relative to the build folder.
 function(kernelgrade_relative_file_names target)
-  file(RELATIVE_PATH root ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR}) # "../../" of a parent, "../x" of others
+  file(RELATIVE_PATH root ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR}) # "../../" for a parent folder, otherwise "../x"
   string(REGEX REPLACE "/$" "" root ${root})
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= -fmacro-prefix-map=${root}/=>)
 endfunction()
 
-# kernelgrade_includes_sources(<target>): what its files include may be no header; g++ warns of what such a file keeps to itself.
+# kernelgrade_includes_sources(<target>): for targets that include sources; g++ warns about internal linkage in included files.
 function(kernelgrade_includes_sources target)
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
-# kernelgrade_compile_together(<target> [EXCEPT <source>...]): the C++ sources that it has so far in batches of up to 40, since most of
-# the time goes into the headers and templates that they share (four batches of eight took 25 s of CPU, one of 32 takes 14 s and 1 GB).
-# Sources with options of their own stay alone. Not CMake's UNITY_BUILD: its batches hold absolute paths, and what the compiler cache
-# keeps would not serve a checkout in another folder. g++ alone: the build by clang++ tells clang-tidy how each file is compiled.
+# kernelgrade_compile_together(<target> [EXCEPT <source>...]): merges the target's C++ sources so far into batches of up to 40, because
+# shared headers and templates dominate compile time (four batches of eight: 25 s of CPU; one of 32: 14 s and 1 GB). Sources with their own
+# options stay separate. CMake's UNITY_BUILD is not used: its batches hold absolute paths, so the compiler cache would miss in other
+# checkouts. Only for g++: the clang++ build tells clang-tidy how each file is compiled.
 function(kernelgrade_compile_together target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT")
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -107,7 +107,7 @@ function(kernelgrade_compile_together target)
     list(TRANSFORM files REPLACE "(.+)" "#include \"\\1\"\n")
     list(JOIN files "" text)
     set(file ${CMAKE_CURRENT_BINARY_DIR}/${target}.batches/${batch}.cpp)
-    file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY) # leaves the file as it is where nothing changed
+    file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY) # does not touch an unchanged file
     list(APPEND made ${file})
   endforeach()
   set_property(TARGET ${target} PROPERTY SOURCES ${alone} ${made})
@@ -116,14 +116,14 @@ function(kernelgrade_compile_together target)
   kernelgrade_relative_file_names(${target})
 endfunction()
 
-# kernelgrade_precompile(<target> <family> <header>...): what all targets of a family include, parsed once. They are compiled alike and
-# differ in nothing but their sources. Only where all operations are built: for a few the headers cost more than they save. (The compiler
-# cache has to be told: KERNELGRADE_COMPILER_LAUNCHER.)
+# kernelgrade_precompile(<target> <family> <header>...): parses the common headers of a family of targets once. All targets of a family use
+# the same compiler options. Only if all operations are built: for a few of them the headers cost more than they save. (The compiler cache
+# has to be told: KERNELGRADE_COMPILER_LAUNCHER.)
 function(kernelgrade_precompile target family)
   if(KERNELGRADE_OPS OR NOT KERNELGRADE_BACKEND STREQUAL "host" OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     return()
   endif()
-  target_compile_options(${target} PRIVATE -fno-strict-aliasing) # as its device sources
+  target_compile_options(${target} PRIVATE -fno-strict-aliasing) # like its device sources
   get_property(first GLOBAL PROPERTY KERNELGRADE_PRECOMPILED_${family})
   if(first)
     target_precompile_headers(${target} REUSE_FROM ${first})
@@ -137,8 +137,8 @@ function(kernelgrade_precompile target family)
   endif()
 endfunction()
 
-# How kernels are compiled to be fast. -ffp-contract=off: kernels say fmaf where they mean it, so results do not depend on what
-# a compiler chooses to fuse.
+# Optimization options of kernels. -ffp-contract=off: kernels call fmaf explicitly, so results do not depend on the compiler's choice of
+# operations to fuse.
 set(KERNELGRADE_KERNEL_FLAGS -O3 -ffp-contract=off)
 function(kernelgrade_kernel_options target)
   if(KERNELGRADE_BACKEND STREQUAL "host")
@@ -147,15 +147,15 @@ function(kernelgrade_kernel_options target)
   endif()
 endfunction()
 
-# How kernels are compiled for the checkers and the counters: each access to memory and each arithmetic fault calls a function, which
-# kernelgrade::checkers and kernelgrade::counters have. Without scalar replacement a 16-byte access stays one. They need the lines of
-# the source (-g1); the places of variables would make half of the compiler's work.
-# Left out are passes, too, that only make code faster: the calls take the time here, and without these passes the compiler needs a quarter
-# of the time. (Half of it went into value ranges alone, by which g++ copies code, calls and all, for each way that leads there.)
+# Options of kernels for the checkers and the counters: each memory access and each arithmetic fault calls a function of
+# kernelgrade::checkers or kernelgrade::counters. Without scalar replacement a 16-byte access stays a single access. The hooks need source
+# lines (-g1); locations of variables would double the compile time. Some optimization passes are disabled because the hooks dominate run
+# time; this cuts compile time to a quarter. (Half of it was value range propagation, in which g++ duplicates code, hooks included, for each
+# path.)
 set(KERNELGRADE_CHECKED_OPTIMISATION -O2 -fno-tree-sra -fno-tree-vrp -fno-tree-pre -fno-code-hoisting -fno-tree-dominator-opts -fno-ivopts
   -fno-gcse -fno-cse-follow-jumps -fno-rerun-cse-after-loop -fno-crossjumping -fno-schedule-insns2 -fno-expensive-optimizations
   -fno-forward-propagate -fno-move-loop-invariants -fno-split-wide-types -fira-region=one)
-# What counts are counted by: the compiler, and its flags as a short name, since it stands in thousands of rows.
+# Identifies the compiler and its flags in the counts; the flags are hashed to a short name because it appears in thousands of rows.
 string(MD5 flags "${KERNELGRADE_CHECKED_OPTIMISATION}")
 string(SUBSTRING ${flags} 0 8 flags)
 string(REGEX MATCH "^[0-9]+" version ${CMAKE_CXX_COMPILER_VERSION})
@@ -165,7 +165,7 @@ set(KERNELGRADE_CHECKED_FLAGS ${KERNELGRADE_CHECKED_OPTIMISATION} -g1 -ffp-contr
   -fsanitize=bounds,signed-integer-overflow,shift,integer-divide-by-zero -fsanitize-recover=all)
 # kernelgrade_checked_options(<target> [FLOAT_DIVISION])
 #
-# FLOAT_DIVISION: a division of floating-point numbers by zero is a finding, too. IEEE 754 defines it, so it is none otherwise.
+# FLOAT_DIVISION: also reports floating-point division by zero. IEEE 754 defines the result, so it is not a finding by default.
 function(kernelgrade_checked_options target)
   target_compile_options(${target} PRIVATE ${KERNELGRADE_CHECKED_FLAGS} ${KERNELGRADE_HOST_ARCH})
   if("FLOAT_DIVISION" IN_LIST ARGN)
@@ -175,7 +175,7 @@ function(kernelgrade_checked_options target)
   kernelgrade_relative_file_names(${target})
 endfunction()
 
-# How tests, the cases of timings and the command are compiled: in half of the time that -O3 takes. What a clock sees asks for -O3 itself.
-# Files are named from the project's root: what the compiler cache keeps serves checkouts in other folders, too.
+# Options of tests, timing cases and the command: they compile in half the time of -O3. Code inside a timed region asks for -O3 itself.
+# Files are named relative to the project's root, so that compiler cache entries serve checkouts in other folders.
 set(KERNELGRADE_BRIEF_COMPILATION $<$<COMPILE_LANGUAGE:CXX>:-Og> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Og>
   $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>)

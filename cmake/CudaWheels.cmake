@@ -1,10 +1,10 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# kernelgrade_cuda_library(<name> <header>): makes sure that there is a target CUDA::<name>. A machine may have nvcc without the
-# libraries beside it, which Python's packages (nvidia-cublas and others, as PyTorch brings them) then hold: a library named by its
-# version, libcublas.so.13, and its headers among those of another CUDA, which come after the toolkit's own in the search order.
-# Looked for in the python3 on PATH. Leaves the target missing where there is none.
+# kernelgrade_cuda_library(<name> <header>): provides the target CUDA::<name>. A machine may have nvcc but not the libraries of the toolkit.
+# Python packages (nvidia-cublas and others, installed with PyTorch) then provide them: a library with a version suffix, libcublas.so.13,
+# and headers that may belong to another CUDA version, so they come after the toolkit's in the search order. Searches the python3 on PATH.
+# Defines no target if the library is not found.
 
 function(kernelgrade_cuda_library name header)
   if(TARGET CUDA::${name})
@@ -15,7 +15,7 @@ function(kernelgrade_cuda_library name header)
   if(NOT KERNELGRADE_PYTHON)
     return()
   endif()
-  # Of CUDA 13 all libraries share one folder, nvidia/cu13; before, each had its own.
+  # In CUDA 13 all libraries share the folder nvidia/cu13; before, each had its own.
   set(folders "cu${CUDAToolkit_VERSION_MAJOR}" ${name} cuda_${name})
   execute_process(
     COMMAND "${KERNELGRADE_PYTHON}" -c "import nvidia; print(';'.join(nvidia.__path__))"
@@ -27,7 +27,7 @@ function(kernelgrade_cuda_library name header)
       if(libraries AND EXISTS ${package}/${folder}/include/${header})
         list(GET libraries 0 library)
         add_library(CUDA::${name} UNKNOWN IMPORTED GLOBAL)
-        # The toolkit's folder first: nvcc and the runtime's headers must be of one version.
+        # The toolkit's folder first: nvcc and the runtime headers must have the same version.
         set_target_properties(CUDA::${name} PROPERTIES
           IMPORTED_LOCATION ${library}
           INTERFACE_INCLUDE_DIRECTORIES "${CUDAToolkit_INCLUDE_DIRS};${package}/${folder}/include")

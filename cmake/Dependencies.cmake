@@ -1,9 +1,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Libraries from the distribution's packages. A machine without a package manager (a GPU node, say) may give GoogleTest as a
-# source folder, and CLI11, fmt and nlohmann-json as folders of headers: KERNELGRADE_GOOGLETEST_SOURCE and
-# KERNELGRADE_HEADERS (one folder that holds CLI/, fmt/ and nlohmann/). Nothing is downloaded.
+# Libraries from the distribution's packages. On a machine without a package manager, such as a GPU node, KERNELGRADE_GOOGLETEST_SOURCE
+# names GoogleTest's source folder, and KERNELGRADE_HEADERS a folder that holds the headers CLI/, fmt/ and nlohmann/. Nothing is downloaded.
 
 set(KERNELGRADE_GOOGLETEST_SOURCE "" CACHE PATH "GoogleTest source folder, where its package is not installed")
 set(KERNELGRADE_HEADERS "" CACHE PATH "Folder with CLI/, fmt/ and nlohmann/ headers, where their packages are not installed")
@@ -52,13 +51,13 @@ if(KERNELGRADE_BACKEND STREQUAL "host")
   endif()
 endif()
 
-# For `kernelgrade report --tests` alone; a machine without packages may lack it, and then the option is refused.
+# Only `kernelgrade report --tests` needs it; without it, the option is refused.
 find_package(pugixml)
 if(NOT pugixml_FOUND)
   message(STATUS "pugixml was not found (libpugixml-dev): `kernelgrade report --tests` is left out")
 endif()
 
-# For `kernelgrade history` alone; a machine without packages may lack it.
+# Only `kernelgrade history` needs it; a machine without packages may lack it.
 find_package(SQLite3)
 if(NOT SQLite3_FOUND)
   message(STATUS "SQLite was not found (libsqlite3-dev): `kernelgrade history` is left out")

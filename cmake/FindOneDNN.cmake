@@ -1,8 +1,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# oneDNN (libdnnl), version 2 or 3, as OneDNN::OneDNN. Its own config package is not used: on Debian 12 that one insists on
-# OpenCL headers, which the CPU engine does not need. OneDNN_ROOT names another place.
+# oneDNN (libdnnl), version 2 or 3, as OneDNN::OneDNN. Its own config package is not used: on Debian 12 it requires OpenCL headers, which
+# the CPU engine does not need. OneDNN_ROOT names another location.
 
 find_path(OneDNN_INCLUDE_DIR dnnl.hpp)
 find_library(OneDNN_LIBRARY dnnl)

@@ -1,10 +1,10 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# OpenBLAS with its cblas.h, as OpenBLAS::OpenBLAS: the real library, not the distribution's choice among BLAS implementations,
-# because openblas_get_config() names what results were compared with. OpenBLASLib_ROOT names another place.
+# OpenBLAS with its cblas.h, as OpenBLAS::OpenBLAS: the actual library, not the distribution's BLAS alternative, because
+# openblas_get_config() names the library in the results. OpenBLASLib_ROOT names another location.
 
-# openblas_config.h lies beside OpenBLAS's own cblas.h and beside no other.
+# Only OpenBLAS's own cblas.h is installed with an openblas_config.h.
 set(flavours openblas-pthread openblas-openmp openblas-serial openblas)
 find_path(OpenBLASLib_INCLUDE_DIR openblas_config.h PATH_SUFFIXES ${flavours})
 find_library(OpenBLASLib_LIBRARY openblas PATH_SUFFIXES ${flavours})

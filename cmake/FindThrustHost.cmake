@@ -1,10 +1,10 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Thrust for plain C++ on the CPU, as Thrust::Host: the CCCL headers of a CUDA toolkit (its include/cccl only, so that no other
-# CUDA header is seen) or the package libthrust-dev (1.17). ThrustHost_ROOT names another place. thrust::host is serial code,
-# thrust::device oneTBB's workers: on two cores TBB and OpenMP take the same time within 10 % for transform and reduce
-# (16.8 million floats), and TBB brings no second OpenMP runtime into a clang build beside the one oneDNN is linked with.
+# Thrust for plain C++ on the CPU, as Thrust::Host: the CCCL headers of a CUDA toolkit (only its include/cccl, to hide the other CUDA
+# headers) or the package libthrust-dev (1.17). ThrustHost_ROOT names another location. thrust::host is serial code, thrust::device uses
+# oneTBB: on two cores TBB and OpenMP differ by less than 10 % for transform and reduce (16.8 million floats), and TBB does not add a second
+# OpenMP runtime to a clang build, which already has the one of oneDNN.
 
 find_program(ThrustHost_NVCC nvcc PATHS /usr/local/cuda/bin)
 set(toolkit "")

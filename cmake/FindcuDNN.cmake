@@ -1,9 +1,9 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# cuDNN, as cuDNN::cudnn. Looked for in CUDNN_ROOT (variable or environment), in the CUDA toolkit, in the system's folders, and in
-# the package nvidia-cudnn of a Python environment (that of the python3 on PATH, as of an active one), whose library has no
-# development link: libcudnn.so.9 instead of libcudnn.so.
+# cuDNN, as cuDNN::cudnn. Searched in CUDNN_ROOT (variable or environment), the CUDA toolkit, the system's folders, and the package
+# nvidia-cudnn of the Python environment whose python3 is on PATH. That package has no development link: libcudnn.so.9 instead of
+# libcudnn.so.
 
 set(places "${CUDNN_ROOT}" "$ENV{CUDNN_ROOT}" ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_TARGET_DIR})
 find_program(cuDNN_PYTHON NAMES python3 python)
@@ -15,7 +15,7 @@ if(cuDNN_PYTHON)
 endif()
 list(REMOVE_ITEM places "")
 
-# Header and library come from one place: each place is tried for both before the next one is.
+# Header and library must come from the same location: each location is tried for both before the next.
 find_path(cuDNN_INCLUDE_DIR cudnn_version.h HINTS ${places} PATH_SUFFIXES include)
 if(cuDNN_INCLUDE_DIR)
   get_filename_component(prefix "${cuDNN_INCLUDE_DIR}/.." ABSOLUTE)

@@ -1,14 +1,14 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# cudnn-frontend's headers, as cuDNN::frontend. Looked for in CUDNN_FRONTEND_ROOT (variable or environment), KERNELGRADE_HEADERS, beside
-# cuDNN's own, in the environment that .ci/run installs (build/cudnn-frontend), and in the package nvidia-cudnn-frontend of the python3 on
-# PATH. Of 1.18 alone: before it, cuDNN 9.19 is not known; from 1.19 on, it holds kernels of its own, by which every program would need the
-# driver's library in order to start.
+# The headers of cudnn-frontend, as cuDNN::frontend. Searched in CUDNN_FRONTEND_ROOT (variable or environment), KERNELGRADE_HEADERS, the
+# folder of cuDNN's own headers, the environment that .ci/run installs (build/cudnn-frontend), and the package nvidia-cudnn-frontend of the
+# python3 on PATH. Only version 1.18: earlier versions do not know cuDNN 9.19, and from 1.19 on it contains kernels, so that every program
+# would need the driver library to start.
 
 find_program(cuDNN_PYTHON NAMES python3 python)
 if(cuDNN_PYTHON)
-  execute_process( # not imported: that would load cuDNN
+  execute_process( # not imported, because that would load cuDNN
     COMMAND "${cuDNN_PYTHON}" -c "import importlib.util, pathlib; print(pathlib.Path(importlib.util.find_spec('cudnn').origin).parents[1])"
     OUTPUT_VARIABLE package OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()

@@ -1,13 +1,13 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Anyone's kernels: ordinary CUDA sources in the tests of either backend (docs/how-to/test_in_your_project.md). Used by the tree and, installed, by
-# the projects of others.
+# User kernels: ordinary CUDA sources in the tests of either backend (docs/how-to/test_in_your_project.md). Used by this tree and, once
+# installed, by other projects.
 
 # kernelgrade_add_cuda_sources(<target> <file>...)
 #
-# Adds CUDA sources to a target. On cuda nvcc compiles them as they are. On host they are rewritten at build time (launches and
-# `extern __shared__`; no line moves) and compiled as C++ with CUDA's headers replaced by ours, in all sources of the target.
+# Adds CUDA sources to a target. On cuda, nvcc compiles them unchanged. On host, they are rewritten at build time (launches and `extern
+# __shared__`; line numbers stay) and compiled as C++, and all sources of the target include our headers instead of CUDA's.
 function(kernelgrade_add_cuda_sources target)
   if(KERNELGRADE_BACKEND STREQUAL "cuda")
     target_sources(${target} PRIVATE ${ARGN})
@@ -17,7 +17,7 @@ function(kernelgrade_add_cuda_sources target)
   kernelgrade_rewrite_cuda_sources(${target} ${ARGN})
 endfunction()
 
-# What is compiled in their place on the host.
+# The rewritten sources that compile on host.
 function(kernelgrade_rewrite_cuda_sources target)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.cuda)
   foreach(file IN LISTS ARGN)
@@ -41,7 +41,7 @@ function(kernelgrade_rewrite_cuda_sources target)
       DEPFILE ${output}.d
       COMMENT "Rewriting ${name} for the host" COMMAND_EXPAND_LISTS VERBATIM)
     target_sources(${target} PRIVATE ${output})
-    # nvcc knows more pragmas, and `#pragma unroll` is everywhere; CUDA code reads floats as int4 and the like.
+    # nvcc knows more pragmas, `#pragma unroll` above all. CUDA code reads floats as int4 and similar types.
     set_source_files_properties(${output} PROPERTIES COMPILE_OPTIONS "-Wno-unknown-pragmas;-fno-strict-aliasing")
   endforeach()
 endfunction()
@@ -49,15 +49,15 @@ endfunction()
 # kernelgrade_add_kernel_test(<name> SOURCES <file>... [LIBRARIES <library>...] [DEFINITIONS <macro>...] [ARGUMENTS <word>...]
 #                             [LABELS <label>...] [TIMEOUT <seconds>] [CHECKED [FLOAT_DIVISION]] [COST_SOURCES <file>...])
 #
-# A test program from CUDA sources (.cu) and C++ sources, one of which has main() or brings it by a library, and CTest tests that
-# run it with ARGUMENTS:
+# A test program from CUDA sources (.cu) and C++ sources. One source has main(), or a library provides it. Adds CTest tests that run the
+# program with ARGUMENTS:
 #   <name>           compiled plainly
-#   <name>.checked   with CHECKED, on the host backend: the CUDA sources are instrumented, and races, memory errors and the like
-#                    fail the test; with FLOAT_DIVISION also a division of floating-point numbers by zero. Needs g++; with
-#                    another compiler there is a message instead.
-#   <name>.cost      with COST_SOURCES, as above: the instrumented CUDA sources with these C++ sources in the place of the others, and
-#                    with kernelgrade::counters and kernelgrade::cost.
-# DEFINITIONS are for the CUDA sources. TIMEOUT (default 300) is for each test.
+#   <name>.checked   with CHECKED, on the host backend: the CUDA sources are instrumented, and races, memory errors and other findings
+#                    fail the test; with FLOAT_DIVISION also a floating-point division by zero. Needs g++; other compilers print a
+#                    message instead.
+#   <name>.cost      with COST_SOURCES, under the same conditions: the instrumented CUDA sources with these C++ sources instead of the
+#                    others, linked with kernelgrade::counters and kernelgrade::cost.
+# DEFINITIONS apply to the CUDA sources. TIMEOUT (default 300) applies to each test.
 function(kernelgrade_add_kernel_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "CHECKED;FLOAT_DIVISION" "TIMEOUT" "SOURCES;COST_SOURCES;LIBRARIES;DEFINITIONS;ARGUMENTS;LABELS")
   if(arg_UNPARSED_ARGUMENTS)
@@ -77,7 +77,7 @@ function(kernelgrade_add_kernel_test name)
     set(float_division FLOAT_DIVISION)
   endif()
 
-  # The C++ sources once; the CUDA sources of each program apart, since only they are instrumented.
+  # The C++ sources compile once; each program compiles its own CUDA sources, since only these are instrumented.
   set(objects "")
   if(arg_SOURCES)
     add_library(${name}.cpp OBJECT ${arg_SOURCES})
@@ -126,14 +126,14 @@ function(kernelgrade_add_kernel_test name)
   endforeach()
 endfunction()
 
-# kernelgrade_link_cuda(<target> [<library>...]): the runtime, the libraries, and on host our headers in the place of CUDA's.
+# kernelgrade_link_cuda(<target> [<library>...]): links the runtime and the libraries; on host our headers replace CUDA's.
 function(kernelgrade_link_cuda target)
   target_link_libraries(${target} PRIVATE kernelgrade::runtime ${ARGN})
   if(KERNELGRADE_BACKEND STREQUAL "host")
     target_link_libraries(${target} PRIVATE kernelgrade::foreign)
-    # Before all others: a CUDA toolkit's headers must not be found first.
+    # Before all other folders: the headers of a CUDA toolkit must not be found first.
     target_include_directories(${target} BEFORE PRIVATE $<TARGET_PROPERTY:kernelgrade::foreign,INTERFACE_INCLUDE_DIRECTORIES>)
-    # Thrust, where a toolkit or libthrust-dev brings it.
+    # Thrust, if a toolkit or libthrust-dev provides it.
     find_path(KERNELGRADE_CCCL thrust/version.h HINTS "${CUDAToolkit_ROOT}" /usr/local/cuda ENV CUDA_HOME ENV CUDA_PATH
       PATH_SUFFIXES include/cccl cccl targets/${CMAKE_SYSTEM_PROCESSOR}-linux/include/cccl)
     mark_as_advanced(KERNELGRADE_CCCL)

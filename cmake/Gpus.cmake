@@ -3,14 +3,14 @@
 #
 # kernelgrade_resource_spec(<file>)
 #
-# Lists the GPUs of this machine for CTest (cmake.org, ctest(1), "Resource Allocation"), each with eight slots: with
-# `ctest --resource-spec-file <file> -j N`, which `./grade` and the preset cuda say, eight tests of kernelgrade_needs_gpu run at a time on
-# each GPU, since most of their time is spent on the CPU; tests/support/given_gpu.h takes the GPU that CTest gives out. Where nvidia-smi
-# lists none, the list has one all the same, so that tests run, and skip or fail by themselves.
+# Lists this machine's GPUs for CTest (cmake.org, ctest(1), "Resource Allocation"), each with eight slots. With `ctest --resource-spec-file
+# <file> -j N`, as `./grade` and the preset cuda call it, eight tests of kernelgrade_needs_gpu share a GPU, since they spend most of their
+# time on the CPU. tests/support/given_gpu.h selects the GPU that CTest assigned. If nvidia-smi lists no GPU, the list still has one entry,
+# so that the tests run and skip or fail by themselves.
 #
 # kernelgrade_needs_gpu(<test>...)
 #
-# Tests that need a GPU and share it. What is timed runs alone instead (RUN_SERIAL).
+# Tests that need a GPU and share it. Timed tests run alone instead (RUN_SERIAL).
 
 set(KERNELGRADE_TESTS_PER_GPU 8)
 

@@ -1,8 +1,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# kernelgrade_know_code(<library> <op>...): lets a program that links the library say which machine code its ops run
-# (perf/code/identity/row_identity.h). On cuda it reads itself; on host the hashes of the ops' libraries are linked in, and made again when a library changes.
+# kernelgrade_know_code(<library> <op>...): lets a program that links the library report which machine code its ops run
+# (perf/code/identity/row_identity.h). On cuda the program reads itself; on host it links the current hashes of the ops' libraries.
 function(kernelgrade_know_code library)
   target_link_libraries(${library} PRIVATE kernelgrade_identity)
   if(KERNELGRADE_BACKEND STREQUAL "cuda")

@@ -1,10 +1,10 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# `cmake --install`: the runtime, the tests' support, the gate of costs and what brings CUDA sources to the host, for
-# find_package(Kernelgrade) in the projects of others (docs/how-to/test_in_your_project.md), and the command with what `try` starts
-# (docs/how-to/judge_a_kernel.md), and the emulator's libcuda (docs/how-to/emulate.md). The libraries of the ops and of the vendors'
-# wrappers stay here.
+# `cmake --install` installs the runtime, the test support, the cost gate and the rewriter of CUDA sources, for find_package(Kernelgrade) in
+# other projects (docs/how-to/test_in_your_project.md). It also installs the command with the programs of `try`
+# (docs/how-to/judge_a_kernel.md), and the emulator's libcuda (docs/how-to/emulate.md). The libraries of the ops and of the vendor wrappers
+# are not installed.
 
 if(KERNELGRADE_HEADERS OR KERNELGRADE_GOOGLETEST_SOURCE)
   message(STATUS "Not installable: fmt and GoogleTest were given as sources, and an installed package could not find them")
@@ -12,7 +12,7 @@ if(KERNELGRADE_HEADERS OR KERNELGRADE_GOOGLETEST_SOURCE)
 endif()
 
 include(CMakePackageConfigHelpers)
-set(headers include/kernelgrade) # as the targets say
+set(headers include/kernelgrade) # matches the targets' include directories
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Kernelgrade)
 
 set(targets runtime jit_build oracle test_support test_runner test_main)
@@ -21,7 +21,7 @@ foreach(name IN ITEMS foreign cublas rewrite symbols checkers counters counts_fi
     list(APPEND targets ${name})
   endif()
 endforeach()
-# A build of some targets, as ./grade makes it, has not all of them; the installation says so before it copies anything.
+# A partial build, such as that of ./grade, lacks some of these targets; the installation reports it before it copies anything.
 list(TRANSFORM targets PREPEND kernelgrade_ OUTPUT_VARIABLE built)
 set(programs "")
 if(TARGET kernelgrade::try)
@@ -56,7 +56,7 @@ foreach(name IN LISTS targets)
   install(TARGETS kernelgrade_${name} EXPORT KernelgradeTargets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   get_target_property(type kernelgrade_${name} TYPE)
-  if(type STREQUAL "STATIC_LIBRARY" AND NOT name STREQUAL "test_main") # which has a main itself
+  if(type STREQUAL "STATIC_LIBRARY" AND NOT name STREQUAL "test_main") # test_main defines main itself
     kernelgrade_add_plain_program(kernelgrade_${name})
   endif()
 endforeach()
@@ -73,7 +73,7 @@ endif()
 if(emulators)
   foreach(name IN LISTS emulators)
     get_target_property(folder ${name} LIBRARY_OUTPUT_DIRECTORY)
-    file(RELATIVE_PATH folder ${PROJECT_BINARY_DIR} ${folder}) # lib/emulate, or one below
+    file(RELATIVE_PATH folder ${PROJECT_BINARY_DIR} ${folder}) # lib/emulate or a subfolder
     file(RELATIVE_PATH bundled /${folder} /${CMAKE_INSTALL_LIBDIR}/kernelgrade)
     set_target_properties(${name} PROPERTIES INSTALL_RPATH "\$ORIGIN;\$ORIGIN/${bundled}")
     install(TARGETS ${name} LIBRARY DESTINATION ${folder} NAMELINK_SKIP)
@@ -83,11 +83,11 @@ if(emulators)
 endif()
 install(EXPORT KernelgradeTargets NAMESPACE kernelgrade:: DESTINATION ${package})
 
-install(DIRECTORY kernels/cuda/source/include DESTINATION ${headers}/cuda/source) # <cuda/barrier> has no ending
+install(DIRECTORY kernels/cuda/source/include DESTINATION ${headers}/cuda/source) # <cuda/barrier> has no extension
 install(DIRECTORY kernels/runtime kernels/instructions kernels/cuda DESTINATION ${headers}
   FILES_MATCHING PATTERN "*.h" PATTERN binary EXCLUDE PATTERN rewrite EXCLUDE)
 install(FILES perf/code/cost/limits.h perf/code/cost/metrics.h DESTINATION ${headers}/perf/code/cost)
-# What oracles are asked for.
+# Headers that callers of the oracles need.
 install(FILES kernels/ops/elementwise/op.h DESTINATION ${headers}/ops/elementwise)
 install(FILES kernels/primitives/activation_function.h DESTINATION ${headers}/primitives)
 install(DIRECTORY tests/oracle tests/support DESTINATION ${headers}/tests FILES_MATCHING PATTERN "*.h")

@@ -3,18 +3,18 @@
 #
 # kernelgrade_add_mutants(<op> CATEGORY <category> SOURCES <file>... [LIBRARIES <library>...])
 #
-# Adds the op's seeded bugs, which tests/ops/<op>/mutants.json lists. From copies of the kernels' sources that hold them all, each behind a
-# switch that is read at run time (tests/mutation/mutants/mutate.h), it makes
+# Adds the op's seeded bugs, which tests/ops/<op>/mutants.json lists. Copies of the kernels' sources hold all bugs, each guarded by a switch
+# that is read at run time (tests/mutation/mutants/mutate.h). From these copies it builds
 #   kernelgrade_<op>_mutants   the kernels, compiled for the checkers
-#   <op>_mutants_test          the op's own tests on those kernels; KERNELGRADE_MUTANT=<name> chooses the bug
-#   mutants.<op>               CTest test, label mutants: every bug is found by a check (tests/mutation/mutants/kill_matrix.cpp); the matrix of
-#                              what found it stays in results/mutants.<op>.json for `kernelgrade report`
-# and, where nvcc compiles the kernels and tests/ops/<op>/ptx_mutants.json lists bugs in what it made (tests/mutation/mutants/ptx_mutants.h):
-#   mutants.ptx.<op>           CTest test, label nightly: the same program finds each of those, too
-#   unit.ptx_mutants.<op>      CTest test, label unit: each of those has its place in what nvcc made
-# Fails the configuration where the op has no list.
+#   <op>_mutants_test          the op's own tests on these kernels; KERNELGRADE_MUTANT=<name> selects the bug
+#   mutants.<op>               CTest test, label mutants: a check finds every bug (tests/mutation/mutants/kill_matrix.cpp); the matrix of
+#                              bugs and checks stays in results/mutants.<op>.json for `kernelgrade report`
+# If nvcc compiles the kernels, and tests/ops/<op>/ptx_mutants.json lists bugs in its output (tests/mutation/mutants/ptx_mutants.h), also
+#   mutants.ptx.<op>           CTest test, label nightly: the same program finds each of these bugs
+#   unit.ptx_mutants.<op>      CTest test, label unit: the PTX contains the location of each of these bugs
+# Configuration fails if the op has no list.
 
-# The files that a list names, relative to kernels/, into <files>.
+# The files that a list names, relative to kernels/, are returned in <files>.
 function(kernelgrade_mutated_files op spec files)
   if(NOT EXISTS ${spec})
     message(FATAL_ERROR "kernelgrade_add_op(${op}): ${spec} is missing; tests/mutation/mutants/spec.h says how to write it")
@@ -48,7 +48,7 @@ function(kernelgrade_add_mutants op)
 
   list(TRANSFORM mutated PREPEND ${kernels}/ OUTPUT_VARIABLE originals)
   list(TRANSFORM mutated PREPEND ${out}/ OUTPUT_VARIABLE copies)
-  # A copy of a file that the list no longer names would still be found through the include path.
+  # The include path would still find a copy of a file that the list no longer names.
   file(GLOB_RECURSE stale ${out}/*.h ${out}/*.cu)
   list(REMOVE_ITEM stale ${copies})
   if(stale)
@@ -59,7 +59,7 @@ function(kernelgrade_add_mutants op)
     DEPENDS mutate ${spec} ${originals}
     COMMENT "Mutating ${op}" VERBATIM)
 
-  # Sources without a mutant are compiled as they are; headers are found through the include path.
+  # Sources without a mutant compile unchanged; the include path finds the headers.
   set(sources "")
   foreach(source IN LISTS arg_SOURCES)
     if(ops/${op}/${source} IN_LIST mutated)
@@ -73,7 +73,7 @@ function(kernelgrade_add_mutants op)
   target_include_directories(kernelgrade_${op}_mutants BEFORE PRIVATE ${out} ${PROJECT_SOURCE_DIR})
   target_link_libraries(kernelgrade_${op}_mutants PUBLIC kernelgrade::runtime ${arg_LIBRARIES})
   kernelgrade_checked_options(kernelgrade_${op}_mutants)
-  target_compile_options(kernelgrade_${op}_mutants PRIVATE -w) # bugs are what warnings are about
+  target_compile_options(kernelgrade_${op}_mutants PRIVATE -w) # the bugs cause warnings
 
   if(TARGET kernelgrade::checkers)
     set(checkers kernelgrade::checkers)
@@ -81,10 +81,10 @@ function(kernelgrade_add_mutants op)
   kernelgrade_op_test_program(${op}_mutants_test
     kernelgrade_${op}_mutants kernelgrade_${op}_tests kernelgrade_mutants_main ${checkers})
 
-  # Kernels first: of an inline function that the tests hold, too, the linker takes the first, and it must be the one with the bug.
+  # Kernels first: the linker takes the first definition of an inline function that the tests also contain, and that one must hold the bug.
   target_sources(${op}_mutants_test PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_mutants>)
 
-  # Built by a test, not by `all`: all of them take a quarter as long as everything else.
+  # A test builds them, not `all`: together they take a quarter of the build time of everything else.
   set_target_properties(kernelgrade_${op}_mutants ${op}_mutants_test PROPERTIES EXCLUDE_FROM_ALL ON)
   add_dependencies(mutants ${op}_mutants_test)
   add_test(NAME mutants.${op}.build COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target ${op}_mutants_test)
@@ -102,7 +102,7 @@ function(kernelgrade_add_mutants op)
       --program $<TARGET_FILE:${op}_mutants_test> --results ${PROJECT_BINARY_DIR}/results/mutants.ptx.${op}.json)
     set_tests_properties(mutants.ptx.${op} PROPERTIES LABELS "nightly;cat_${arg_CATEGORY};op_${op}" TIMEOUT 1800
       FIXTURES_REQUIRED mutants_${op})
-    # A kernel that has another name, or other instructions, is noticed by day.
+    # The pre-merge test notices when nvcc renames a kernel or emits other instructions.
     add_test(NAME unit.ptx_mutants.${op} COMMAND kill_matrix --op ptx.${op} --spec ${ptx} --ptx ${folder} --places)
     set_tests_properties(unit.ptx_mutants.${op} PROPERTIES LABELS "unit;cat_${arg_CATEGORY};op_${op}" TIMEOUT 60)
   endif()

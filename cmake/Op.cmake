@@ -4,28 +4,28 @@
 # kernelgrade_add_op(<op> CATEGORY <category> DTYPES <dtype>... [SOURCES <file>...] [TEXTS <file>...] [USES <op>...]
 #   [KERNELS_IN_TESTS])
 #
-# Adds an operation whole. From these files, each of which must exist:
+# Adds an operation. From these files, all of which must exist:
 #   kernels/ops/<op>/<op>.h, kernels/ops/<op>/<SOURCES> (default <op>.cu)   the kernels
-#   tests/ops/<op>/<op>_card.cu                                     what it is (tests/contract/card.h)
-#   tests/ops/<op>/<op>_test.cu                                     the tests that are its own
+#   tests/ops/<op>/<op>_card.cu                                     the operation's description (tests/contract/card.h)
+#   tests/ops/<op>/<op>_test.cu                                     the operation's own tests
 # it makes
 #   kernelgrade_<op>           the kernels as users link them; plain.kernelgrade_<op> links them into an ordinary program
 #   kernelgrade_<op>_checked   the same sources for the checkers (host backend and g++ only)
 #   <op>_test                  one CTest test correctness.<op>.<dtype> per type, label correctness
-#   <op>_checked_test          the same tests under the checkers: checked.<op>.<dtype>, and .reverse and .random, which run the
-#                              threads in another order; label checked (other orders and types: nightly)
-#   ptx.<op>.<dtype>           CTest tests: the same tests on the PTX that nvcc made of the kernels (host backend, nvcc), label ptx (of some
-#                              ops and the first type; else nightly)
+#   <op>_checked_test          the same tests under the checkers: checked.<op>.<dtype>, and .reverse and .random with other thread
+#                              orders; label checked (other orders and types: nightly)
+#   ptx.<op>.<dtype>           CTest tests: the same tests on the kernels' PTX from nvcc (host backend, nvcc), label ptx (first type of
+#                              some ops; else nightly)
 #   ptx_checked.<op>.<dtype>   the same under the checkers, label nightly
-#   ptx_liberties.<op>.<dtype> ptx.* with what the PTX ISA lets a GPU do otherwise, label nightly
+#   ptx_liberties.<op>.<dtype> ptx.* with other behavior that the PTX ISA permits, label nightly
 #   sanitize.<tool>.<op>       the tests under each tool of compute-sanitizer (cuda backend), label sanitize
-#   mutants.<op>               CTest test that the tests find the bugs of tests/ops/<op>/mutants.json (host backend, g++)
-#   perf.<op>.<dtype>          CTest tests that gate the timings, label perf (on the host of an op that is not blessed: nightly)
+#   mutants.<op>               CTest test: the tests find the bugs of tests/ops/<op>/mutants.json (host backend, g++)
+#   perf.<op>.<dtype>          CTest tests that gate the timings, label perf (nightly on the host for an op without baseline)
 #   resource.<op>              CTest test that gates spills, shared memory, occupancy and split accesses (host backend, nvcc), label perf
-#   cost.<op>                  the CTest test that gates the costs counted on the executor (host backend, g++), label perf
-# and hands the op to `kernelgrade`, the command. kernelgrade_finish() comes after the last op. USES: ops whose `run` it calls, added
-# before it. TEXTS: of kernels that are compiled at run time, kernels/ops/<op>/<name>.cuh; each becomes the string kg::<op>::<name>, which
-# kernels/ops/<op>/<name>.h declares. KERNELS_IN_TESTS: <op>_test.cu has kernels of its own.
+#   cost.<op>                  CTest test that gates the costs counted on the executor (host backend, g++), label perf
+# It also registers the op with the `kernelgrade` command. Call kernelgrade_finish() after the last op. USES: ops whose `run` this op calls;
+# add them first. TEXTS: kernels that compile at run time, kernels/ops/<op>/<name>.cuh; each becomes the string kg::<op>::<name>, declared
+# in kernels/ops/<op>/<name>.h. KERNELS_IN_TESTS: <op>_test.cu has its own kernels.
 
 include(Embed)
 
@@ -36,7 +36,7 @@ endif()
 
 set(KERNELGRADE_OPS "" CACHE STRING "The operations to build and test, as a list; empty: all")
 
-# What nearly all of them include. In angle brackets CMake leaves the names as they are.
+# Headers that nearly all of them include. In angle brackets, CMake leaves the names unchanged.
 set(KERNELGRADE_HEADERS_OF_KERNELS <algorithm> <cstdint> <string> <string_view> <vector>
   <runtime/device_code.h> <runtime/launch.h> <runtime/preconditions.h>)
 set(KERNELGRADE_HEADERS_OF_TESTS <cmath> <cstdint> <limits> <string> <utility> <vector> <gtest/gtest.h>
@@ -47,7 +47,7 @@ foreach(name IN ITEMS oracle/compare oracle/fills oracle/strided oracle/vendor_c
 endforeach()
 set(KERNELGRADE_HEADERS_OF_CARDS <runtime/device.h> <tests/contract/card.h> <tests/contract/samples.h> <tests/oracle/fills.h>)
 
-# The operations that have no baseline on the host, as device.json says: of every other a file that is gone must fail by day.
+# Operations without a baseline on the host, from device.json. For all others, a missing baseline file must fail the pre-merge tests.
 set(KERNELGRADE_HOST_NOT_BLESSED "")
 set(device ${PROJECT_SOURCE_DIR}/baselines/host/device.json)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${device})
@@ -114,7 +114,7 @@ function(kernelgrade_add_op op)
     kernelgrade_precompile(kernelgrade_${op}_checked checked ${KERNELGRADE_HEADERS_OF_KERNELS})
   endif()
 
-  # An op that was not chosen has its kernels alone, for those that use them, and they are built when one does.
+  # An op that was not selected gets only its kernels, built on demand for the ops that use them.
   if(KERNELGRADE_OPS AND NOT op IN_LIST KERNELGRADE_OPS)
     set_target_properties(kernelgrade_${op} PROPERTIES EXCLUDE_FROM_ALL ON)
     if(TARGET kernelgrade_${op}_checked)
@@ -138,7 +138,7 @@ function(kernelgrade_add_op op)
   kernelgrade_precompile(kernelgrade_${op}_tests tests ${KERNELGRADE_HEADERS_OF_TESTS})
   kernelgrade_op_test_program(${op}_test kernelgrade_${op} kernelgrade_${op}_tests)
   if(NOT TARGET correctness)
-    add_custom_target(correctness) # the programs of that label
+    add_custom_target(correctness) # the programs of this label
     if(TARGET kernelgrade_operation_headers)
       add_dependencies(correctness kernelgrade_operation_headers)
     endif()
@@ -146,7 +146,7 @@ function(kernelgrade_add_op op)
   add_dependencies(correctness ${op}_test)
   if(TARGET kernelgrade_${op}_checked)
     kernelgrade_op_test_program(${op}_checked_test kernelgrade_${op}_checked kernelgrade_${op}_tests kernelgrade::checkers)
-    # Kernels first: of an inline function that the tests hold, too, the linker takes the first, and it must be the watched one.
+    # Kernels first: the linker takes the first definition of an inline function that the tests share, and it must be the instrumented one.
     target_sources(${op}_checked_test PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_checked>)
     kernelgrade_add_mutants(${op} CATEGORY ${arg_CATEGORY} SOURCES ${arg_SOURCES} LIBRARIES ${used_checked})
     target_sources(kernelgrade_${op}_mutants PRIVATE ${texts})
@@ -161,7 +161,7 @@ function(kernelgrade_add_op op)
     endforeach()
   endif()
 
-  # By day, what nvcc makes of some ops, in which every kind of kernel occurs (mutants of PTX are planted in them).
+  # Before a merge, the PTX tests run for a few ops that cover every kind of kernel (PTX mutants are planted in these ops).
   set(ptx_by_day "")
   if(op STREQUAL KERNELGRADE_OP_WITHOUT_NVDISASM OR EXISTS ${PROJECT_SOURCE_DIR}/tests/ops/${op}/ptx_mutants.json)
     set(ptx_by_day IN_ALL)
@@ -171,21 +171,21 @@ function(kernelgrade_add_op op)
   set_property(GLOBAL APPEND PROPERTY KERNELGRADE_OPS ${op})
   kernelgrade_add_grade_target(${op})
 
-  # Tests run side by side: threads of a library's OpenMP that wait for work must not keep another test's core busy.
+  # Tests run in parallel: waiting OpenMP threads of a library must not occupy the core of another test.
   set(beside_others OMP_WAIT_POLICY=passive)
   foreach(dtype IN LISTS arg_DTYPES)
     list(FIND arg_DTYPES ${dtype} index)
-    # What the tests said, as what the others measured, stays for `kernelgrade report`.
+    # The results of these tests, like those of the others, are stored for `kernelgrade report`.
     add_test(NAME correctness.${op}.${dtype} COMMAND ${op}_test --dtype ${dtype}
       --gtest_output=json:${PROJECT_BINARY_DIR}/results/correctness.${op}.${dtype}.json)
     set_tests_properties(correctness.${op}.${dtype} PROPERTIES
       LABELS "correctness;cat_${arg_CATEGORY};op_${op}" TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT ${beside_others})
-    # The same tests once more on what nvcc made of the kernels (kernels/runtime/ptx).
+    # The same tests again on the PTX that nvcc made of the kernels (kernels/runtime/ptx).
     if(KERNELGRADE_BACKEND STREQUAL "host" AND KERNELGRADE_NVCC)
       list(GET KERNELGRADE_RESOURCE_ARCHS -1 arch)
       kernelgrade_resource_folder(${arch} folder)
       foreach(tier IN ITEMS ptx ptx_checked)
-        string(REPLACE ptx "" program ${op}${tier}_test) # of ptx_checked the checkers' program
+        string(REPLACE ptx "" program ${op}${tier}_test) # ptx_checked uses the checkers' program
         if(NOT TARGET ${program})
           continue()
         endif()
@@ -201,7 +201,7 @@ function(kernelgrade_add_op op)
           set_tests_properties(${tier}.${op}.${dtype} PROPERTIES FIXTURES_REQUIRED fatbins_${op})
         endif()
       endforeach()
-      # And once more as a GPU may run it otherwise (kernels/runtime/ptx/liberties.h): what is right is right with both at once.
+      # And again with behavior that the PTX ISA permits on a GPU (kernels/runtime/ptx/liberties.h); a correct kernel passes both.
       add_test(NAME ptx_liberties.${op}.${dtype} COMMAND ${op}_test --dtype ${dtype})
       set_tests_properties(ptx_liberties.${op}.${dtype} PROPERTIES
         LABELS "nightly;cat_${arg_CATEGORY};op_${op}" TIMEOUT 900 SKIP_RETURN_CODE 77 FIXTURES_REQUIRED fatbins_${op}
@@ -211,8 +211,8 @@ function(kernelgrade_add_op op)
       endif()
     endif()
     if(TARGET ${op}_checked_test)
-      # By day the first type in one order: the checkers know in any order who waits for whom. At night it runs in two more, and the other
-      # types, whose kernels are instances of the same templates, in one.
+      # Pre-merge, the first type runs in one order: the checkers know in any order which thread waits for which. Nightly, it runs in two
+      # further orders, and the other types, whose kernels are instances of the same templates, run in one.
       set(orders .random)
       if(index EQUAL 0)
         set(orders "" .reverse .random)
@@ -231,12 +231,12 @@ function(kernelgrade_add_op op)
           LABELS "${label};cat_${arg_CATEGORY};op_${op}" TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT "${environment}")
       endforeach()
     endif()
-    # A row that looks slower is measured beside the commit that blessed it, which may have to be built first, where
-    # KERNELGRADE_CONFIRM=auto asks for that.
+    # A row that looks slower is measured interleaved with the commit that blessed it. With KERNELGRADE_CONFIRM=auto that commit is built if
+    # necessary.
     add_test(NAME perf.${op}.${dtype} COMMAND kernelgrade gate --op ${op} --dtype ${dtype}
       --json ${PROJECT_BINARY_DIR}/results/${op}.${dtype}.json)
-    # On the host, times without a baseline tell nothing: they wait until somebody blesses them. Nor do those of a second type tell by
-    # day what those of the first do not; its costs on a GPU do, and are counted by day.
+    # On the host, times without a baseline are not informative until they are blessed. Times of further types add little to those of the
+    # first type, so they run nightly; their GPU costs are counted before a merge.
     set(label perf)
     if(KERNELGRADE_BACKEND STREQUAL "host" AND (index GREATER 0 OR op IN_LIST KERNELGRADE_HOST_NOT_BLESSED))
       set(label nightly)
@@ -247,26 +247,26 @@ function(kernelgrade_add_op op)
       kernelgrade_needs_gpu(correctness.${op}.${dtype})
     endif()
   endforeach()
-  if(TARGET kernelgrade-cost) # of all types: for most, half of the time is that of a process that has just begun
+  if(TARGET kernelgrade-cost) # all types at once: for most ops, half of the time is process start-up
     add_test(NAME cost.${op} COMMAND kernelgrade gate --cost --op ${op} --json ${PROJECT_BINARY_DIR}/results/cost.${op}.json)
     set_tests_properties(cost.${op} PROPERTIES LABELS "perf;cat_${arg_CATEGORY};op_${op}" TIMEOUT 600 SKIP_RETURN_CODE 77)
   endif()
-  # CTest begins with what costs most. An op of many kernels takes longest to test, to count and to read, and would else be alone at the end.
+  # CTest starts expensive tests first. Ops with many kernels take longest in all tests and would otherwise run alone at the end.
   list(LENGTH arg_SOURCES cost)
   get_property(tests DIRECTORY PROPERTY TESTS)
   list(FILTER tests INCLUDE REGEX "[.]${op}([.]|$)")
   set_tests_properties(${tests} PROPERTIES COST ${cost})
 endfunction()
 
-# kernelgrade_add_card(<op> <file> CATEGORY <category> DTYPES <dtype>...): the op's card with its name, category and types, and its
-# contract with GoogleTest.
+# kernelgrade_add_card(<op> <file> CATEGORY <category> DTYPES <dtype>...): the op's card with its name, category and types, and its contract
+# tests for GoogleTest.
 function(kernelgrade_add_card op file)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "CATEGORY" "DTYPES")
   list(JOIN arg_DTYPES " " dtypes)
   set(category ${arg_CATEGORY})
   foreach(part IN ITEMS card contract)
     configure_file(${PROJECT_SOURCE_DIR}/cmake/${part}.cpp.in ${PROJECT_BINARY_DIR}/cards/${op}_${part}.cpp @ONLY)
-    # Shorter than the headers that its target has precompiled.
+    # Smaller than the precompiled headers of its target.
     set_source_files_properties(${PROJECT_BINARY_DIR}/cards/${op}_${part}.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   endforeach()
   add_library(kernelgrade_${op}_card STATIC ${PROJECT_BINARY_DIR}/cards/${op}_card.cpp)
@@ -277,9 +277,9 @@ function(kernelgrade_add_card op file)
   kernelgrade_precompile(kernelgrade_${op}_card cards ${KERNELGRADE_HEADERS_OF_CARDS})
 endfunction()
 
-# grade_<op>: all that the op's tests with the labels correctness and perf run, and nothing of the suite's own tests; grade: of all ops.
-# (tests/house/built.cmake compares them with what CTest lists.) What nvcc makes and what counts is not among it: ./grade compiles it where it
-# must be (kernelgrade resources --changed, kernelgrade gate --cost --changed).
+# grade_<op>: everything that the op's tests with the labels correctness and perf run, without the suite's own tests; grade: the same for
+# all ops. (tests/house/built.cmake compares both with the list of CTest.) nvcc's output and the counting programs are not included: ./grade
+# builds them when necessary (kernelgrade resources --changed, kernelgrade gate --cost --changed).
 function(kernelgrade_add_grade_target op)
   add_custom_target(grade_${op} DEPENDS ${op}_test kernelgrade)
   if(NOT TARGET grade)
@@ -288,7 +288,7 @@ function(kernelgrade_add_grade_target op)
   add_dependencies(grade grade_${op})
 endfunction()
 
-# The source that defines the texts, into <result>.
+# The source that defines the texts; its name is returned in <result>.
 function(kernelgrade_write_texts op result)
   set(file ${PROJECT_BINARY_DIR}/texts/${op}.cpp)
   set(includes "")
@@ -302,7 +302,7 @@ function(kernelgrade_write_texts op result)
   set(${result} ${file} PARENT_SCOPE)
 endfunction()
 
-# kernelgrade_op_test_program(<program> <library>...): an op's tests, linked with one of the builds of its kernels.
+# kernelgrade_op_test_program(<program> <library>...): an op's tests, linked with one build of its kernels.
 function(kernelgrade_op_test_program program)
   add_executable(${program})
   target_link_libraries(${program} PRIVATE ${ARGN})
@@ -314,7 +314,7 @@ function(kernelgrade_op_test_program program)
   endif()
 endfunction()
 
-# kernelgrade_list_operations(<file> <op>...): the source that lists the operations of a program.
+# kernelgrade_list_operations(<file> <op>...): writes the source that lists a program's operations.
 function(kernelgrade_list_operations file)
   set(declarations "")
   set(calls "")
@@ -325,7 +325,7 @@ function(kernelgrade_list_operations file)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/operations.cpp.in ${file} @ONLY)
 endfunction()
 
-# The commands with every op that was added, and the target that blesses what they measure.
+# Adds the commands with every op added so far, and the target that blesses their measurements.
 function(kernelgrade_finish)
   get_property(ops GLOBAL PROPERTY KERNELGRADE_OPS)
   kernelgrade_list_operations(${PROJECT_BINARY_DIR}/operations.cpp ${ops})
@@ -340,8 +340,8 @@ function(kernelgrade_finish)
     endif()
   endforeach()
   if(TARGET kernelgrade-cost)
-    # Kernels first, those that others use included: of an inline function that both hold, the linker takes the first, and it must be
-    # the instrumented one.
+    # Kernels first, including those that other ops use: the linker takes the first definition of an inline function, and that one must be
+    # instrumented.
     set(used "")
     foreach(op IN LISTS ops)
       kernelgrade_used_by(${op} others)
@@ -362,7 +362,7 @@ function(kernelgrade_finish)
     COMMENT "Measuring and blessing (WHY=... gives the reason)" USES_TERMINAL VERBATIM)
 endfunction()
 
-# kernelgrade_counted_flags(<result> <op>...): all that these ops' counted kernels are compiled with, but for warnings and names of files.
+# kernelgrade_counted_flags(<result> <op>...): all compiler flags of these ops' counted kernels, except warnings and file name mappings.
 function(kernelgrade_counted_flags result)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
   set(all -std=c++${CMAKE_CXX_STANDARD} ${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}} -fno-strict-aliasing) # the last: kernelgrade_host_sources
@@ -377,11 +377,11 @@ function(kernelgrade_counted_flags result)
   list(REMOVE_DUPLICATES all)
   list(FILTER all EXCLUDE REGEX "(^|[:=])-W|-fmacro-prefix-map=")
   list(JOIN all " " all)
-  string(REPLACE "$<" "<" all "${all}") # text, and no expression any more
+  string(REPLACE "$<" "<" all "${all}") # plain text, no longer a generator expression
   set(${result} "${all}" PARENT_SCOPE)
 endfunction()
 
-# kernelgrade_used_by(<op> <result>): the ops whose kernels it uses, and those that they use.
+# kernelgrade_used_by(<op> <result>): the ops whose kernels it uses, directly and indirectly.
 function(kernelgrade_used_by op result)
   set(all "")
   get_property(libraries GLOBAL PROPERTY KERNELGRADE_USED_BY_${op})

@@ -1,8 +1,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# kernelgrade_add_plain_program(<library> [<label>...]): CTest test plain.<library>: the library, all of it, links into an ordinary
-# program, which exports no symbols (no -rdynamic), and the program runs. Host backend: nvcc's programs are linked in one way only.
+# kernelgrade_add_plain_program(<library> [<label>...]): CTest test plain.<library> links the whole library into an ordinary program, which
+# exports no symbols (no -rdynamic), and runs it. Host backend only: nvcc has only one way to link programs.
 function(kernelgrade_add_plain_program library)
   if(NOT KERNELGRADE_BACKEND STREQUAL "host")
     return()

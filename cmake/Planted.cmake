@@ -1,17 +1,17 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# kernelgrade_add_planted(): slower kernels with the right results, which the gates of costs and resources must catch.
+# kernelgrade_add_planted(): slower kernels with correct results, which the cost and resource gates must catch.
 # tests/mutation/planted/planted.json lists them:
 #   name, op, why      planted.<name> is the CTest test
-#   file               the source or header, relative to kernels/, in which "original", which occurs once, becomes "planted"
-#   gate               words that choose the rows for `gate --cost`; or
+#   file               the source or header, relative to kernels/, in which "planted" replaces the single occurrence of "original"
+#   gate               options that select the rows for `gate --cost`; or
 #   arch               the architecture for which the op is compiled, for `resources`
-#   metric, at, says, ...   what the gate's message must name (tests/mutation/planted/gate.cmake)
-# Each is a program of its own, kernelgrade-cost with the planted op alone. They are built by the tests planted.<name>.build, not by `all`;
-# label nightly. planted.list, label unit, finds entries that no longer fit the kernels. Host backend with g++, after the last op.
+#   metric, at, says, ...   text that the gate's message must contain (tests/mutation/planted/gate.cmake)
+# Each entry is a program of its own, kernelgrade-cost with only the planted op. The tests planted.<name>.build build them, not `all`; label
+# nightly. planted.list, label unit, finds entries that no longer match the kernels. Host backend with g++, after the last op.
 
-# The program and, for `resources`, the compiled kernels of entry `index`, of target planted_<name>.
+# The program and, for `resources`, the compiled kernels of entry `index`, for target planted_<name>.
 function(kernelgrade_add_planted_program index name op file arch)
   set(spec ${PROJECT_SOURCE_DIR}/tests/mutation/planted/planted.json)
   set(kernels ${PROJECT_SOURCE_DIR}/kernels)
@@ -32,7 +32,7 @@ function(kernelgrade_add_planted_program index name op file arch)
   # Kernels first, as in kernelgrade_finish.
   add_library(${program}_kernels OBJECT EXCLUDE_FROM_ALL ${out}/${file})
   kernelgrade_device_sources(${program}_kernels ${sources})
-  target_include_directories(${program}_kernels BEFORE PRIVATE ${out}) # a planted header
+  target_include_directories(${program}_kernels BEFORE PRIVATE ${out}) # for a planted header
   target_link_libraries(${program}_kernels PUBLIC kernelgrade::runtime)
   kernelgrade_checked_options(${program}_kernels)
   target_sources(${program} PRIVATE $<TARGET_OBJECTS:${program}_kernels>)
@@ -67,7 +67,7 @@ function(kernelgrade_add_planted)
     foreach(key IN ITEMS name op file)
       string(JSON ${key} GET "${list}" ${index} ${key})
     endforeach()
-    if(NOT TARGET kernelgrade_${op}_card OR NOT TARGET kernelgrade_${op}_checked) # not among the ops of this build
+    if(NOT TARGET kernelgrade_${op}_card OR NOT TARGET kernelgrade_${op}_checked) # not in this build
       message(STATUS "planted.${name} is left out: no op ${op}")
       continue()
     endif()

@@ -1,19 +1,19 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# kernelgrade_add_recounts(): counts the operations' costs once more, on kernels that are compiled otherwise than the blessed ones, and
-# holds the metrics that are the kernel's own to the same baselines: not one sector more, and not one less (tests/unit/kernels/runtime/host/count/recount.cmake).
-#   counts.no_inline.<op>   all operations at -O1 without inlining, but for what is __forceinline__. g++ instruments no access that a
-#                           call makes for an argument or a result that is a class (kernels/runtime/host/forceinline.h); where a
-#                           kernel has such a call, the count shrinks
-#   counts.gcc<N>.<op>      some operations by each other g++ that is installed, from 11 on
-# Label nightly; counts.build builds the programs. By day, label unit: one operation without inlining.
-# Host backend with g++, after the last op.
+# kernelgrade_add_recounts(): counts the operations' costs again on kernels compiled with other options than the blessed ones, and compares
+# compiler-independent metrics with the same baselines, to the exact sector (tests/unit/kernels/runtime/host/count/recount.cmake).
+#   counts.no_inline.<op>   all operations at -O1 without inlining, except __forceinline__ functions. g++ does not instrument the
+#                           access of a call that passes or returns a class (kernels/runtime/host/forceinline.h), so
+#                           a kernel with such a call has a lower count
+#   counts.gcc<N>.<op>      some operations, with each other installed g++ from version 11 on
+# Label nightly; counts.build builds the programs. Pre-merge, label unit: one operation without inlining. Host backend with g++, after the
+# last op.
 set(KERNELGRADE_OPS_BY_OTHER_COMPILERS elementwise gemm reduction softmax transpose)
 set(KERNELGRADE_OP_BY_DAY bias_gelu)
-# At -O1 a loop whose rounds some lanes skip stays rolled, and lanes in different rounds are taken together (docs/explanation/how_it_works.md). In
-# batchnorm_backward the parameters of a channel are read in every round, one sector a request, which lowers the mean; elsewhere the last
-# round of a row, which some lanes skip, joins the next row's first: as many sectors in fewer requests.
+# At -O1 a loop whose iterations some lanes skip stays rolled, and lanes in different iterations are grouped
+# (docs/explanation/how_it_works.md). batchnorm_backward reads a channel's parameters in every iteration, one sector per request: its mean
+# falls. Elsewhere the last iteration of a row, which some lanes skip, joins the next row's first: as many sectors in fewer requests.
 set(KERNELGRADE_KNOWN_WITHOUT_INLINING ${PROJECT_SOURCE_DIR}/tests/unit/kernels/runtime/host/count/known_without_inlining.csv)
 
 set(KERNELGRADE_OTHER_GXX "") # versions
@@ -27,7 +27,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   endforeach()
 endif()
 
-# kernelgrade_compile_by_other_gxx(<target> <version>): with the same flags; it links as before.
+# kernelgrade_compile_by_other_gxx(<target> <version>): compiles with the same flags; linking is unchanged.
 function(kernelgrade_compile_by_other_gxx target version)
   set(launcher ${PROJECT_BINARY_DIR}/recounts/gcc${version}.sh)
   string(CONCAT script "#!/bin/sh\n" "# $1 is the compiler of the build.\n" "shift\n"
@@ -60,7 +60,7 @@ function(kernelgrade_add_recount name)
     target_sources(${program} PRIVATE $<TARGET_OBJECTS:${kernels}>)
   endforeach()
   list(TRANSFORM arg_OPS REPLACE "(.+)" "kernelgrade_\\1_card" OUTPUT_VARIABLE cards)
-  target_link_libraries(${program} PRIVATE ${cards}) # after all kernels, as in kernelgrade_finish
+  target_link_libraries(${program} PRIVATE ${cards}) # after all kernels, like kernelgrade_finish
 
   foreach(op IN LISTS arg_OPS)
     add_test(NAME counts.${name}.${op} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${program}> -DOP=${op}

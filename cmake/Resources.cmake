@@ -1,22 +1,22 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# kernelgrade_add_resources(<op> CATEGORY <category> SOURCES <file>... [IN_ALL]): adds the test resource.<op>, which compares what ptxas and
-# the PTX of the op's kernels say with baselines/resources/. Needs no GPU. Host backend: the executor tells how the kernels are launched.
-# Where there is nvcc, the target kernelgrade_<op>_fatbins compiles the kernels for KERNELGRADE_RESOURCE_ARCHS without linking them. IN_ALL:
-# `all` does so, too. Of the other ops ./grade compiles what changed since it was blessed, and two nightly tests all:
+# kernelgrade_add_resources(<op> CATEGORY <category> SOURCES <file>... [IN_ALL]): adds the test resource.<op>, which compares ptxas's report
+# and the PTX of the op's kernels with baselines/resources/. Needs no GPU. Host backend: the executor reports the launch configurations.
+# With nvcc, the target kernelgrade_<op>_fatbins compiles the kernels for KERNELGRADE_RESOURCE_ARCHS without linking them. IN_ALL adds it to
+# `all`. For the other ops, ./grade compiles only what changed since it was blessed, and two nightly tests compile everything:
 #   fatbins.<op>.build      builds that target, for each test that requires the fixture fatbins_<op>
-#   compiled_resource.<op>  is resource.<op> after it
+#   compiled_resource.<op>  runs resource.<op> afterwards
 set(KERNELGRADE_RESOURCE_ARCHS sm_90a CACHE STRING "Architectures for which resources are judged; at night sm_80, too")
 find_program(KERNELGRADE_NVCC nvcc HINTS ENV CUDA_HOME PATH_SUFFIXES bin)
 mark_as_advanced(KERNELGRADE_NVCC)
-# Machine code and PTX in a fatbin; what ptxas says of registers and spills. An architecture stands between both.
+# Fatbins hold machine code and PTX; the log of ptxas has registers and spills. -gencode goes between these two lists.
 set(KERNELGRADE_FATBIN_FLAGS -c -fatbin -lineinfo)
 set(KERNELGRADE_NVCC_FLAGS --compress-mode=none -std=c++20 -O3 -DNDEBUG -DKG_BACKEND_CUDA=1 --expt-relaxed-constexpr)
-# The architecture, of which REAL is the name of machine code and VIRTUAL that of PTX.
+# REAL is the machine code's architecture, VIRTUAL the PTX's.
 set(KERNELGRADE_GENCODE "arch=VIRTUAL,code=[REAL,VIRTUAL]")
 
-set(KERNELGRADE_OP_WITHOUT_NVDISASM axpy) # whose resources a test judges without it
+set(KERNELGRADE_OP_WITHOUT_NVDISASM axpy) # a test judges its resources without nvdisasm
 
 # "13.0" and "13.0.88".
 set(KERNELGRADE_NVCC_RELEASE "")
@@ -30,12 +30,12 @@ if(KERNELGRADE_NVCC)
   set(KERNELGRADE_NVCC_VERSION ${CMAKE_MATCH_2})
 endif()
 
-# The folder of an architecture is named as its baseline file.
+# An architecture's folder has the name of its baseline file.
 function(kernelgrade_resource_folder arch result)
   set(${result} ${PROJECT_BINARY_DIR}/resources/${arch}-cuda${KERNELGRADE_NVCC_RELEASE} PARENT_SCOPE)
 endfunction()
 
-# What was compiled for another architecture or by another nvcc is kept up to date no longer, and must not be judged.
+# Output for another architecture or from another nvcc is no longer updated, so it must not be judged.
 file(GLOB others ${PROJECT_BINARY_DIR}/resources/*)
 foreach(arch IN LISTS KERNELGRADE_RESOURCE_ARCHS)
   kernelgrade_resource_folder(${arch} folder)
@@ -45,8 +45,8 @@ if(others)
   file(REMOVE_RECURSE ${others})
 endif()
 
-# One fatbin, which holds machine code and PTX, and one log of ptxas per source, in `folder`; the fatbins' names into <result>. DEPENDS:
-# headers that the build makes.
+# One fatbin with machine code and PTX, and one ptxas log per source, in `folder`; returns the fatbins' names in <result>. DEPENDS:
+# generated headers.
 function(kernelgrade_compile_fatbins arch folder result)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "INCLUDES;SOURCES;DEPENDS")
   file(MAKE_DIRECTORY ${folder})
@@ -54,7 +54,7 @@ function(kernelgrade_compile_fatbins arch folder result)
   string(REPLACE sm_ compute_ virtual ${arch})
   string(REPLACE VIRTUAL ${virtual} gencode ${KERNELGRADE_GENCODE})
   string(REPLACE REAL ${arch} gencode ${gencode})
-  # By its -c ccache knows a compilation.
+  # ccache recognizes a compilation by its -c.
   set(compile ${KERNELGRADE_NVCC} ${KERNELGRADE_FATBIN_FLAGS} -gencode ${gencode} ${KERNELGRADE_NVCC_FLAGS})
   list(PREPEND compile ${KERNELGRADE_COMPILER_LAUNCHER})
   set(fatbins "")
@@ -62,7 +62,7 @@ function(kernelgrade_compile_fatbins arch folder result)
     get_filename_component(stem ${source} NAME_WE)
     set(base ${folder}/${stem})
     add_custom_command(OUTPUT ${base}.fatbin BYPRODUCTS ${base}.log
-      # What ptxas says goes to the log; where it fails, to the console.
+      # The output of ptxas goes to the log and, on failure, to the console.
       COMMAND sh -c "log=$1; shift; \"$@\" > \"$log\" 2>&1 || { cat \"$log\"; exit 1; }" sh ${base}.log
         ${compile} ${arg_INCLUDES} -Xptxas=-v -MD -MF ${base}.d -o ${base}.fatbin ${source}
       DEPENDS ${source} ${arg_DEPENDS} DEPFILE ${base}.d COMMENT "Compiling ${source} for ${arch}" VERBATIM)

@@ -5,8 +5,8 @@
 
 # kernelgrade_add_try()
 #
-# kernelgrade-try, and kernelgrade-try-checked for candidates that are instrumented: every card with its contract; kernelgrade-try-counted
-# counts what those cost. A candidate is a shared object that takes the runtime from the program, so all of it is there, used or not.
+# kernelgrade-try, kernelgrade-try-checked for instrumented candidates, and kernelgrade-try-counted, which counts their costs: every card
+# with its contract. A candidate is a shared object that uses the program's runtime, so the program links the whole runtime, used or not.
 function(kernelgrade_add_try)
   get_property(ops GLOBAL PROPERTY KERNELGRADE_OPS)
   set(declarations "")
@@ -32,7 +32,7 @@ function(kernelgrade_add_try)
   if(TARGET kernelgrade_checkers)
     list(APPEND programs kernelgrade-try-checked kernelgrade-try-counted)
   endif()
-  add_custom_target(try DEPENDS commands ${programs} kernelgrade_rewrite) # and compile-cuda (Check.cmake)
+  add_custom_target(try DEPENDS commands ${programs} kernelgrade_rewrite) # and for compile-cuda (Check.cmake)
   foreach(program IN LISTS programs)
     set(all ${whole})
     add_executable(${program} ${PROJECT_BINARY_DIR}/cards.cpp)
@@ -42,7 +42,7 @@ function(kernelgrade_add_try)
       list(APPEND all kernelgrade_counters)
       target_sources(${program} PRIVATE ${PROJECT_SOURCE_DIR}/perf/cli/candidate/count_program.cpp)
       list(REMOVE_DUPLICATES used)
-      foreach(op IN LISTS used) # instrumented, before those that the cards bring
+      foreach(op IN LISTS used) # instrumented; precede those of the cards
         target_sources(${program} PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_checked>)
       endforeach()
       target_link_libraries(${program} PRIVATE kernelgrade_measure kernelgrade_cost)

@@ -2,9 +2,9 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# precompile.sh COMMAND...: runs a compiler's command and, where it made a precompiled header, leaves the checksum of all that went into it
-# beside it (*.gch.sum). ccache then tells precompiled headers apart by that (CCACHE_PCH_EXTSUM) and not by their bytes, in which the
-# folder of the build stands: what one checkout compiled serves another. Without a checksum ccache takes the bytes.
+# precompile.sh COMMAND...: runs a compiler command. If the command made a precompiled header, writes a checksum of all its inputs beside it
+# (*.gch.sum). ccache then compares that checksum (CCACHE_PCH_EXTSUM) instead of the header's bytes, which contain the build folder's path,
+# so one checkout can use another's compilations. Without a checksum ccache compares the bytes.
 "$@" || exit
 made='' list='' before=''
 for word; do

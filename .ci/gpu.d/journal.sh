@@ -1,25 +1,25 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154 # variables of those who source this, and for them
+# shellcheck disable=SC2034,SC2154 # variables of and for the sourcing scripts
 #
-# Sourced by .ci/gpu and run_unit. What is done, in $results, which is all that goes on from one machine to the next:
-#   done.tsv      a line per unit of work as it ends: visit, unit, outcome, seconds, note; the last line of a unit counts
-#   summary.txt   what that says, what is left, and the command for it
-#   <pack>.tar    what ended units left: logs (and JUnit, ceilings, the report), rows, rounds (and baselines)
-#   <visit>.<unit>.json, .json.journal   the pass that is being measured, which `kernelgrade` writes after each row
-# A unit's results are packed before its line is written, so whatever has a line has its results, too.
+# Sourced by .ci/gpu and run_unit. Records progress in $results, the only folder that moves from one machine to the next:
+#   done.tsv      a line per unit of work when it ends: visit, unit, outcome, seconds, note; the last line of a unit counts
+#   summary.txt   a summary, the remaining work, and the command for it
+#   <pack>.tar    files of units that ended: logs (and JUnit, ceilings, the report), rows, rounds (and baselines)
+#   <visit>.<unit>.json, .json.journal   the current pass, which `kernelgrade` writes after each row
+# A unit's results are packed before its line is written, so a unit with a line always has its results.
 
-readonly kMostBytes=$((16 << 20)) # of one file that comes back from a borrowed machine
+readonly kMostBytes=$((16 << 20)) # size limit of one file from a borrowed machine
 readonly kPacks='logs rows rounds'
 
-# record VISIT UNIT OUTCOME SECONDS [NOTE]: the outcome is passed, failed or skipped; pending
-# is to be done; alone: tests of it are still to be run alone.
+# record VISIT UNIT OUTCOME SECONDS [NOTE]: the outcome is passed, failed or skipped; or pending, still to be done; or alone, tests of the
+# unit are still to be run alone.
 record() {
   printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "${5:-}" >>"$results/done.tsv"
 }
 
-# outcomes VISIT: "<unit>\t<outcome>\t<seconds>\t<note>" of each unit that has one, in the order of their first lines.
+# outcomes VISIT: "<unit>\t<outcome>\t<seconds>\t<note>" of each unit with an outcome, in the order of their first lines.
 outcomes() {
   [[ -e $results/done.tsv ]] || return 0
   awk -F'\t' -v visit="$1" '$1 == visit && NF == 5 {
@@ -28,7 +28,7 @@ outcomes() {
   } END { for (i = 1; i <= n; i++) print line[order[i]] }' "$results/done.tsv"
 }
 
-# left VISIT: those of its units that are not done; of a group of `next` its own.
+# left VISIT: the visit's units that are not done; for a group of `next`, the units of that group.
 left() {
   local visit=$1
   awk -F'\t' 'NR == FNR { done[$1] = 1; next } !($1 in done)' <(outcomes "$visit" | awk -F'\t' '$2 != "pending"'; echo ' ') <(if [[ -n ${group:-} && " $group_stages " == *" $visit "* ]]; then echo "$group"; else "units_$visit"; fi)
@@ -37,7 +37,7 @@ left() {
 # count VISIT OUTCOME
 count() { outcomes "$1" | awk -F'\t' -v outcome="$2" '$2 == outcome' | wc -l; }
 
-# What was being written when a machine went away does not count.
+# Drops the line that was being written when a machine stopped.
 repair_journal() {
   [[ -s $results/done.tsv ]] || return 0
   [[ -z $(tail -c 1 "$results/done.tsv") ]] || { sed '$d' "$results/done.tsv" >"$work/done.tsv"; cp "$work/done.tsv" "$results/done.tsv"; }
@@ -53,7 +53,7 @@ forget_failures() {
   mv "$results/done.tsv.new" "$results/done.tsv"
 }
 
-# same WHAT VALUE: the results are all of one source and one device; says which others they are of.
+# same WHAT VALUE: fails unless the results are of this source and device; names the ones they are of.
 same() {
   local known
   known=$(outcomes "$1" | cut -f1)
@@ -79,7 +79,7 @@ pack() {
   mv "$results/$1.tar.new" "$results/$1.tar"
 }
 
-# publish PACK...: these packs and the summary as they are now. Units that run side by side take turns.
+# publish PACK...: copies these packs and the summary to the results. A lock serializes parallel units.
 publish() {
   ((dry_run == 0)) || return 0
   (
@@ -90,7 +90,7 @@ publish() {
   ) 9>"$work/publish.lock"
 }
 
-# keep PACK FILE NAME: a file into a pack, whole or not at all; of a log the two ends, which are what a person reads.
+# keep PACK FILE NAME: adds a file to a pack atomically; of a long log it keeps both ends, which people read.
 keep() {
   local part=$work/kept.$BASHPID ending=xz
   if [[ $3 == *.log ]]; then

@@ -3,9 +3,9 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # variables of .ci/gpu
 #
-# Sourced by .ci/gpu, .ci/gpu-bundle and run_unit: this machine's time, its libraries, the name of the source, and running things here.
+# Sourced by .ci/gpu, .ci/gpu-bundle and run_unit: this machine's time budget and libraries, the source's identity, and running commands.
 
-# What run_unit must know of the call that started it.
+# Variables that run_unit needs from its caller.
 readonly kSettings='results work tree ops all_visits measured blessed machine deadline dry_run test_limit'
 export_settings() {
   local name
@@ -23,8 +23,8 @@ import_settings() {
 
 remaining() { echo $((deadline - $(date +%s))); }
 
-# bounded SECONDS COMMAND...: for that long at most, and never beyond the budget. In the caller's process group, so that what ends that
-# group ends it, too.
+# bounded SECONDS COMMAND...: runs the command for at most that long, never beyond the budget. It stays in the caller's process group and
+# ends with that group.
 bounded() {
   local limit=$1 left
   shift
@@ -34,10 +34,10 @@ bounded() {
   timeout --foreground -k 5 "$limit" "$@"
 }
 
-# cut_off CODE: the budget ended the command, which then has no outcome.
+# cut_off CODE: true if the budget ended the command, which then has no outcome.
 cut_off() { (($1 == 124 || $1 == 137)) && (($(remaining) <= 1)); }
 
-# limited SECONDS COMMAND...: as bounded, in a process group of its own, which ends with the caller's step.
+# limited SECONDS COMMAND...: like bounded, in its own process group, which ends with the caller's step.
 limited() {
   local limit=$1 left
   shift
@@ -53,7 +53,7 @@ limited() {
   wait $!
 }
 
-# done_unit PACK VISIT UNIT OUTCOME SECONDS NOTE: results first, then the line that says they are there.
+# done_unit PACK VISIT UNIT OUTCOME SECONDS NOTE: packs the results first, then writes the unit's line.
 done_unit() {
   ((dry_run == 0)) || return 0
   (
@@ -63,12 +63,12 @@ done_unit() {
   shift
   record "$@"
   printf '%-12s %-28s %-7s %4s s  %s\n' "$@"
-  # For a person; done.tsv is already right.
+  # For people; done.tsv is already up to date.
   if [[ ! -e $results/summary.txt ]] || (($(date +%s) - $(stat -c %Y "$results/summary.txt") >= 5)); then publish; fi
 }
 
-# side_by_side VISIT JOBS: the units that stand on its input, so many at a time on each GPU. CTest gives out the slots where it is, which shares them
-# among several GPUs; else xargs starts as many.
+# side_by_side VISIT JOBS: runs the units listed on standard input, JOBS at a time on each GPU. CTest assigns slots, also across several
+# GPUs; without CTest, xargs starts as many units at a time.
 side_by_side() {
   local visit=$1 jobs=$2 unit cost=10000 gpus units
   mapfile -t units
@@ -93,12 +93,12 @@ side_by_side() {
   jobs=$((jobs * $(grep -o '"id"' "$work/gpus.json" | wc -l)))
   limited 36000 ctest --test-dir "$work/ctest" --resource-spec-file "$work/gpus.json" -j $jobs --timeout 36000 -V >"$work/ctest.log" 2>&1 || true # the journal knows
   sed -nE 's/^[0-9]+: ((correctness|alone|sanitize) .*)/\1/p' "$work/ctest.log"
-  # Units record their failures themselves; one that cannot is of interest to those who look after this script.
+  # Units record their own failures; a unit that cannot points to a bug in this script.
   ! grep -q '\*\*\*Failed' "$work/ctest.log" || (($(remaining) <= 0)) || grep -B 3 '\*\*\*Failed' "$work/ctest.log"
 }
 
-# name_of_source: the commit; where git does not know it, a hash of all that is compiled. Ends with -dirty where changes are not committed:
-# kernelgrade goes on with no rows of such a source, and blesses none. Blessed baselines are no change of it.
+# name_of_source: the commit; without git, a hash of all compiled sources. Ends with -dirty if changes are uncommitted: kernelgrade neither
+# resumes nor blesses rows of such a source. Blessed baselines do not count as a change.
 name_of_source() {
   local commit=''
   [[ ! -e .git ]] || commit=$(git rev-parse --short=12 HEAD 2>/dev/null) || true
@@ -111,18 +111,18 @@ name_of_source() {
   fi
 }
 
-# Before minutes are spent on rows that nobody may use.
+# Fails before minutes are spent on rows that cannot be used.
 require_clean() {
   [[ $1 != *-dirty ]] || { echo "the source $1 has changes that are not committed, so its rows could not be gone on with or blessed: commit or stash them, or name it by --source-id"; return 1; }
 }
 
-# whole_bundle: every file of the manifest is there and as it was packed.
+# whole_bundle: true if every file of the manifest exists and is unchanged.
 whole_bundle() {
   [[ ! -e manifest.txt ]] || ! grep -q '^file ' manifest.txt || sed -n 's/^file //p' manifest.txt | sha256sum --quiet -c - ||
     { echo 'the bundle is not whole: unpack it again, or make it again by .ci/gpu-bundle --prebuilt'; return 1; }
 }
 
-# Programs built against a toolkit name its libraries, not their folders, and Python's packages hold libraries, too.
+# Programs built against a toolkit name its libraries, not their folders. Python packages also contain libraries.
 find_libraries() {
   local folder found='' nvcc
   nvcc=$(command -v nvcc || true)
@@ -149,14 +149,14 @@ find_gpu() {
   pack logs
 }
 
-# From source: everything that compiles, whatever does not. From a bundle there is nothing to do.
+# From source: builds everything that compiles, despite errors. A bundle needs no build.
 build() {
   local architectures=90a-real options=() code=0 targets wanted='' programs=(kernelgrade instructions_test)
   find_nvcc || ((dry_run)) || { echo 'nvcc not found on PATH or in /usr/local/cuda/bin; carry a bundle instead (.ci/gpu-bundle --prebuilt)'; return 1; }
   ! gpu_works || architectures=$(gpu_architectures)
   [[ -z $googletest ]] || options+=("-DKERNELGRADE_GOOGLETEST_SOURCE=$googletest")
   [[ -z $headers ]] || options+=("-DKERNELGRADE_HEADERS=$headers")
-  # All of them by name: a value of an earlier call stays in CMake's cache otherwise.
+  # All operations by name; otherwise CMake's cache would keep an earlier call's value.
   ((all_ops)) || wanted=${ops// /;}
   limited 60 cmake --preset cuda "-DCMAKE_CUDA_ARCHITECTURES=$architectures" "-DKERNELGRADE_OPS=$wanted" -DKERNELGRADE_WERROR=OFF \
     "${options[@]}"
@@ -180,10 +180,10 @@ list_tests() {
   done
 }
 
-# list_models TREE: "<case> [large]" of the models that the gate looks at; a build of some operations has none.
+# list_models TREE: "<case> [large]" of the models that the gate runs; a build of some operations has no models.
 list_models() { [[ ! -x $1/perf/kernelgrade-model ]] || "$1/perf/kernelgrade-model" list; }
 
-# hash_of_kernels OP: of its files and all of ours that they include, without their comments.
+# hash_of_kernels OP: a hash of the operation's files and our headers that they include, without comments.
 hash_of_kernels() {
   local files='' more
   more=$(find "kernels/ops/$1" -type f)

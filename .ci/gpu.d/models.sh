@@ -5,8 +5,8 @@
 #
 # Sourced by .ci/gpu: whole models, the same cases in other frameworks, and the gate's error rates.
 
-# keep_rows VISIT UNIT FILE CODE SECONDS: the rows of FILE and what was printed, then the unit's outcome. No file is a failure; 77 says that
-# there is nothing to compare the rows with yet.
+# keep_rows VISIT UNIT FILE CODE SECONDS: keeps the rows of FILE and the output, then records the outcome. A missing FILE is a failure; code
+# 77 means that the rows have no baseline yet.
 keep_rows() {
   local visit=$1 unit=$2 file=$3 code=$4 outcome=passed
   tail -n 40 "$work/$visit.log"
@@ -18,7 +18,7 @@ keep_rows() {
   [[ $outcome == passed ]]
 }
 
-# Each listed model that only a GPU runs, by phase.
+# Each listed model that only runs on a GPU, by phase.
 models() { each models models_unit; }
 models_unit() {
   local code=0 begin=$SECONDS
@@ -46,7 +46,7 @@ layers_unit() {
   [[ $outcome == passed ]]
 }
 
-# How an mlp's training time grows with its steps, layers, batch and width; exit code 77: the times scatter too much to tell.
+# How an MLP's training time grows with its steps, layers, batch and width; exit code 77: the times scatter too much.
 scaling() {
   local code=0 begin=$SECONDS outcome=passed
   limited 180 "$tree/perf/kernelgrade-model" scaling --dim 2048 --layers 4 --batch 2048 --steps 2 --runs 5 >"$work/scaling.log" 2>&1 || code=$?
@@ -59,10 +59,10 @@ scaling() {
   return $code
 }
 
-# Other frameworks' rows: of the pre-merge list's operations by type, and of whole models. A row that a framework has no operation for fails
-# nothing; a wrong one does.
+# Rows of other frameworks: the pre-merge operations by type, and whole models. A row whose operation a framework lacks is not a failure; a
+# wrong result is.
 readonly kPeerModels='mlp_dim256_layers4_batch256_inference,mlp_dim256_layers4_batch256_training,alexnet_batch8_size224_nhwc_inference,alexnet_batch8_size224_nhwc_training,resnet50_batch8_size224_nhwc_inference,resnet50_batch8_size224_nhwc_training'
-# The wanted operations that a framework has.
+# The requested operations that a framework has.
 peer_ops() {
   PYTHONPATH=perf/peers PYTHONDONTWRITEBYTECODE=1 python3 -W ignore -m kernelgrade_peers operations "$1" "${ops// /,}"
 }
@@ -86,15 +86,15 @@ peers_unit() {
     --json "$work/peers.json" "${source[@]}" >"$work/peers.log" 2>&1 || code=$?
   ((dry_run)) && { cat "$work/peers.log"; return 0; }
   ! cut_off $code || return $code
-  # Exit code 1 counts rows of unsupported operations, too; a right row must be among them, and no wrong one.
+  # Exit code 1 includes rows of unsupported operations; the unit passes if at least one row is correct and none is wrong.
   if ((code == 1)) && [[ -s $work/peers.json ]]; then
-    verdicts=$(grep -o '"verified": *"[^"]*' "$work/peers.json" | sed 's/.*"/=/' || true) # none: no row is right
+    verdicts=$(grep -o '"verified": *"[^"]*' "$work/peers.json" | sed 's/.*"/=/' || true) # none: no correct row
     if grep -qx '=' <<<"$verdicts" && ! grep -v '^=unsupported: ' <<<"$verdicts" | grep -q '^=.'; then code=0; fi
   fi
   keep_rows peers "$1" "$work/peers.json" $code $((SECONDS - begin))
 }
 
-# The gate's false alarms and power, in the time that is left. Each call adds to the file; 500 checks of unchanged code are enough.
+# The gate's false alarms and power, in the remaining time. Each call appends to the file; 500 checks of unchanged code suffice.
 readonly kChecks=500
 calibration_file() { echo "$work/rounds/baselines/$(device_slug)/calibration.csv"; }
 checks_made() { awk -F, '$4 == "aa" && $5 == "all" && $6 == "kernelgrade" { n += $7 } END { print n + 0 }' "$(calibration_file)" 2>/dev/null || echo 0; }

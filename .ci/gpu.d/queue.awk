@@ -1,11 +1,10 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# What a GPU has still to do, most worth first: "<step>\t<visit>\t<unit>\t<seconds>\t<basis>" a line.
-# The basis of the seconds is `recorded` on this kind of GPU, or a `guess`. Called by queue.sh with
-# -v source=<commit> and of=<what the next file holds>:
+# Prints the remaining work of a GPU, most valuable first: "<step>\t<visit>\t<unit>\t<seconds>\t<basis>" per line. The basis of the seconds
+# is `recorded` on this kind of GPU, or a `guess`. Called by queue.sh with -v source=<commit> and of=<kind of the next file>:
 #   record  done.csv of this GPU           tests   "<op> <dtype> <hash of its kernels>"
-#   others  done.csv of the other GPUs     worth   operations, most worth first
+#   others  done.csv of the other GPUs     worth   operations, most valuable first
 #   finished  done.tsv of these results    models, peers, sanitize, modes, first   units
 BEGIN { FS = "[,\t]"; kOps = 6; kProcess = 2 }
 of == "record" { outcome[$1, $2] = $3; seconds[$1, $2] = $4; commit[$1, $2] = $5; kernels[$1, $2] = $6; next }
@@ -24,7 +23,7 @@ function estimate(visit, unit, guess) {
   return (visit, unit) in elsewhere ? elsewhere[visit, unit] : guess
 }
 function passed(visit, unit) { return outcome[visit, unit] == "passed" }
-# fresh(visit, row): it passed with the kernels of today; a row is <op>.<dtype>.<mode>.
+# fresh(visit, row): true if it passed with the current kernels; a row is <op>.<dtype>.<mode>.
 function fresh(visit, row, op) {
   op = row
   sub(/\..*/, "", op)
@@ -34,8 +33,8 @@ function emit(step, visit, unit, s) {
   if (!((visit, unit) in finished) && !((visit, unit) in emitted)) printf "%s\t%s\t%s\t%s\t%s\n", step, visit, unit, s, basis
   emitted[visit, unit] = 1
 }
-# row_unit(step, visit, row, guess, overhead, part): rows of one type and mode share a process, some
-# operations at a time; what hangs has one for itself, last.
+# row_unit(step, visit, row, guess, overhead, part): rows of one type and mode share a process, a few operations at a time; an operation
+# that hung runs last, in its own process.
 function row_unit(step, visit, row, guess, overhead, suffix, word, pass, stage, s) {
   split(row, word, ".")
   pass = word[2] "." word[3] suffix
@@ -76,7 +75,7 @@ function programs(step, state, i, n, j, type, unit, kind) {
 function units(step, of, guess, i) {
   for (i = 1; i <= count[of]; i++) if (!passed(of, listed[of, i])) emit(step, of, listed[of, i], estimate(of, listed[of, i], listed[of, i] ~ /transformer|layers/ && of == "peers" ? 200 : guess))
 }
-# Ten processes of the pre-merge rows, f32 first.
+# Ten processes per row of the pre-merge list, f32 first.
 function baselines(i, t, type, row) {
   split("f32 bf16 f16", type, " ")
   for (t = 1; t <= 3; t++) {

@@ -3,12 +3,12 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # variables of .ci/gpu, and for it
 #
-# Sourced by .ci/gpu: the visit `next`, which fills its budget with what is worth most (queue.awk) of
-# what never ran on this kind of GPU or has other kernels since.
+# Sourced by .ci/gpu: the visit `next`, which fills its budget with the most valuable work (queue.awk) that never ran on this kind of GPU or
+# whose kernels have changed.
 
 readonly kSmoke=12 # seconds on an H200
 
-# programs_known: "<op> <dtype> <hash>"; in a source tree without a build, for a plan, from CMake.
+# programs_known: "<op> <dtype> <hash>"; for a plan in an unbuilt source tree, from CMake.
 programs_known() {
   local op hash dtype
   [[ ! -s $tree/tests.txt ]] || { cat "$tree/tests.txt"; return; }
@@ -22,7 +22,7 @@ models_known() {
   if [[ -s $tree/models.txt ]]; then units_models; else list_models build/host | awk '$2 == "large" { print $1 }' | tac; units_layers; fi
 }
 
-# queue: all that is left, most worth first.
+# queue: all remaining work, most valuable first.
 queue() {
   local file own
   own=$(record_file)
@@ -38,8 +38,7 @@ queue() {
     of=instructions <(units_instructions) of=profile <(units_profile)
 }
 
-# plan SECONDS: of the queue what fits so many seconds, each unit whole. Programs and sanitizers run
-# side by side.
+# plan SECONDS: the units of the queue that fit into so many seconds. Programs and sanitizers run in parallel.
 plan() {
   queue | awk -F'\t' -v OFS='\t' -v left="$1" -v jobs="$jobs" '{
     cost = $2 == "correctness" ? $4 / jobs : $2 == "sanitize" ? $4 / 4 : $4
@@ -47,7 +46,7 @@ plan() {
   }'
 }
 
-# show_plan SECONDS: for a person; neighbours of one visit are one line.
+# show_plan SECONDS: for people; adjacent units of one visit share a line.
 show_plan() {
   local planned all
   planned=$(plan $(($1 - kSmoke))) || return 1
@@ -66,8 +65,7 @@ show_plan() {
   [[ -s $tree/models.txt || -x build/host/perf/kernelgrade-model ]] || echo 'whole models are not in it: without a build nobody knows their names (target kernelgrade-model)'
 }
 
-# fill_budget: plans, does it group by group, and plans again while something fits. What was not reached
-# is left for the next call.
+# fill_budget: plans, runs the plan group by group, and plans again while something fits. The rest is left for the next call.
 fill_budget() {
   local visit planned groups code=0 before='' group
   while planned=$(plan $(($(remaining) - 5))) || return 1; [[ -n $planned && $planned != "$before" ]]; do

@@ -3,19 +3,19 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # variables of .ci/gpu
 #
-# Sourced by .ci/gpu and run_unit: what was done on this kind of GPU, whenever that was. It lies beside the GPU's baselines, which a visit
-# brings and leaves: baselines/<gpu>/done.csv has a line per unit of work with its newest outcome, seconds, commit and a hash of its kernels
-# (`timed` and `blessed`: <op>.<dtype>.<mode>, one process and ten); visits.csv has each commit that ran there, the newest last.
+# Sourced by .ci/gpu and run_unit: all work done so far on this kind of GPU. The record is stored with the GPU's baselines, so each visit
+# brings it and updates it. baselines/<gpu>/done.csv has a line per unit of work with its latest outcome, seconds, commit and kernel hash
+# (`timed` and `blessed`: <op>.<dtype>.<mode>, one process and ten). visits.csv lists each commit that ran there, the latest last.
 
 readonly kRecordHeader=visit,unit,outcome,seconds,commit,kernels kVisitsHeader=commit,date,driver
 
-# The name of the GPU as the folder of its baselines has it (kernels/runtime/device_slug.cpp); of a plan for another one, that one's.
+# The GPU's name as in its baselines folder (kernels/runtime/device_slug.cpp); a plan for another GPU uses that GPU's name.
 device_slug() {
   [[ -z ${gpu:-} ]] || { echo "$gpu"; return; }
   outcomes device | cut -f1 | slug
 }
 slug() { LC_ALL=C tr '[:upper:]' '[:lower:]' | LC_ALL=C sed -E 's/[^a-z0-9]+/-/g; s/^-|-$//g'; }
-# folder_of WORD: of the baselines of that kind of GPU, as h200; new, where there are none.
+# folder_of WORD: the baselines folder of that kind of GPU, such as h200; a new one if there is none.
 folder_of() {
   local folder
   for folder in baselines/*"$1"*; do [[ ! -d $folder ]] || { basename "$folder"; return; }; done
@@ -23,7 +23,7 @@ folder_of() {
 }
 record_file() { echo "$work/rounds/baselines/$(device_slug)/done.csv"; }
 
-# recorded: the lines that can be read; of any other its unit has never run.
+# recorded: the valid lines; a unit with an invalid line counts as never run.
 recorded() {
   local file
   file=$(record_file)
@@ -31,8 +31,8 @@ recorded() {
   grep -E '^[a-z]+,[A-Za-z0-9_.-]+,(passed|failed|hung),[0-9]*,[0-9a-z-]+,([0-9a-f]{12})?$' "$file" || true
 }
 
-# known_programs: "<program> <n>" of all, most worth first: 0 where it has never passed on this kind of GPU, 1 where its kernels were other ones
-# (or nobody knows which), 2 where they were the same.
+# known_programs: "<program> <n>" of all, most valuable first. 0: it never passed on this kind of GPU; 1: it passed with other kernels (or
+# the kernels are unknown); 2: it passed with the same kernels.
 known_programs() {
   [[ -e $tree/tests.txt ]] || return 0
   awk -F'[ ,]' '
@@ -54,7 +54,7 @@ never_passed() {
     END { printf "%d of %d test programs have never passed on %s%s\n", never, NR, gpu == "" ? "this GPU" : gpu, never ? ":" names : "" }' <<<"$programs"
 }
 
-# record_done: what has ended in these results goes into the record.
+# record_done: adds the finished units of these results to the record.
 record_done() {
   local file source visits
   file=$(record_file) source=$(outcomes source | cut -f1) visits=${file%/*}/visits.csv

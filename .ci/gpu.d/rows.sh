@@ -3,9 +3,9 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # variables of .ci/gpu
 #
-# Sourced by .ci/gpu: what needs the GPU for itself: the first look, ceilings, rows, and the baselines made of them.
+# Sourced by .ci/gpu: work that needs the GPU exclusively: the smoke test, ceilings, rows, and the baselines made from them.
 
-# list_rows OPTION...: "<case> <variant>..." of the listed rows, vendors' included; the slow variants, naive and direct, only with --naive,
+# list_rows OPTION...: "<case> <variant>..." of the listed rows, including vendors'; the slow variants naive and direct only with --naive,
 # since some take a second per launch.
 list_rows() {
   "$kernelgrade" list "${subset[@]}" "$@" |
@@ -22,8 +22,8 @@ missing_libraries() {
   for program in "$kernelgrade" "$tree/$1_test"; do ldd "$program" 2>/dev/null | awk '/not found/ { print $1 }' || true; done | sort -u
 }
 
-# Half a minute that says whether the rest is worth its time on this machine: the libraries load, a test runs, a row is timed, and the
-# flush of the L2 is proved, on which every cold row depends. Where the tests run and a row does not, $work/no_rows says so.
+# Half a minute that decides whether this machine is worth the rest: the libraries load, a test runs, a row is timed, and the L2 flush is
+# verified, on which every cold row depends. If the tests run and a row does not, writes the reason to $work/no_rows.
 smoke() {
   local op=softmax dtype=f32 found test row begin=$SECONDS
   [[ " $ops " == *" $op "* ]] || op=$(by_worth | sed -n 1p)
@@ -43,7 +43,7 @@ smoke() {
   limited 60 "$tree/${op}_test" "--gtest_filter=$test" >"$work/smoke.log" 2>&1 || { cat "$work/smoke.log"; return 1; }
   echo "$test: passed"
   touch "$work/no_rows"
-  row=$(list_rows --op "$op" --dtype "$dtype" --mode "${mode:-cold}" | sed -n 1p) || true # says why itself
+  row=$(list_rows --op "$op" --dtype "$dtype" --mode "${mode:-cold}" | sed -n 1p) || true # reports its own error
   [[ -n $row ]] || { echo "kernelgrade list shows no ${mode:-cold} rows of $op"; return 1; }
   read -r row variant _ <<<"$row"
   if ! limited 60 "$kernelgrade" run --case "$row" --variant "$variant" --mode "${mode:-cold}" --json "$work/logs/smoke.json" \
@@ -72,8 +72,8 @@ ceilings() {
   return $code
 }
 
-# take_pass VISIT UNIT PACK OPTION...: the rows of one "<dtype>.<mode>.<part>", one process at a time for all of them. Its file and the
-# journal beside it grow in $results row by row; what is there already is not measured again.
+# take_pass VISIT UNIT PACK OPTION...: measures the rows of one "<dtype>.<mode>.<part>" in a single process at a time. Its file and journal
+# grow in $results row by row; existing rows are not measured again.
 take_pass() {
   local visit=$1 unit=$2 pack=$3 dtype mode part live wanted rows limit code=0 begin=$SECONDS outcome=passed
   local row_timeout=30 given=("${subset[@]}") subset
@@ -85,14 +85,14 @@ take_pass() {
   wanted=$(list_rows --op "$(ops_of "$part" | tr ' ' ',')" --dtype "$dtype" --mode "$mode" 2>"$work/list.log") || code=$?
   rows=$(awk 'NF { n += NF - 1 } END { print n + 0 }' <<<"$wanted")
   if ((rows == 0 && dry_run == 0)); then
-    # Not every operation has every type; any other silence of the list is a failure.
+    # Not every operation has every type; an empty list for any other reason is a failure.
     if ((code > 1)) || ! grep -q 'no rows: each word names something' "$work/list.log"; then outcome=failed; else code=0; fi
     done_unit "$pack" "$visit" "$unit" $outcome 0 "no rows: $(tail -n 1 "$work/list.log" | tr '\t' ' ' | cut -c1-300)"
     return $code
   fi
   code=0
   ((dry_run)) || begun "$pack" "$visit.$unit"
-  limit=$((30 + row_timeout + 20 * rows)) # no row takes longer than --row-timeout says, and few come near
+  limit=$((30 + row_timeout + 20 * rows)) # --row-timeout limits each row, and few rows come near it
   [[ $visit != rounds ]] || limit=$((limit * rounds))
   limited $limit "$kernelgrade" run "${subset[@]}" --op "$(ops_of "$part" | tr ' ' ',')" --dtype "$dtype" --mode "$mode" \
     --variant "$(variants_of <<<"$wanted")" --json "$live" --resume --row-timeout $row_timeout \
@@ -100,7 +100,7 @@ take_pass() {
   ((dry_run)) && { cat "$work/pass.log"; return 0; }
   ! cut_off $code || { echo "$unit: the time was over; the rows in $live are kept"; return $code; }
   tail -n 40 "$work/pass.log"
-  if grep -q -- '--resume: .*give --json another file' "$work/pass.log"; then # one of another machine is no part of this one's
+  if grep -q -- '--resume: .*give --json another file' "$work/pass.log"; then # rows of another machine cannot be part of this pass
     put_aside "$pack" "$live" "$visit.$unit.elsewhere"
     take_pass "$visit" "$unit" "$pack" "$@"
     return
@@ -114,7 +114,7 @@ take_pass() {
   return $code
 }
 
-# record_rows VISIT UNIT SECONDS WANTED: the outcome of each operation of a pass, as $work/pass.log says it, and its part of the time.
+# record_rows VISIT UNIT SECONDS WANTED: records each operation's outcome from $work/pass.log, and its share of the time.
 record_rows() {
   local stage=timed dtype mode part op outcome rows total
   [[ $1 != rounds ]] || { ((rounds >= 10)) && stage=blessed; }
@@ -129,9 +129,9 @@ record_rows() {
   done < <(awk '{ split($1, word, "."); n[word[1]] += NF } END { for (op in n) print op, n[op] }' <<<"$4")
 }
 
-# begun PACK PASS: of other passes, what the time cut off goes into its pack, since few files come back from a borrowed machine; of this
-# one it comes out of there, unless it stands in $results already, and then is no older. The journal first: it holds all that its file does.
-# Of a pass that is done they are packed already: a kill came before they were removed.
+# begun PACK PASS: packs interrupted passes other than PASS, since few files come back from a borrowed machine. Unpacks PASS unless it is
+# already in $results, where it is at least as new. The journal comes first, since it holds all of its file's rows. Files of finished passes
+# are removed: they are packed already, and a kill prevented their removal.
 begun() {
   local file name of unit is_there=0
   for file in "$results"/{measure,rounds}.*.{json,json.journal}; do
@@ -159,14 +159,14 @@ begun() {
   done
 }
 
-# put_aside PACK FILE NAME: a file of rows, and the journal that stands beside one which is not complete.
+# put_aside PACK FILE NAME: packs a file of rows, and its journal if the file is incomplete.
 put_aside() {
   [[ ! -s $2 ]] || keep "$1" "$2" "$3.json"
   [[ ! -s $2.journal ]] || keep "$1" "$2.journal" "$3.json.journal"
   [[ $3 != *.elsewhere ]] || { pack "$1"; rm -f "$2" "$2.journal"; }
 }
 
-# each VISIT COMMAND...: every unit that is left, as long as there is time; exit code 1 if one failed or was not reached.
+# each VISIT COMMAND...: runs every remaining unit while time remains; exit code 1 if a unit failed or was not reached.
 each() {
   local visit=$1 unit code=0
   shift
@@ -180,26 +180,26 @@ each() {
 measure() { each measure measure_unit; }
 measure_unit() { take_pass measure "$1" rows; }
 
-# The first call of cuDNN takes up to two seconds in each process, and a library's rows fail nothing: as many rounds as a screen
-# compares at the least.
+# cuDNN's first call takes up to two seconds per process, and library rows never fail a gate: only the minimum number of rounds that a
+# screen compares.
 readonly kLibraryRounds=3
 
-# Rounds of a part, and at once what they bless: so the time, whenever it ends, leaves baselines of the parts before.
+# Blesses each part right after its rounds: whenever the time ends, the earlier parts have baselines.
 bless() {
   local code=0
   each rounds rounds_unit || code=1
-  each bless bless_unit || code=1 # those whose rounds were the last that an earlier visit did
+  each bless bless_unit || code=1 # units whose rounds an earlier visit finished
   return $code
 }
 rounds_unit() {
   local code=0
   take_pass rounds "$1" rounds --rounds "$rounds" --library-rounds "$kLibraryRounds" || code=$?
-  # Rows that failed do not keep the others from being blessed.
+  # Failed rows do not prevent the others from being blessed.
   bless_unit "$1" || code=1
   return $code
 }
 
-# Needs no device; fewer rounds than a gate rests on make rows that inform.
+# Needs no device; with fewer rounds than a gate requires, the rows are informational.
 bless_unit() {
   local unit=$1 code=0 begin=$SECONDS outcome=passed status=() name
   [[ -n $(outcomes rounds | awk -F'\t' -v unit="$unit" '$1 == unit') ]] || ((dry_run)) || return 1
@@ -221,7 +221,7 @@ bless_unit() {
   return $code
 }
 
-# A fresh run of what was blessed first against that, which is no commit that could be built.
+# Compares a fresh run of the first blessed part with its baseline; no commit is rebuilt.
 gate() {
   local unit dtype mode part code=0 begin=$SECONDS outcome=passed
   unit=$(outcomes bless | awk -F'\t' '$3 > 0 || $2 == "passed" { print $1; exit }')
@@ -236,7 +236,7 @@ gate() {
   return $code
 }
 
-# Of all that was measured and tested, against the committed baselines; that there are none of this GPU yet is no failure.
+# Compares all results with the committed baselines; a GPU without baselines is not a failure.
 report() {
   local code=0 begin=$SECONDS outcome=passed file
   rm -rf "$work/judged" "$work/report"
@@ -244,7 +244,7 @@ report() {
   for file in "$work"/rows/*.json.xz "$work"/logs/correctness.*.json.xz; do
     [[ ! -e $file ]] || xz -dc "$file" >"$work/judged/$(basename "$file" .xz)"
   done
-  # Naive variants that nobody asked for are not missing.
+  # Naive variants are optional, so they do not count as missing.
   limited 120 env -u KERNELGRADE_STRICT "$kernelgrade" report "${subset[@]}" --variant "$(list_rows --op "${ops// /,}" | variants_of)" --baselines baselines --out "$work/report" "$work"/judged/*.json || code=$?
   ((dry_run == 0)) || return 0
   ! cut_off $code || return $code

@@ -3,14 +3,14 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # variables of .ci/gpu
 #
-# Sourced by run_unit and .ci/gpu: test programs, several at a time on one GPU, and tests by themselves after an error that outlasts the
-# test which made it.
+# Sourced by run_unit and .ci/gpu: runs test programs, several at a time on one GPU, and runs tests alone after an error that affects later
+# tests.
 
-# Errors after which every further call of CUDA in the process fails (CUDA Runtime API, "cudaError").
+# Errors after which every further CUDA call of the process fails (CUDA Runtime API, "cudaError").
 readonly kSticky='illegal memory access|misaligned address|unspecified launch failure|illegal instruction|device-side assert|hardware stack error|invalid program counter|launch timed out|context is destroyed|uncorrectable ECC'
 readonly kMemory='out of memory|needs [0-9]+ MiB of device memory'
 
-# seen LOG: "<outcome>\t<test>\t<1 if for lack of memory>" of each test that GoogleTest began.
+# seen LOG: "<outcome>\t<test>\t<1 if out of memory>" of each test that GoogleTest started.
 seen() {
   awk -v memory="$kMemory" '
     /^\[ RUN      \] / { test = $4; scarce = 0; next }
@@ -27,7 +27,7 @@ tests_of() {
   "$1" --dtype "$2" --gtest_list_tests | awk '/^[^ ].*\./ { suite = $1; next } /^  / { print suite $1 }'
 }
 
-# tests_to_run_alone PROGRAM DTYPE LOG CODE: "<why>" and then a test per line; nothing where its failures are its own.
+# tests_to_run_alone PROGRAM DTYPE LOG CODE: "<why>", then one test per line; nothing if the failures are the tests' own.
 tests_to_run_alone() {
   local log=$3 code=$4 why=''
   if grep -Eq "$kSticky" "$log"; then
@@ -39,7 +39,7 @@ tests_to_run_alone() {
   fi
   if [[ -n $why ]]; then
     echo $why
-    # A list that the program does not give must not make the error unseen.
+    # If the program cannot list its tests, the error must still be reported.
     awk -F'\t' 'NR == FNR { if ($1 == "passed" || ($1 == "skipped" && !$3)) done[$2] = 1; next } !($1 in done)' \
       <(seen "$log"; printf '\t \t\n') <(tests_of "$1" "$2" || seen "$log" | cut -f2)
   elif seen "$log" | awk -F'\t' '$3 { found = 1 } END { exit !found }'; then
@@ -103,7 +103,7 @@ unit_alone() {
   rm -f "$log"
 }
 
-# settle_alone: what the tests that ran alone make of their programs.
+# settle_alone: derives the programs' outcomes from the tests that ran alone.
 settle_alone() {
   local unit why seconds outcome note
   while IFS=$'\t' read -r unit _ seconds why; do
@@ -139,7 +139,7 @@ unit_sanitize() {
   rm -f "$log"
 }
 
-# junit: the programs' outcomes, for those who read no TSV.
+# junit: the programs' outcomes as JUnit XML.
 junit() {
   local unit outcome seconds note
   printf '<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="correctness" tests="%d" failures="%d" skipped="%d">\n' \

@@ -3,9 +3,9 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # variables of .ci/gpu
 #
-# Sourced by .ci/gpu: single instructions, what the hardware counts, and the tests of the suite itself.
+# Sourced by .ci/gpu: single instructions, hardware counters, and the suite's own tests.
 
-# Of those that `kernelgrade compare --hardware` and people look at, the metrics that this ncu knows: one unknown name fails a run.
+# The metrics for `kernelgrade compare --hardware` and for people that this ncu knows: one unknown name fails a run.
 known_metrics() {
   local known name metrics=''
   known=$(ncu --query-metrics 2>/dev/null | awk '{ print $1 }')
@@ -17,7 +17,7 @@ known_metrics() {
   echo "${metrics#,}"
 }
 
-# The instructions of PTX, each for many operands beside what the executor gives for them (tests/unit/kernels/runtime/ptx/snippets).
+# Compares PTX instructions with the executor for many operands each (tests/unit/kernels/runtime/ptx/snippets).
 instructions() {
   local code=0 begin=$SECONDS outcome=passed
   limited 120 "$tree/instructions_test" >"$work/instructions.log" 2>&1 || code=$?
@@ -30,8 +30,8 @@ instructions() {
   return $code
 }
 
-# What the hardware counts of the launches whose costs are counted on the executor, for `kernelgrade compare --hardware *.csv` on the host
-# backend, after `tar -xf tools.tar` and `unxz`.
+# Hardware counts of the launches whose costs the executor counts, for `kernelgrade compare --hardware *.csv` on the host backend, after
+# `tar -xf tools.tar` and `unxz`.
 profile() {
   command -v ncu >/dev/null || ((dry_run)) || { echo 'ncu not found on PATH; it comes with the CUDA toolkit'; return 1; }
   metrics=l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum
@@ -55,7 +55,7 @@ profile_unit() {
   return $code
 }
 
-# Those of the suite itself that touch a device; only where it was built.
+# The suite's own device tests; only in the tree that built them.
 unit_tests() {
   local code=0 begin=$SECONDS outcome=passed
   [[ ! -e manifest.txt ]] || { echo 'a bundle holds no unit tests'; return 0; }

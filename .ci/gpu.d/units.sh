@@ -1,11 +1,11 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# shellcheck disable=SC2154,SC2317 # variables of .ci/gpu; functions that `left` calls by their names
+# shellcheck disable=SC2154,SC2317 # variables of .ci/gpu; functions that `left` calls by name
 #
-# Sourced by .ci/gpu and run_unit: the units of work of each visit, most worth first (units_<visit> prints one per line), and what is left.
+# Sourced by .ci/gpu and run_unit: each visit's units of work, most valuable first (units_<visit> prints one per line), and what remains.
 
-# parts: "<part> <op>..." of the wanted operations. All shapes are other parts than the pre-merge list's, or they would count as done.
+# parts: "<part> <op>..." of the requested operations. Runs of all shapes have other part names, or the pre-merge list would count as done.
 parts() {
   awk -v wanted="$ops" -v shapes="$( ((${#subset[@]})) || echo -all)" 'BEGIN { n = split(wanted, list, " "); for (i = 1; i <= n; i++) is_wanted[list[i]] = 1 }
     /^#/ || NF == 0 { next }
@@ -16,7 +16,7 @@ parts() {
     .ci/gpu.d/ops.txt
 }
 
-# ops_of PART: a part of ops.txt, or operations joined by +, which `next` makes; "-all" says all shapes, "-alone" what hung before.
+# ops_of PART: a part of ops.txt, or operations joined by +, as `next` makes them; "-all": all shapes, "-alone": it hung before.
 ops_of() {
   if [[ $1 =~ ^(first|second|others)(-all)?$ ]]; then
     parts | awk -v part="${1%-all}" '{ sub(/-all$/, "", $1) } $1 == part { $1 = ""; print substr($0, 2) }'
@@ -36,10 +36,10 @@ units_calibrate() { echo calibrate; }
 units_unit() { [[ -e manifest.txt ]] || echo unit; } # a bundle has no unit tests
 units_build() { [[ -e manifest.txt ]] || echo "$machine"; }
 
-# First what has never passed on this kind of GPU, then what has other kernels since, then the rest.
+# First units that never passed on this kind of GPU, then those with changed kernels, then the rest.
 units_correctness() { known_programs | sort -s -n -k 2,2 | cut -d' ' -f1; }
 
-# Tests that are run one per process, after an error that outlasts the test which made it.
+# Tests that run one per process, after an error that affects later tests.
 units_alone() { outcomes alone | cut -f1; }
 
 # "<dtype>.<mode>.<part>"
@@ -53,7 +53,7 @@ units_measure() { passes "$measured"; }
 units_rounds() { passes "$blessed"; }
 units_bless() { passes "$blessed"; }
 
-# memcheck and racecheck of all operations first: they find what matters, and soonest.
+# memcheck and racecheck of all operations first: they find the most important errors soonest.
 units_sanitize() {
   local tool op
   for tool in memcheck racecheck initcheck synccheck; do
@@ -61,9 +61,9 @@ units_sanitize() {
   done
 }
 
-# Small networks first: their ids are short runs, too.
+# Small networks first: their names also match short runs.
 units_models() { [[ ! -s $tree/models.txt ]] || { awk '$2 == "large" { print $1 }' "$tree/models.txt" | tac; units_layers; }; }
-# Each layer's time in a training step: which of them makes f32's backward pass slow.
+# Each layer's time in a training step, to see which layers slow down f32's backward pass.
 units_layers() { echo layers.qwen2.5-0.5b_4x512; }
 
 # "<what>.<framework>": types of the pre-merge list, and models.
@@ -83,7 +83,7 @@ units_profile() {
   done
 }
 
-# Running tests alone belongs to correctness, and rounds to blessing.
+# Running tests alone is a stage of correctness, and rounds are a stage of blessing.
 stages_of() {
   case $1 in
     correctness) echo correctness alone ;;
@@ -92,17 +92,17 @@ stages_of() {
   esac
 }
 undone() { local stage; for stage in $(stages_of "$1"); do left "$stage"; done; }
-# What failed alone has made its program fail, and may be no failure of it.
+# Without the stage `alone`: its failures have already failed their program, unless they are not the program's.
 failures() { local stage; for stage in $(stages_of "$1"); do [[ $stage == alone ]] || outcomes "$stage"; done | awk -F'\t' '$2 == "failed"' | wc -l; }
 
-# rows_with_costs OP DTYPE COLUMN: the shapes (2) or variants (3) of the rows in baselines/simt, with commas between.
+# rows_with_costs OP DTYPE COLUMN: the shapes (2) or variants (3) of the rows in baselines/simt, comma-separated.
 rows_with_costs() {
   [[ -e baselines/simt/$1.csv ]] || return 0
   awk -F, -v prefix="$1.$2." -v column="$3" 'index($2, prefix) == 1 { word = $column; sub(prefix, "", word); print word }' "baselines/simt/$1.csv" |
     sort -u | paste -sd,
 }
 
-# summary: what was found and what is left, for a person.
+# summary: findings and remaining work, for people.
 summary() {
   local visit stage unfinished=() row
   printf 'source: %s\n' "$(outcomes source | cut -f1)"

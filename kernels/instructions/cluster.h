@@ -1,11 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The blocks of a cluster: a barrier of all of their threads, and each other's shared memory (PTX
-// ISA, "barrier.cluster" and "mapa"). Not by way of cooperative groups, whose headers take nvcc
-// longer than a kernel.
+// The blocks of a cluster: a barrier for all of their threads, and access to each other's shared
+// memory (PTX ISA, "barrier.cluster" and "mapa"). Cooperative groups are avoided because their
+// headers take nvcc longer than a kernel.
 //
-// Architecture 9.0 and above. A kernel that uses them on less traps.
+// Architecture 9.0 and above. A kernel that uses them on older architectures traps.
 #pragma once
 
 #include "instructions/shared_address.h"
@@ -18,7 +18,7 @@ namespace kg::ptx {
 
 #if KG_BACKEND_CUDA
 
-// This block's number among those of its cluster.
+// This block's rank in its cluster.
 __device__ inline unsigned cluster_rank() {
   unsigned rank = 0;
 #if __CUDA_ARCH__ >= 900
@@ -29,8 +29,8 @@ __device__ inline unsigned cluster_rank() {
   return rank;
 }
 
-// All threads of all blocks wait here; what they wrote to shared memory is seen by all behind it.
-// All threads of a warp make the same call.
+// All threads of all blocks wait here. Afterwards, every thread sees what the others wrote to
+// shared memory before. All threads of a warp make the same call.
 __device__ inline void cluster_sync() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::
@@ -40,7 +40,7 @@ __device__ inline void cluster_sync() {
 #endif
 }
 
-// What lies in the dynamic shared memory of block `rank` where `from` lies in this one's.
+// Loads from block `rank`, at the offset that `from` has in this block's dynamic shared memory.
 __device__ inline float load_from_block(const float* from, unsigned rank) {
   float value = 0;
 #if __CUDA_ARCH__ >= 900

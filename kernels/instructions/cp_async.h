@@ -1,12 +1,12 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// cp.async: copies of 4, 8 or 16 bytes from global to shared memory that a thread issues and waits
-// for later (PTX ISA, "cp.async" and what follows it). Both addresses are aligned to the bytes
-// copied. A thread waits for its own copies only; others may read them after a barrier that follows
-// the wait. What the host makes of it: runtime/host/async_copy.h.
+// cp.async: copies of 4, 8 or 16 bytes from global to shared memory that a thread issues now and
+// waits for later (PTX ISA, "cp.async" and its related instructions). Both addresses are aligned to
+// the copied bytes. A thread waits for its own copies only; other threads may read the data after a
+// barrier that follows the wait. The host implementation is in runtime/host/async_copy.h.
 //
-// Architectures before 8.0 have no such instruction: there the copy is made at once.
+// Architectures before 8.0 lack the instruction: the copy is then synchronous.
 #pragma once
 
 #include "instructions/shared_pointer.h"
@@ -20,8 +20,8 @@ namespace kg::ptx {
 
 namespace detail {
 
-// The copy at once, for architectures without the instruction: in one access where all of it is
-// read.
+// A synchronous copy, for architectures without the instruction. It is a single access if all bytes
+// are read.
 template <int Bytes>
 __device__ inline void copy_now(void* to, const void* from, int source_bytes) {
   struct alignas(Bytes) Chunk {
@@ -53,7 +53,7 @@ __device__ inline void cp_async_ca(void* to, const void* from) {
 #endif
 }
 
-// The same with only `source_bytes` (0 to Bytes) read; the rest of the destination is zero.
+// The same, but reads only `source_bytes` (0 to Bytes); the rest of the destination becomes 0.
 template <int Bytes>
 __device__ inline void cp_async_ca(SharedAddress to, const void* from, int source_bytes) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async copies 4, 8 or 16 bytes");
@@ -70,7 +70,7 @@ __device__ inline void cp_async_ca(void* to, const void* from, int source_bytes)
   cp_async_ca<Bytes>(SharedAddress(to), from, source_bytes);
 }
 
-// Copies 16 bytes past the first-level cache.
+// Copies 16 bytes, bypassing the L1 cache.
 __device__ inline void cp_async_cg(void* to, const void* from) {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)),
@@ -93,7 +93,7 @@ __device__ inline void cp_async_cg(void* to, const void* from, int source_bytes)
   cp_async_cg(SharedAddress(to), from, source_bytes);
 }
 
-// Makes one group of the thread's copies since the last commit.
+// Commits the thread's copies since the last commit as one group.
 __device__ inline void cp_async_commit() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
@@ -115,8 +115,8 @@ __device__ inline void cp_async_wait_all() {
 #endif
 }
 
-// Arrives at an mbarrier (mbarrier.h) when all copies of the thread so far have arrived. The
-// arrival is added to those that the phase expects; with _noinc it is one of them.
+// Arrives at an mbarrier (mbarrier.h) when all earlier copies of the thread have completed. The
+// phase expects this arrival in addition; with _noinc, it is one of those already expected.
 __device__ inline void cp_async_mbarrier_arrive(std::uint64_t* barrier) {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" ::"r"(shared_address(barrier))

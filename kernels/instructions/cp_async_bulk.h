@@ -8,13 +8,13 @@
 //   [barrier]; cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes;
 // Addresses and bytes are multiples of 16.
 //
-// Into shared memory: who has waited for the mbarrier's phase sees the bytes, all of which
-// mbarrier_expect_tx must have named. Out of it: the thread commits its copies in groups and waits
-// for them; other threads wait for that thread. What ordinary stores wrote into the source needs
-// fence_proxy_async_shared() first, and the mbarrier fence_mbarrier_init(). The bytes move through
-// runtime/host/bulk_copy.h on the host.
+// Into shared memory: a thread that has waited for the mbarrier's phase sees the bytes, all of
+// which mbarrier_expect_tx must have announced. Out of shared memory: a thread commits its copies
+// in groups and waits for them; other threads wait for that thread. Before a copy reads the results
+// of ordinary stores, it needs fence_proxy_async_shared(). The mbarrier needs
+// fence_mbarrier_init(). On the host, runtime/host/bulk_copy.h moves the bytes.
 //
-// Architecture 9.0 and above. A kernel that uses them on less traps.
+// Architecture 9.0 and above. A kernel that uses them on older architectures traps.
 #pragma once
 
 #include "instructions/shared_address.h"
@@ -29,7 +29,7 @@ namespace kg::ptx {
 
 #if KG_BACKEND_CUDA
 
-// From global to this block's shared memory; completes `bytes` at `barrier`.
+// Copies from global to this block's shared memory; completes `bytes` at `barrier`.
 __device__ inline void cp_async_bulk_load(void* to, const void* from, unsigned bytes,
                                           std::uint64_t* barrier) {
 #if __CUDA_ARCH__ >= 900
@@ -42,7 +42,7 @@ __device__ inline void cp_async_bulk_load(void* to, const void* from, unsigned b
 #endif
 }
 
-// From this block's shared memory to global memory.
+// Copies from this block's shared memory to global memory.
 __device__ inline void cp_async_bulk_store(void* to, const void* from, unsigned bytes) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(
@@ -54,7 +54,7 @@ __device__ inline void cp_async_bulk_store(void* to, const void* from, unsigned 
 #endif
 }
 
-// Makes one group of the thread's stores since the last commit.
+// Commits the thread's stores since the last commit as one group.
 __device__ inline void cp_async_bulk_commit() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
@@ -63,7 +63,7 @@ __device__ inline void cp_async_bulk_commit() {
 #endif
 }
 
-// Waits until at most the latest `Pending` groups of the thread have yet to write global memory.
+// Waits until all but the latest `Pending` groups of the thread have written global memory.
 template <int Pending>
 __device__ inline void cp_async_bulk_wait_group() {
 #if __CUDA_ARCH__ >= 900
@@ -73,8 +73,8 @@ __device__ inline void cp_async_bulk_wait_group() {
 #endif
 }
 
-// Waits until at most the latest `Pending` groups of the thread have yet to read shared memory,
-// which may then be written again.
+// Waits until all but the latest `Pending` groups of the thread have read shared memory, which may
+// then be overwritten.
 template <int Pending>
 __device__ inline void cp_async_bulk_wait_group_read() {
 #if __CUDA_ARCH__ >= 900

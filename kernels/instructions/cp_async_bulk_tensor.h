@@ -1,18 +1,18 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// cp.async.bulk.tensor: a box of a tensor of rank 1 to 5, moved by one thread (PTX ISA, "Data
-// Movement and Conversion Instructions: cp.async.bulk.tensor", tiled mode). The tensor map says
-// where the tensor lies, how large a box is and how it is swizzled in shared memory; `first` says
-// where the box begins, in elements, the contiguous dimension first. Coordinates may lie outside of
-// the tensor: a load fills, a store leaves out.
+// cp.async.bulk.tensor: one thread moves a box of a tensor of rank 1 to 5 (PTX ISA, "Data Movement
+// and Conversion Instructions: cp.async.bulk.tensor", tiled mode). The tensor map holds the
+// tensor's address, the box's extents and its swizzle in shared memory. `first` is where the box
+// begins, in elements, the contiguous dimension first. Coordinates may lie outside of the tensor:
+// loads fill such elements, stores skip them.
 //
-// In shared memory a box is aligned to 128 bytes; swizzled, the pattern follows the address. Write
-// `__shared__ __align__(1024)`: an alignas in front is lost under the checkers. Loads complete the
-// bytes of the whole box at the mbarrier. Stores are committed and waited for as cp_async_bulk.h
-// has it, and need the same fences.
+// In shared memory a box is aligned to 128 bytes, and the swizzle pattern follows the address.
+// Write `__shared__ __align__(1024)`: the checkers lose an alignas placed in front. Loads complete
+// the bytes of the whole box at the mbarrier. Stores are committed and waited for as in
+// cp_async_bulk.h, and need the same fences.
 //
-// Architecture 9.0 and above. A kernel that uses them on less traps.
+// Architecture 9.0 and above. A kernel that uses them on older architectures traps.
 #pragma once
 
 #include "instructions/shared_address.h"
@@ -28,7 +28,7 @@ namespace kg::ptx {
 
 #if KG_BACKEND_CUDA
 
-// From global to this block's shared memory.
+// Copies from global memory to this block's shared memory.
 template <int Rank>
 __device__ inline void cp_async_bulk_tensor_load(void* to, const TensorMap& map,
                                                  const int (&first)[Rank], std::uint64_t* barrier) {
@@ -67,8 +67,8 @@ __device__ inline void cp_async_bulk_tensor_load(void* to, const TensorMap& map,
 #endif
 }
 
-// The same into every block of the cluster whose rank has its bit in `blocks`. In each block, box
-// and mbarrier lie at the same offset in shared memory, so each of these blocks expects the bytes.
+// The same into every block of the cluster whose rank has its bit set in `blocks`. In each of these
+// blocks the box and the mbarrier lie at the same offset, and the mbarrier must expect the bytes.
 template <int Rank>
 __device__ inline void
 cp_async_bulk_tensor_multicast(void* to, const TensorMap& map, const int (&first)[Rank],
@@ -92,7 +92,7 @@ cp_async_bulk_tensor_multicast(void* to, const TensorMap& map, const int (&first
 #endif
 }
 
-// From this block's shared memory to global memory.
+// Copies from this block's shared memory to global memory.
 template <int Rank>
 __device__ inline void cp_async_bulk_tensor_store(const TensorMap& map, const int (&first)[Rank],
                                                   const void* from) {
@@ -132,7 +132,7 @@ __device__ inline void cp_async_bulk_tensor_store(const TensorMap& map, const in
 #endif
 }
 
-// A hint that the map is about to be used.
+// Hints that the map will be used soon.
 __device__ inline void prefetch_tensormap(const TensorMap& map) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");

@@ -1,11 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dropping lines of the L2 cache without writing them back (PTX ISA, "discard"). What the line held
-// is lost: reading it before it is written again gives anything. On the host it gives poison.
+// Drops lines of the L2 cache without writing them back (PTX ISA, "discard"). The contents are
+// lost: reads before the next write return arbitrary values. On the host they return poison.
 //
-// Architecture 8.0 and above; on less the line stays as it is, which is one of the things that may
-// happen to it.
+// Architecture 8.0 and above. Older architectures leave the line unchanged, which is one of the
+// permitted outcomes.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -18,9 +18,9 @@
 
 namespace kg::ptx {
 
-inline constexpr int kDiscardBytes = 128; // the one size that PTX has
+inline constexpr int kDiscardBytes = 128; // the only size that PTX has
 
-// `line` points to 128 bytes of global memory, aligned to as many.
+// `line` points to 128 bytes of global memory, aligned to 128 bytes.
 __device__ inline void discard_l2(void* line) {
 #if !KG_BACKEND_CUDA
   std::memset(line, kPoisonByte, kDiscardBytes);

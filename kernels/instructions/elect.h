@@ -1,12 +1,12 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// elect.sync _|p, mask: one of the lanes that execute it, which the hardware chooses (PTX ISA,
-// "Parallel Synchronization and Communication Instructions: elect.sync"). The others go on with
-// false. On the host each order of threads chooses another lane.
+// elect.sync _|p, mask: returns true in one of the lanes that execute it, chosen by the hardware,
+// and false in the others (PTX ISA, "Parallel Synchronization and Communication Instructions:
+// elect.sync"). On the host each order of threads chooses a different lane.
 //
 // All lanes of the mask execute it together. Architecture 9.0 and above. A kernel that uses it on
-// less traps.
+// older architectures traps.
 #pragma once
 
 #include "runtime/device_code.h"

@@ -1,13 +1,12 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// fence.proxy.async{.shared::cta, .global}: what the thread wrote before by ordinary stores may be
-// read by bulk copies that follow (PTX ISA, "Parallel Synchronization and Communication
-// Instructions: membar, fence"). Each thread that wrote executes it, behind its writes and before
-// the barrier that hands them to the thread that copies. A load's bytes need none: waiting for the
-// mbarrier is enough.
+// fence.proxy.async{.shared::cta, .global}: makes the thread's earlier ordinary stores visible to
+// later bulk copies (PTX ISA, "Parallel Synchronization and Communication Instructions: membar,
+// fence"). Each thread that wrote executes it, after its writes and before the barrier that hands
+// them to the copying thread. Loaded bytes need no fence: waiting for the mbarrier is enough.
 //
-// Architecture 9.0 and above. A kernel that uses them on less traps.
+// Architecture 9.0 and above. A kernel that uses them on older architectures traps.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -19,7 +18,7 @@ namespace kg::ptx {
 
 #if KG_BACKEND_CUDA
 
-// Of accesses to shared memory.
+// For accesses to shared memory.
 __device__ inline void fence_proxy_async_shared() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -27,7 +26,7 @@ __device__ inline void fence_proxy_async_shared() {
   __trap();
 #endif
 }
-// Of accesses to global memory.
+// For accesses to global memory.
 __device__ inline void fence_proxy_async_global() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async.global;" ::: "memory");
@@ -35,7 +34,7 @@ __device__ inline void fence_proxy_async_global() {
   __trap();
 #endif
 }
-// Of both.
+// For both.
 __device__ inline void fence_proxy_async() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async;" ::: "memory");

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two f32 as 8-bit numbers, to nearest even and saturating, `first` in the lower byte, and two such
-// numbers as f16 (PTX ISA, "cvt"). Architecture 8.9 and above; a kernel that uses them on less
-// traps. primitives/fp8.h has what all architectures, and the host, compute.
+// Converts two f32 to 8-bit numbers, to nearest even with saturation, `first` in the lower byte,
+// and two such numbers to f16 (PTX ISA, "cvt"). Architecture 8.9 and above; a kernel that uses them
+// on older ones traps. primitives/fp8.h works on all architectures and on the host.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -32,7 +32,7 @@ __device__ __forceinline__ unsigned short to_e5m2_pair(float first, float second
   return both;
 }
 
-// Exact; that of the lower byte in the lower half.
+// Exact. The lower byte's number is in the lower half.
 __device__ __forceinline__ unsigned halves_of_e4m3(unsigned short both) {
   unsigned halves = 0;
 #if __CUDA_ARCH__ >= 890

@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ldmatrix: a warp reads 1, 2 or 4 matrices of 8x8 16-bit elements from shared memory (PTX ISA,
-// "ldmatrix"), into registers that hold what an operand of mma (mma.h) needs.
+// "ldmatrix") into registers, in the layout of mma's operands (mma.h).
 //
-// `row` is where one row lies, 8 elements at a multiple of 16 bytes: lanes 0 to 7 give the rows of
-// the first matrix, 8 to 15 those of the second, and so on. The other lanes' addresses are not
-// used, but must be valid (architecture 7.5). Lane 4 r + c gets, of each matrix i, elements 2 c
-// (lower half) and 2 c + 1 of row r in fragment[i]; with _trans, of column r. A row of each matrix
-// is read in the same pass when the 8 of them lie in different quarters of the 32 banks.
+// `row` is the address of a row of 8 elements, aligned to 16 bytes. Lanes 0 to 7 give the rows of
+// the first matrix, 8 to 15 those of the second, and so on. The other lanes' addresses are unused,
+// but must be valid (architecture 7.5). For each matrix i, lane 4 r + c gets elements 2 c (lower
+// half) and 2 c + 1 of row r in fragment[i]; with _trans, of column r. A matrix is read without
+// bank conflicts if its 8 rows lie in different groups of 4 banks.
 //
-// All lanes of a warp execute it together. It orders nothing: what other lanes have written needs a
-// barrier (__syncwarp at the least) before it. Architecture 7.5 and above.
+// All lanes of a warp execute it together. It implies no ordering: reading other lanes' writes
+// needs a barrier first (at least __syncwarp). Architecture 7.5 and above.
 #pragma once
 
 #include "instructions/shared_pointer.h"

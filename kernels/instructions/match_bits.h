@@ -6,9 +6,9 @@
 
 namespace kg::ptx {
 
-// The lanes of a whole warp whose lowest Bits bits of `value` are those of the calling lane, by one
-// ballot a bit. MATCH.ANY is one instruction, but takes longer the more different values a warp
-// holds. By __ballot_sync, nvcc makes a fifth more instructions of it.
+// The lanes of a full warp whose lowest Bits bits of `value` equal those of the calling lane, by
+// one ballot per bit. MATCH.ANY is one instruction, but takes longer the more distinct values a
+// warp holds. With __ballot_sync, nvcc generates a fifth more instructions.
 template <int Bits>
 __device__ __forceinline__ unsigned match_bits(unsigned value) {
   static_assert(Bits > 0 && Bits < 32);

@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mbarriers: 64-bit words in shared memory, aligned to 8 bytes, that count arrivals and bytes (PTX
-// ISA, "mbarrier"). A phase ends when as many threads have arrived as init said and every expected
-// byte has come; its parity is 0 for the first phase, then 1, 0, ... Waiting for parity 1 before
-// the first phase has ended does not wait at all, which is what a producer wants of an empty ring.
+// ISA, "mbarrier"). A phase ends when mbarrier_init()'s number of threads have arrived, as well as
+// all expected bytes. Its parity is 0 for the first phase, then 1, 0, ... A wait for parity 1
+// before the first phase has ended returns at once, which suits a producer whose ring is empty.
 //
-// One thread inits; then the block syncs, and the others may use the barrier. Before bulk copies or
-// other blocks use it, that thread also executes fence_mbarrier_init(). Arrivals release and
-// waits acquire, within the block.
+// One thread initializes the barrier; after a block-wide barrier the others may use it. Before bulk
+// copies or other blocks use it, that thread also executes fence_mbarrier_init(). Arrivals have
+// release and waits have acquire semantics, within the block.
 //
-// Architecture 8.0 and above; expect_tx, complete_tx and arrivals at other blocks of the
-// cluster 9.0 and above. A kernel that uses them on less traps.
+// Architecture 8.0 and above; expect_tx, complete_tx and arrivals at other blocks of the cluster
+// 9.0 and above. A kernel that uses them on older architectures traps.
 #pragma once
 
 #include "instructions/shared_address.h"
@@ -25,7 +25,7 @@
 
 namespace kg::ptx {
 
-// Stands for the phase that an arrival belongs to.
+// Identifies the phase that an arrival belongs to.
 using MbarrierToken = std::uint64_t;
 
 #if KG_BACKEND_CUDA
@@ -40,8 +40,8 @@ __device__ inline void mbarrier_init(std::uint64_t* barrier, unsigned count) {
 #endif
 }
 
-// What this thread has initialised may be used by bulk copies, and by other blocks of the cluster
-// behind a barrier (PTX ISA, "fence.mbarrier_init").
+// Makes the thread's mbarrier_init() visible to bulk copies and, after a cluster barrier, to other
+// blocks of the cluster (PTX ISA, "fence.mbarrier_init").
 __device__ inline void fence_mbarrier_init() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -50,7 +50,7 @@ __device__ inline void fence_mbarrier_init() {
 #endif
 }
 
-// The word may be used for something else.
+// Invalidates the barrier: its word may be reused.
 __device__ inline void mbarrier_inval(std::uint64_t* barrier) {
 #if __CUDA_ARCH__ >= 800
   asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
@@ -82,7 +82,7 @@ __device__ inline MbarrierToken mbarrier_arrive(std::uint64_t* barrier, unsigned
                : "memory");
   return token;
 #elif __CUDA_ARCH__ >= 800
-  // With a count, 8.0 has only the form that must not end the phase; the last arrival may.
+  // With a count, 8.0 has only noComplete, which must not end the phase; the last arrival may.
   if (count > 1) {
     [[maybe_unused]] MbarrierToken unused;
     asm volatile("mbarrier.arrive.noComplete.shared.b64 %0, [%1], %2;"
@@ -97,7 +97,7 @@ __device__ inline MbarrierToken mbarrier_arrive(std::uint64_t* barrier, unsigned
 #endif
 }
 
-// Arrives, and expects one arrival less from the next phase on.
+// Arrives, and reduces by one the arrivals that later phases expect.
 __device__ inline MbarrierToken mbarrier_arrive_drop(std::uint64_t* barrier) {
   MbarrierToken token = 0;
 #if __CUDA_ARCH__ >= 800
@@ -111,7 +111,7 @@ __device__ inline MbarrierToken mbarrier_arrive_drop(std::uint64_t* barrier) {
   return token;
 }
 
-// Lets the phase wait for `bytes` more, then arrives.
+// Adds `bytes` to those that the phase expects, then arrives.
 __device__ inline MbarrierToken mbarrier_arrive_expect_tx(std::uint64_t* barrier, unsigned bytes) {
   MbarrierToken token = 0;
 #if __CUDA_ARCH__ >= 900
@@ -125,7 +125,7 @@ __device__ inline MbarrierToken mbarrier_arrive_expect_tx(std::uint64_t* barrier
   return token;
 }
 
-// Lets the phase wait for `bytes` more.
+// Adds `bytes` to those that the phase expects.
 __device__ inline void mbarrier_expect_tx(std::uint64_t* barrier, unsigned bytes) {
 #if __CUDA_ARCH__ >= 900
   asm volatile(
@@ -137,7 +137,7 @@ __device__ inline void mbarrier_expect_tx(std::uint64_t* barrier, unsigned bytes
 #endif
 }
 
-// Says that `bytes` have come, as an asynchronous bulk copy does by itself.
+// Counts `bytes` as arrived, as an asynchronous bulk copy does by itself.
 __device__ inline void mbarrier_complete_tx(std::uint64_t* barrier, unsigned bytes) {
 #if __CUDA_ARCH__ >= 900
   asm volatile(
@@ -149,7 +149,7 @@ __device__ inline void mbarrier_complete_tx(std::uint64_t* barrier, unsigned byt
 #endif
 }
 
-// Whether the token's phase has ended; of a parity: the current phase, or the one before it.
+// Whether the token's phase has ended. By parity: the current phase, or the one before it.
 __device__ inline bool mbarrier_test_wait(std::uint64_t* barrier, MbarrierToken token) {
   unsigned ended = 0;
 #if __CUDA_ARCH__ >= 800
@@ -177,7 +177,7 @@ __device__ inline bool mbarrier_test_wait_parity(std::uint64_t* barrier, unsigne
   return ended != 0;
 }
 
-// The same; may wait a little for it.
+// The same, but may wait for a short time.
 __device__ inline bool mbarrier_try_wait(std::uint64_t* barrier, MbarrierToken token) {
   unsigned ended = 0;
 #if __CUDA_ARCH__ >= 900
@@ -214,7 +214,7 @@ __device__ inline void mbarrier_wait_parity(std::uint64_t* barrier, unsigned par
   }
 }
 
-// Arrives at the barrier that lies in block `rank` of the cluster where `barrier` lies in this one.
+// Arrives at the barrier in block `rank` of the cluster that has the offset of `barrier` here.
 __device__ inline void mbarrier_arrive_cluster(std::uint64_t* barrier, unsigned rank) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("{\n .reg .b32 remote;\n mapa.shared::cluster.u32 remote, %0, %1;\n"
@@ -227,9 +227,9 @@ __device__ inline void mbarrier_arrive_cluster(std::uint64_t* barrier, unsigned 
 #endif
 }
 
-// The same by a thread that has only read what the others wait to overwrite. What it has written
-// they need not see, so it waits for no fence of all memory, as the form above does. The reads must
-// have ended: those of wgmma end behind its wait_group. On the host both forms are one.
+// The same for a thread that has only read what the others wait to overwrite. They need not see its
+// writes, so it avoids the fence of all memory that the form above includes. The reads must have
+// completed: those of wgmma complete at its wait_group. On the host both forms are the same.
 __device__ inline void mbarrier_arrive_cluster_after_reads(std::uint64_t* barrier, unsigned rank) {
 #if __CUDA_ARCH__ >= 900
   asm volatile(

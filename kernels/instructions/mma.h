@@ -1,25 +1,25 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// mma.sync: a warp multiplies small matrices and adds the product to a sum in f32, of integers in
-// 32 bits (PTX ISA, "mma"). mma_m<M>n<N>k<K>: A of M x K, B of K x N, the sum of M x N elements,
-// spread over the registers of the warp's lanes.
+// mma.sync: a warp multiplies small matrices and adds the product to a sum in f32, or in 32-bit
+// integers (PTX ISA, "mma"). mma_m<M>n<N>k<K>: A has M x K, B has K x N and the sum has M x N
+// elements, distributed over the registers of the warp's lanes.
 //
-// Lane 4 r + c holds, where a register has two 16-bit elements (the lower half first) or one of 32:
+// Lane 4 r + c holds these elements. A register has two 16-bit elements (the first in the lower
+// half) or one of 32 bits:
 //   sum   elements (r, 2 c), (r, 2 c + 1), (r + 8, 2 c) and (r + 8, 2 c + 1)
-//   a     16 bits: rows r, r + 8, r, r + 8, of columns 2 c and 2 c + 1, the latter two registers of
-//         2 c + 8 and 2 c + 9; tf32: the same rows of columns c, c, c + 4, c + 4
-//   b     16 bits: column r of rows 2 c and 2 c + 1, then of 2 c + 8 and 2 c + 9; tf32: of row c,
-//         then c + 4
-//   s8    four elements in a register: a of columns 4 c to 4 c + 3, then of 16 more on; b of these
+//   a     16 bits: rows r, r + 8, r, r + 8; columns 2 c and 2 c + 1 in the first two registers,
+//         2 c + 8 and 2 c + 9 in the others; tf32: the same rows, columns c, c, c + 4, c + 4
+//   b     16 bits: column r, rows 2 c and 2 c + 1, then 2 c + 8 and 2 c + 9; tf32: rows c and c + 4
+//   s8    four elements per register: a has columns 4 c to 4 c + 3, then these + 16; b has these
 //         rows
-// k8 of 16 bits has the first half of these registers. ldmatrix (ldmatrix.h) fills a from a matrix
-// that is stored by rows, and b from one that is stored by columns; ldmatrix_trans the other way.
+// k8 of 16 bits uses the first half of these registers. ldmatrix (ldmatrix.h) loads a from a
+// row-major and b from a column-major matrix; ldmatrix_trans does the reverse.
 //
-// All lanes of a warp execute it together. Products are exact; the order in which they are added,
-// and the bits that a sum keeps on its way, are the hardware's.
+// All lanes of a warp execute it together. Products are exact. The hardware determines the order of
+// the additions and the precision of intermediate sums.
 //
-// Architecture 8.0 and above, f16 also 7.5. A kernel that uses the others on less traps.
+// Architecture 8.0 and above, f16 also 7.5. On older ones, a kernel that uses the others traps.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -68,7 +68,7 @@ __device__ inline void mma_m16n8k16(float (&sum)[4], const unsigned (&a)[4],
 #endif
 }
 
-// a and b from to_tf32 or to_tf32_operand (tf32.h); the low 13 bits of floats are cut off.
+// a and b: from to_tf32 or to_tf32_operand (tf32.h); the low 13 bits of floats are ignored.
 __device__ inline void mma_m16n8k8_tf32(float (&sum)[4], const unsigned (&a)[4],
                                         const unsigned (&b)[2]) {
 #if __CUDA_ARCH__ >= 800

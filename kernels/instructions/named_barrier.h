@@ -1,12 +1,12 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Named barriers: up to 16 per block, each for as many threads as its users say. Barrier 0 is the
-// one behind __syncthreads.
+// Named barriers: up to 16 per block, each for the number of threads that its users specify.
+// __syncthreads uses barrier 0.
 //
 // PTX ISA, "bar, barrier": `threads` counts every thread that syncs or arrives and is a multiple of
-// the warp size; all threads of a warp make the same call. A thread that arrives does not wait: a
-// producer arrives when its data is written, the consumers sync before they read it.
+// the warp size. All threads of a warp make the same call. A thread that arrives does not wait: a
+// producer arrives once its data is written, and the consumers sync before they read the data.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -20,7 +20,7 @@ __device__ inline void named_barrier_sync(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-// Counts at barrier `id` without waiting.
+// Arrives at barrier `id` without waiting.
 __device__ inline void named_barrier_arrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }

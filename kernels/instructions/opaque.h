@@ -6,8 +6,8 @@
 
 namespace kg::ptx {
 
-// Hides from the compiler how `value`, of 4 or 8 bytes, came about, so that it is kept in a
-// register: neither computed again where it is used nor taken apart. No instruction.
+// Hides the origin of `value`, 4 or 8 bytes, from the compiler, which then keeps it in a register
+// and neither recomputes nor splits it at its uses. Emits no instruction.
 template <class Value>
 __device__ __forceinline__ void make_opaque([[maybe_unused]] Value& value) {
 #if KG_BACKEND_CUDA

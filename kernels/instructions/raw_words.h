@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Words as a load brought them, before anybody looks at what they mean.
+// Words as loaded, before they are interpreted as elements.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -14,8 +14,8 @@ struct alignas(Count * sizeof(Word)) RawWords {
   Word word[Count];
 };
 
-// No instruction at run time. To the compiler it changes the words, which must be there, whole, so
-// that nothing that is made of them can be made earlier.
+// Emits no instruction. The compiler must assume that this changes the complete words, so nothing
+// derived from them can be computed earlier.
 template <class Word, int Count>
 __device__ __forceinline__ void keep_raw(RawWords<Word, Count>& words) {
 #if KG_BACKEND_CUDA

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// 1 / x by the GPU's own instruction alone (PTX ISA, "rcp.approx.ftz.f32"). __fdividef is the same
-// and five instructions more, for numbers whose reciprocal is subnormal, or which are: here those
-// reciprocals are 0 and infinite.
+// 1 / x by the GPU's approximate instruction alone (PTX ISA, "rcp.approx.ftz.f32"). __fdividef
+// takes five more instructions to handle subnormal numbers and subnormal reciprocals. Here, the
+// reciprocal of a subnormal number is infinite, and subnormal reciprocals are 0.
 #pragma once
 
 #include "runtime/device_code.h"

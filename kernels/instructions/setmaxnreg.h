@@ -1,14 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// setmaxnreg.{inc, dec}.sync.aligned.u32: the warps of a warpgroup give registers back to the pool
-// of their block, or take more and wait until it has enough (PTX ISA, "Miscellaneous Instructions:
-// setmaxnreg"). Counts are multiples of 8 from 24 to 256, the same in all four warps; their sum
-// over the threads is no more than the block began with, or the increase waits for ever. The kernel
-// has
-// __launch_bounds__(threads, 1).
+// setmaxnreg.{inc, dec}.sync.aligned.u32: the warps of a warpgroup return registers to their
+// block's pool, or request more and wait until the pool has enough (PTX ISA, "Miscellaneous
+// Instructions: setmaxnreg"). Counts are multiples of 8 from 24 to 256, and the same in all four
+// warps. Summed over the threads, they must not exceed the registers that the block started with.
+// Otherwise the increase waits forever. The kernel must have __launch_bounds__(threads, 1).
 //
-// Architecture 9.0a. A kernel that uses them on another traps.
+// Architecture 9.0a. A kernel that uses them on another architecture traps.
 #pragma once
 
 #include "runtime/device_code.h"

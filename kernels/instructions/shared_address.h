@@ -7,7 +7,7 @@
 #if KG_BACKEND_CUDA
 namespace kg::ptx {
 
-// An address in shared memory as instructions take it: 32 bits, within the block's window.
+// A shared-memory address in the form that instructions take: 32 bits, within the block's window.
 __device__ inline unsigned shared_address(const void* address) {
   return static_cast<unsigned>(__cvta_generic_to_shared(address));
 }

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pointers into shared memory that are kept as the 32 bits which instructions take.
+// Pointers into shared memory, kept as the 32-bit addresses that instructions take.
 #pragma once
 
 #include "instructions/opaque.h"
@@ -12,16 +12,16 @@ namespace kg::ptx {
 
 #if KG_BACKEND_CUDA
 
-// What instructions' wrappers take: a pointer of either kind.
+// The parameter of the instructions' wrappers, constructed from either kind of pointer.
 struct SharedAddress {
   unsigned value;
   __device__ __forceinline__ SharedAddress(const void* address) : value(shared_address(address)) {}
   __device__ __forceinline__ explicit SharedAddress(unsigned address) : value(address) {}
 };
 
-// A pointer into shared memory that is computed once and kept in one register. Of others nvcc
-// (13.0) computes the block's window anew in each pass of a loop, from a special register, which
-// takes tens of clocks.
+// A pointer into shared memory that is computed once and kept in one register. For other pointers,
+// nvcc (13.0) recomputes the block's window from a special register in every iteration of a loop,
+// which takes tens of clocks.
 template <class T>
 class SharedPointer {
  public:

@@ -1,12 +1,12 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asynchronous stores to the shared memory of a cluster's blocks, which bring their own signal (PTX
-// ISA, "st.async"): who has waited for the mbarrier's phase sees what was stored. Unlike a barrier
-// of the cluster, or a remote arrival that releases, they wait for none of the thread's own loads
-// and stores.
+// Asynchronous stores to the shared memory of a cluster's blocks, which signal their own completion
+// (PTX ISA, "st.async"): a thread that has waited for the mbarrier's phase sees the stored values.
+// Unlike a cluster barrier, or a remote arrival with release semantics, they do not wait for any of
+// the thread's own loads and stores.
 //
-// Architecture 9.0 and above. A kernel that uses them on less traps.
+// Architecture 9.0 and above. A kernel that uses them on older architectures traps.
 #pragma once
 
 #include "instructions/shared_address.h"
@@ -19,8 +19,8 @@
 
 namespace kg::ptx {
 
-// Stores `value` in block `rank` where `to` lies in this one, and completes its 8 bytes at the
-// mbarrier that lies there where `barrier` lies here.
+// Stores `value` in block `rank`, at the offset that `to` has in this block. Completes its 8 bytes
+// at the mbarrier of that block that has the offset of `barrier`.
 #if KG_BACKEND_CUDA
 
 __device__ inline void st_async(float2* to, float2 value, std::uint64_t* barrier, unsigned rank) {

@@ -3,13 +3,13 @@
 //
 // stmatrix.sync.aligned.m8n8.x{1,2,4}{.trans}.shared.b16 [row], {...}: a warp writes 1, 2 or 4
 // matrices of 8x8 16-bit elements to shared memory (PTX ISA, "Warp Level Matrix Instructions:
-// stmatrix"), the other way round than ldmatrix.h: lane 8 i + r names where row r of matrix i goes,
-// 16 bytes at a multiple of 16; lane 4 r + c holds of each matrix i in fragment[i] elements 2 c
-// (lower half) and 2 c + 1 of row r; with _trans, of column r.
+// stmatrix"), the inverse of ldmatrix.h. Lane 8 i + r gives the address of row r of matrix i,
+// aligned to 16 bytes. fragment[i] of lane 4 r + c holds elements 2 c (lower half) and 2 c + 1 of
+// row r of matrix i; with _trans, of column r.
 //
 // All lanes of a warp execute it together. It is an ordinary write: other lanes need a barrier
-// before they read it, and bulk copies fence_proxy_async_shared() as well. Architecture 9.0 and
-// above. A kernel that uses it on less traps.
+// before they read the data, and bulk copies also need fence_proxy_async_shared(). Architecture 9.0
+// and above. A kernel that uses it on older architectures traps.
 #pragma once
 
 #include "instructions/shared_pointer.h"

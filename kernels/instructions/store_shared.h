@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// st.shared.v2 and v4: 8 or 16 bytes to shared memory in one access (PTX ISA, "st"). An assignment
-// is not enough: beside another one through the same pointer nvcc (13.0) stores each element by
-// itself.
+// st.shared.v2 and v4: stores 8 or 16 bytes to shared memory in one access (PTX ISA, "st"). An
+// assignment is not enough: next to another one through the same pointer, nvcc (13.0) stores each
+// element separately.
 #pragma once
 
 #include "instructions/shared_address.h"
@@ -15,7 +15,7 @@
 
 namespace kg::ptx {
 
-// `to` is aligned to the size of `value`, which has 8 or 16 bytes and lies in registers.
+// `to` is aligned to the size of `value`, which has 8 or 16 bytes and is held in registers.
 template <class Value>
 __device__ __forceinline__ void store_shared(Value* to, Value value) {
   static_assert(sizeof(Value) == 8 || sizeof(Value) == 16, "one access stores 8 or 16 bytes");

@@ -1,24 +1,24 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// wgmma: a warpgroup, four warps from a multiple of four on, multiplies matrices that lie in shared
-// memory, while its threads go on (PTX ISA, "Asynchronous Warpgroup Level Matrix
-// Multiply-Accumulate Instructions"). A is of 64 x K and B of K x N elements, where K is 32 bytes
-// of them and N a multiple of 8 up to 256: here 8, 16, 32, 64, 96, 128, 192 or 256, by the number
-// of sums. All 128 threads execute it together, with the same descriptors.
+// wgmma: a warpgroup (four consecutive warps, the first a multiple of four) multiplies matrices in
+// shared memory, while its threads continue (PTX ISA, "Asynchronous Warpgroup Level Matrix
+// Multiply-Accumulate Instructions"). A has 64 x K and B has K x N elements. K spans 32 bytes. N is
+// a multiple of 8 up to 256: here 8, 16, 32, 64, 96, 128, 192 or 256, selected by the number of
+// sums. All 128 threads execute it together, with the same descriptors.
 //
-//   wgmma_fence();                         // behind what wrote the registers
+//   wgmma_fence();                         // after the writes to the registers
 //   wgmma<MatrixElement::bf16>(sums, a, b, adds);
 //   wgmma_commit();
 //   wgmma_wait_group<0>(sums);
 //
-// Until the wait nobody reads or writes the sums, changes the registers of A, or writes the tiles.
-// Ordinary writes to a tile need fence_proxy_async_shared() in front of the barrier that hands it
-// over. Thread 32 w + 4 r + c holds of rows 16 w + r and 16 w + r + 8 the sums of columns 8 j + 2 c
-// and 8 j + 2 c + 1: sums[4 j + 2 h + e] is row 16 w + r + 8 h, column 8 j + 2 c + e. Registers of
-// A are those of mma.h, of the warp's 16 rows. Sums in order and width are the hardware's.
+// Until the wait, no thread may access the sums, modify the registers of A, or write the tiles.
+// Ordinary writes to a tile need fence_proxy_async_shared() before the barrier that hands the tile
+// over. Thread 32 w + 4 r + c holds sums of rows 16 w + r and 16 w + r + 8: sums[4 j + 2 h + e] is
+// row 16 w + r + 8 h, column 8 j + 2 c + e. A in registers has the layout of mma.h, for the warp's
+// 16 rows. The hardware determines the order and precision of the additions.
 //
-// Architecture 9.0a. A kernel that uses them on another traps.
+// Architecture 9.0a. A kernel that uses it on another architecture traps.
 #pragma once
 
 #include "instructions/shared_address.h"
@@ -36,24 +36,24 @@ namespace kg::ptx {
 
 enum class MatrixElement : unsigned char { f16, bf16, tf32, e4m3, e5m2, s8 };
 
-// How a matrix lies in shared memory: the width of the swizzle with which it was written, and two
-// distances, in bytes. K-major (elements next to each other in k): `stride` from 8 rows to the next
-// 8; without a swizzle `leading` from one 16 bytes of k to the next. Else: swizzled, `leading` from
-// a swizzle's width of m or n to the next and `stride` from 8 of k to the next 8; without, `stride`
-// from 8 of m or n to the next and `leading` from 8 of k to the next.
+// The layout of a matrix in shared memory: the width of its swizzle, and two distances in bytes.
+//   K-major (adjacent in k): `stride` between groups of 8 rows; if unswizzled, `leading` between
+//     16-byte units of k
+//   else, swizzled: `leading` between swizzle widths of m or n, `stride` between groups of 8 in k
+//   else, unswizzled: `stride` between groups of 8 in m or n, `leading` between groups of 8 in k
 enum class MatrixSwizzle : unsigned char { none = 0, bytes128 = 1, bytes64 = 2, bytes32 = 3 };
 struct MatrixLayout {
   MatrixSwizzle swizzle;
   unsigned leading, stride;
 };
 
-// Stands for a matrix. The tile begins at a multiple of 8 rows of the swizzle's width.
+// Describes a matrix to wgmma. The tile is aligned to 8 rows of the swizzle's width.
 struct MatrixDescriptor {
   std::uint64_t bits;
 #if !KG_BACKEND_CUDA
-  std::uintptr_t window; // the address that those in `bits` count from
+  std::uintptr_t window; // base of the addresses in `bits`
 #endif
-  // The same `bytes` further on, a multiple of 16: a step of k is 32 bytes of a K-major row.
+  // The matrix `bytes` further on, a multiple of 16. A step of k is 32 bytes of a K-major row.
   __device__ MatrixDescriptor operator+(unsigned bytes) const {
     MatrixDescriptor next = *this;
     next.bits += bytes >> 4;
@@ -88,7 +88,7 @@ __device__ inline void wgmma_commit() {
   __trap();
 #endif
 }
-// Until at most `kPending` of the latest groups are pending.
+// Waits until at most the latest `kPending` groups are pending.
 template <int kPending>
 __device__ inline void wgmma_wait_group() {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -97,7 +97,7 @@ __device__ inline void wgmma_wait_group() {
   __trap();
 #endif
 }
-// The same, of groups with these sums: nvcc moves no arithmetic with them in front of the wait.
+// The same for groups with these sums: nvcc cannot move arithmetic on the sums before the wait.
 template <int kPending, class Sum, int kWords>
 __device__ inline void wgmma_wait_group(Sum (&sums)[kWords]) {
   wgmma_wait_group<kPending>();
@@ -110,8 +110,8 @@ __device__ inline void wgmma_wait_group(Sum (&sums)[kWords]) {
   }
 }
 
-// sums = A B, plus sums if `adds`. Sum: float, of s8 int; of f16 also unsigned, which is two sums
-// in f16. Matrices that are not K-major are for types of 16 bits.
+// sums = A B, plus sums if `adds`. Sum: float; int for s8; for f16 also unsigned, two f16 sums per
+// word. Matrices that are not K-major require a 16-bit type.
 template <MatrixElement T, bool kAByDepth = true, bool kBByDepth = true, class Sum, int kWords>
 __device__ __forceinline__ void wgmma(Sum (&sums)[kWords], MatrixDescriptor a, MatrixDescriptor b,
                                       bool adds) {
@@ -139,7 +139,7 @@ __device__ __forceinline__ void wgmma(Sum (&sums)[kWords], const unsigned (&a)[4
 #else
 
 inline MatrixDescriptor matrix_descriptor(const void* tile, MatrixLayout layout) {
-  constexpr std::uintptr_t kPattern = 1024; // bytes, of the widest swizzle
+  constexpr std::uintptr_t kPattern = 1024; // bytes, for the widest swizzle
   const auto at = reinterpret_cast<std::uintptr_t>(tile);
   return {descriptor_bits(layout, static_cast<unsigned>(at % kPattern)), at - at % kPattern};
 }

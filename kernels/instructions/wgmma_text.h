@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The text of wgmma's instructions for nvcc (wgmma.h): inline assembly names each register, and
-// needs a statement for each number of them. FORM(words, N, numbers of the seven operands behind
-// the sums, ...) is one such statement.
+// The text of wgmma's instructions for nvcc (wgmma.h). Inline assembly names every register, so
+// each number of registers needs its own statement. FORM(words, N, numbers of the seven operands
+// after the sums, ...) is one such statement.
 #pragma once
 
 #define KG_WGMMA_NAMES_2 "%0, %1"
@@ -38,7 +38,7 @@
 #define KG_WGMMA_SUMS_96(C, i) KG_WGMMA_SUMS_64(C, i), KG_WGMMA_SUMS_32(C, (i) + 64)
 #define KG_WGMMA_SUMS_128(C, i) KG_WGMMA_SUMS_64(C, i), KG_WGMMA_SUMS_64(C, (i) + 64)
 
-// N is 2 times the words.
+// N is twice the number of words.
 #define KG_WGMMA_EACH_N(FORM, ...)                                                                 \
   FORM(4, "8", "%4", "%5", "%6", "%7", "%8", "%9", "%10", __VA_ARGS__)                             \
   FORM(8, "16", "%8", "%9", "%10", "%11", "%12", "%13", "%14", __VA_ARGS__)                        \
@@ -48,7 +48,7 @@
   FORM(64, "128", "%64", "%65", "%66", "%67", "%68", "%69", "%70", __VA_ARGS__)                    \
   FORM(96, "192", "%96", "%97", "%98", "%99", "%100", "%101", "%102", __VA_ARGS__)                 \
   FORM(128, "256", "%128", "%129", "%130", "%131", "%132", "%133", "%134", __VA_ARGS__)
-// N is 4 times the words.
+// N is four times the number of words.
 #define KG_WGMMA_EACH_N_OF_HALVES(FORM, ...)                                                       \
   FORM(2, "8", "%2", "%3", "%4", "%5", "%6", "%7", "%8", __VA_ARGS__)                              \
   FORM(4, "16", "%4", "%5", "%6", "%7", "%8", "%9", "%10", __VA_ARGS__)                            \
@@ -59,7 +59,7 @@
   FORM(48, "192", "%48", "%49", "%50", "%51", "%52", "%53", "%54", __VA_ARGS__)                    \
   FORM(64, "256", "%64", "%65", "%66", "%67", "%68", "%69", "%70", __VA_ARGS__)
 
-// Both descriptors, then whether the product is added, then what is not K-major.
+// Operands: both descriptors, whether to add the sums, and which matrices are not K-major.
 #define KG_WGMMA_OF_SHARED(W, N, A, B, P, X, Y, unused1, unused2, K, TYPES, C, TAIL)               \
   if constexpr (kWords == W)                                                                       \
     asm volatile("{\n .reg .pred p;\n setp.ne.b32 p, " P ", 0;\n"                                  \
@@ -69,7 +69,7 @@
                  : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(adds)), "n"(kTurnedA),           \
                    "n"(kTurnedB)                                                                   \
                  : "memory");
-// Four registers of A, and the like.
+// Operands: four registers of A, the descriptor of B, and the rest as above.
 #define KG_WGMMA_OF_REGISTERS(W, N, A0, A1, A2, A3, B, P, Y, K, TYPES, C, TAIL)                    \
   if constexpr (kWords == W)                                                                       \
     asm volatile("{\n .reg .pred p;\n setp.ne.b32 p, " P ", 0;\n"                                  \
@@ -88,7 +88,7 @@
 #define KG_WGMMA_FLOAT(sum) "+f"(sum)
 #define KG_WGMMA_WORD(sum) "+r"(sum)
 
-// The statement for the types at hand.
+// The statement for the given types.
 #define KG_WGMMA_EACH_TYPE(FORM)                                                                   \
   if constexpr (T == MatrixElement::f16 && kHalves) {                                              \
     KG_WGMMA_EACH_N_OF_HALVES(FORM, "16", "f16.f16.f16", KG_WGMMA_WORD, KG_WGMMA_TURNED)           \

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reductions over a block of whole warps. The warps' results are combined in order, so every thread
-// gets the same bits in every run. Each has one barrier, so `scratch` (shared memory, one value per
-// warp, at most kMaxWarps) must not be in use by an earlier reduction. All threads must call.
+// gets the same bits in every run. Each reduction has one barrier, so no earlier one may still use
+// `scratch` (shared memory, one value per warp, at most kMaxWarps). All threads must call.
 #pragma once
 
 #include "primitives/warp.h"

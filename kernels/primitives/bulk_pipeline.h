@@ -2,22 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A pipeline through shared memory: one thread fills its stages by bulk copies, and warpgroups
-// empty them. Each stage has two mbarriers: `full`, whose phase ends when all bytes that were
-// expected have come, and `empty`, whose phase ends when all consumers have released the stage.
+// consume them. Each stage has two mbarriers. The phase of `full` ends when all expected bytes have
+// arrived. The phase of `empty` ends when all consumers have released the stage.
 //
-// Blocks of a cluster that bring slices for each other have one such pipeline each, at the same
-// offset in shared memory. A stage of one is empty when the consumers of all have released theirs,
-// since its producer writes all of them.
+// If the blocks of a cluster load slices for each other, each block has such a pipeline, at the
+// same offset in shared memory. A producer writes to all blocks, so a stage is empty only when the
+// consumers of all blocks have released it.
 //
 //   auto& pipeline = *reinterpret_cast<BulkPipeline<kStages>*>(in dynamic shared memory);
 //   if (threadIdx.x == 0) pipeline.init(consumers of all blocks);
 //   ptx::cluster_sync();
-//   PipelineState<kStages> state;        // each role has its own, and never resets it
+//   PipelineState<kStages> state;        // one for each role, never reset
 //   producer: pipeline.producer_acquire(state, bytes);
 //             copies that complete at pipeline.full(state); state.advance();
 //   consumer: pipeline.consumer_wait(state); ... pipeline.consumer_release(state, each block);
 //             state.advance();
-//   ptx::cluster_sync(); // no block ends before the others have released their last stages
+//   ptx::cluster_sync(); // no block exits before the others have released their last stages
 //
 // Architecture 9.0 and above.
 #pragma once
@@ -28,12 +28,12 @@
 
 namespace kg {
 
-// Which stage is next, and which phase of its barriers. Both run on over tiles.
+// The next stage, and the phase of its barriers. Both continue across tiles.
 template <int kStages>
 class PipelineState {
  public:
   __device__ __forceinline__ int stage() const { return stage_; }
-  // Of the phase in which this round's bytes come.
+  // The parity of the phase in which this round's bytes arrive.
   __device__ __forceinline__ unsigned parity() const { return parity_; }
   __device__ __forceinline__ void advance() {
     if (++stage_ < kStages) return;
@@ -51,7 +51,7 @@ struct BulkPipeline {
   using State = PipelineState<kStages>;
   std::uint64_t full_[kStages], empty_[kStages];
 
-  // By one thread, before the cluster syncs. consumers: releases that empty a stage.
+  // Called by one thread, before the cluster syncs. consumers: releases that empty a stage.
   __device__ __forceinline__ void init(unsigned consumers) {
     KG_UNROLL
     for (int i = 0; i < kStages; ++i) {
@@ -61,24 +61,24 @@ struct BulkPipeline {
     ptx::fence_mbarrier_init();
   }
 
-  // Where the copies into the stage complete.
+  // The barrier at which copies into the stage complete.
   __device__ __forceinline__ std::uint64_t* full(const State& state) {
     return full_ + state.stage();
   }
 
-  // Waits until the stage is empty, and says how many bytes will come. In the first round nobody
-  // has used it: the phase before the first one counts as ended.
+  // Waits until the stage is empty, and announces how many bytes to expect. In the first round the
+  // wait returns at once: the phase before the first one counts as ended.
   __device__ __forceinline__ void producer_acquire(const State& state, unsigned bytes) {
     ptx::mbarrier_wait_parity(empty_ + state.stage(), state.parity() ^ 1);
     ptx::mbarrier_arrive_expect_tx(full(state), bytes);
   }
 
-  // Waits until the bytes have come.
+  // Waits until the bytes have arrived.
   __device__ __forceinline__ void consumer_wait(const State& state) {
     ptx::mbarrier_wait_parity(full(state), state.parity());
   }
-  // By one thread of a consumer for each block of the cluster, whose number is `block`, when
-  // nothing that the consumer has begun reads the stage any more.
+  // Releases the stage in block `block`. One thread of each consumer calls it for every block of
+  // the cluster, when no pending operation of the consumer reads the stage any more.
   __device__ __forceinline__ void consumer_release(const State& state, unsigned block) {
     ptx::mbarrier_arrive_cluster_after_reads(empty_ + state.stage(), block);
   }

@@ -23,9 +23,9 @@ inline constexpr int kChunkThreads = 512, kFewChunkThreads = 128;
 inline constexpr int kPrefetchedChunks = 2; // slots beyond those of a row
 inline constexpr int kChunkBlocks = 8;      // the largest cluster that every device supports
 
-// Precedes the buffer: two mbarriers and two numbers per warp of a cluster for each of two
-// reductions in flight (cluster_exchange.h), then one pack of padding, each extended so that the
-// buffer is aligned to 128 bytes. Without that alignment a kernel took 6 % longer.
+// Before the buffer: two mbarriers, and two numbers per warp of a cluster for each of two
+// reductions in flight (cluster_exchange.h), then one pack of padding. Each is extended to align
+// the buffer to 128 bytes. Without that alignment a kernel took 6 % longer.
 inline constexpr int kChunkPadding = 128;
 inline constexpr int kChunkWarps = kChunkBlocks * kChunkThreads / kLanes;
 inline constexpr std::size_t kChunkScratch = kChunkPadding + 4 * kChunkWarps * sizeof(float);

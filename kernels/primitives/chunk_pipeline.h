@@ -103,8 +103,8 @@ class ChunkPipeline {
 
   int first_, part_, present_;   // elements: before the thread's first, of the part, existing
   ptx::SharedPointer<T> memory_; // the thread's first pack
-  // The next chunk to copy: element prefetched_ of the part, at from_, in a row with so many
-  // elements.
+  // The next chunk to copy: element prefetched_ of the part, at from_. prefetched_present_ elements
+  // of its row's part exist.
   int prefetched_, prefetched_present_;
   const T* from_;
   std::int64_t next_row_;     // elements from the end of a part to the next one

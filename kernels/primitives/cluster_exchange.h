@@ -1,13 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers that the warps of a cluster tell one another, a pair of each warp a round: a warp sends
-// its pair to every block, and takes the pairs of all warps, in the same order everywhere. A round
-// costs one journey from block to block and no barrier. A barrier of the cluster, or a remote
-// arrival that releases, is a fence of the whole GPU (MEMBAR.ALL.GPU in machine code of sm_90):
-// each thread would first wait for what it stores to global memory.
+// Exchange of numbers among the warps of a cluster. In each round a warp sends a pair to every
+// block and receives the pairs of all warps, in the same order everywhere. A round costs one
+// block-to-block latency and no barrier. A cluster barrier, or a remote arrival with release
+// semantics, includes a fence of the whole GPU (MEMBAR.ALL.GPU in machine code of sm_90). Each
+// thread would then wait for its own stores to global memory.
 //
-// Architecture 9.0 and above. A kernel that uses it on less traps.
+// Architecture 9.0 and above. A kernel that uses it on older architectures traps.
 #pragma once
 
 #include "instructions/cluster.h"
@@ -20,27 +20,27 @@
 
 namespace kg {
 
-// Each warp sends, then receives, round after round. The pairs of a round lie in one of two places
-// in turn. A warp sends those of a round when it has received those of the round before, of which
-// every warp sent its own when it had read those before that: nobody overwrites what is still read.
+// In each round a warp sends, then receives. Two buffers alternate. A warp sends round r after it
+// has received round r-1 from all warps. Each of them sent round r-1 after it had read round r-2,
+// so the buffer of round r-2 is free.
 class ClusterExchange {
  public:
-  // Of dynamic shared memory, which other blocks can reach, for blocks of so many threads.
+  // Bytes of dynamic shared memory, which other blocks can access, for blocks of `threads` threads.
   static constexpr std::size_t bytes(int blocks, int threads) {
     return 2 * sizeof(std::uint64_t) + 2 * sizeof(float2) * blocks * (threads / kLanes);
   }
 
-  // memory: bytes(blocks, blockDim.x) bytes, aligned to 8, in the same place in every block.
-  // blocks: of the cluster, at most 32. All threads of the cluster construct theirs together.
+  // memory: bytes(blocks, blockDim.x) bytes, aligned to 8, at the same offset in every block.
+  // blocks: of the cluster, at most 32. All threads of the cluster must construct it together.
   __device__ __forceinline__ ClusterExchange(void* memory, unsigned blocks)
       : arrived_(static_cast<std::uint64_t*>(memory)),
         of_warps_(reinterpret_cast<float2*>(arrived_ + 2)), blocks_(blocks),
         all_(blocks * (blockDim.x / kLanes)) {
     if (threadIdx.x < 2) ptx::mbarrier_init(&arrived_[threadIdx.x], 1);
-    ptx::cluster_sync(); // nobody sends before
+    ptx::cluster_sync(); // no block sends earlier
   }
 
-  // The warp's pair, which all of its lanes have.
+  // Sends the warp's pair. All lanes pass the same value.
   __device__ __forceinline__ void send(float2 of_warp) {
     const unsigned lane = threadIdx.x % kLanes;
     const unsigned warp = (ptx::cluster_rank() * blockDim.x + threadIdx.x) / kLanes;
@@ -51,7 +51,7 @@ class ClusterExchange {
       ptx::st_async(&of_warps_[round_ % 2 * all_ + warp], of_warp, &arrived_[round_ % 2], lane);
   }
 
-  // take(float2) of the round that was sent last: a lane is given every 32nd warp's pair.
+  // Calls take(float2) for the pairs of the round sent last: each lane gets every 32nd warp's.
   template <class Take>
   __device__ __forceinline__ void receive(const Take& take) {
     const unsigned place = round_ % 2;
@@ -59,13 +59,13 @@ class ClusterExchange {
     ++round_;
     for (unsigned warp = threadIdx.x % kLanes; warp < all_; warp += kLanes)
       take(of_warps_[place * all_ + warp]);
-    __syncwarp(); // all lanes have read what the next round but one takes the place of
+    __syncwarp(); // all lanes have read: the round after next overwrites these pairs
   }
 
  private:
   std::uint64_t* arrived_;
   float2* of_warps_;
-  unsigned blocks_, all_; // all: warps
+  unsigned blocks_, all_; // all_: warps
   unsigned round_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a long row is divided among the blocks of a cluster (cluster_row.h), and which rows are.
+// The division of a long row among the blocks of a cluster (cluster_row.h), and which rows qualify.
 //
 // A slice of up to 32 KiB is loaded at once, four packs per thread. As many blocks as the registers
 // permit share a multiprocessor, so that loads of one row overlap arithmetic of another. Rows

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // 8-bit floating-point types (OCP 8-bit Floating Point Specification 1.0).
-//   e4m3  a sign, 4 bits of exponent with a bias of 7, 3 of fraction; up to 448, no infinity; what
-//         is left when all bits but the sign are set is NaN
-//   e5m2  the upper half of an f16: 5 bits of exponent, 2 of fraction; up to 57344, with infinities
+//   e4m3  1 sign bit, 4 exponent bits with a bias of 7, 3 fraction bits; up to 448, no infinities;
+//         NaN has all bits except the sign set
+//   e5m2  the upper half of an f16: 5 exponent bits, 2 fraction bits; up to 57344, with infinities
 #pragma once
 
 #include "runtime/device_code.h"

@@ -5,11 +5,11 @@
 // for an IEEE division, with the same bits.
 //
 // With r = 1/N within two units in its last place (__fdividef) and q = s r, q is within five units
-// of s/N, and s - q N, a multiple of that unit since N is an integer, has few enough bits to be
-// exact. The correction (s - q N) r therefore has an error of at most 5 x 2^-22 units. Unless s/N
-// is an f32 number, it is at least 1/(4 N) units away from the midpoint of two such numbers (s and
-// N times the midpoint are multiples of half a unit, or of a quarter next to a power of two), so
-// the sum rounds like s/N. After Markstein, "Computation of elementary functions on the IBM RISC
+// of s/N. s - q N is a multiple of that unit, since N is an integer, and has few enough bits to be
+// exact. The correction (s - q N) r therefore has an error of at most 5 x 2^-22 units. The sum
+// rounds like s/N: unless s/N is an f32 number, it is at least 1/(4 N) units from the midpoint of
+// two f32 numbers, as s and N times the midpoint are multiples of half a unit (a quarter next to a
+// power of two). After Markstein, "Computation of elementary functions on the IBM RISC
 // System/6000", 1990, where N is any number. Exact midpoints occur only among subnormal quotients,
 // which may be off by the smallest subnormal. Beyond kMostExact, quotients may be off by one unit.
 #pragma once

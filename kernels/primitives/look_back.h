@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Prefix results over the tiles of a grid in one pass, by decoupled look-back: each tile publishes
-// the aggregate of its elements, reads what earlier tiles have published, and continues.
+// the aggregate of its elements, reads the results of earlier tiles, and continues.
 //
 // The method is Merrill and Garland's ("Single-pass Parallel Prefix Scan with Decoupled Look-back",
 // NVIDIA NVR-2016-002), with one change. There a tile walks back to the first tile with an
@@ -10,9 +10,9 @@
 // Here the tree is fixed: 32 tiles form a group, whose last tile publishes the group's aggregate;
 // 32 groups form a region, whose last tile publishes the inclusive prefix at its end. The exclusive
 // prefix of a tile is always the previous region's prefix, the earlier groups of its region, and
-// the earlier tiles of its group: three reads per lane of one warp, issued together. Timing changes
-// when they are answered, not what is combined. Only regions depend on regions: one round trip per
-// 32 x 32 tiles of about 16 KiB, or 16 GB per millisecond.
+// the earlier tiles of its group: three reads per lane of one warp, issued together. Timing affects
+// when the reads complete, not which values are combined. Regions form the only long chain: one
+// round trip per 32 x 32 tiles of about 16 KiB, or 16 GB per millisecond.
 //
 // Tiles take their indices from a counter, so a tile waits only for blocks that have started, and
 // no scheduling order can deadlock. A value and its ready flag share one 64-bit word, so no fence

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Element-wise functions over contiguous arrays of one type: the i-th outputs are a function of the
-// i-th inputs. This is the loop; the kernels are with their operations.
+// i-th inputs. This header has the loop; each operation defines its kernels.
 //
 // Bytes in flight: a thread issues Loads packs of each input before it uses the first one, so 1024
 // threads per multiprocessor have Loads x Inputs x 16 KiB in flight; elementwise.cu says how much a

@@ -10,8 +10,8 @@
 
 namespace kg {
 
-// Pack number `pack` of the row. To load several, use stored_pack.h: with this function one load
-// would wait for the other.
+// Pack number `pack` of the row. To load several packs, use stored_pack.h: this function would
+// serialize the loads.
 template <class T, int Count>
 __device__ __forceinline__ Floats<Count> load_pack(const T* row, std::int64_t pack,
                                                    std::int64_t cols, float padding) {

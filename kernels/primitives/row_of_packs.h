@@ -34,7 +34,7 @@ class RowOfPacks {
     if (kBefore > 0 && has_before) beside_[0].load(from - 1);
     if (kBehind > 0 && has_behind) beside_[1].load(from + kPacks * kCount);
   }
-  // As for packs: all loads have been issued.
+  // Same as loaded() for packs: all loads have been issued.
   __device__ __forceinline__ void loaded() {
     kg::loaded(packs_);
     kg::loaded(beside_);

@@ -5,7 +5,7 @@
 // holds one row per array (its pointers and parameters) and one chunk per block.
 //
 // Why a list in device memory, written once: a model has hundreds of tensors, many smaller than one
-// block's work, and the 4 KiB of kernel arguments hold only 85 rows of 48 bytes (Apex's
+// block's work. The 4 KiB of kernel arguments hold only 85 rows of 48 bytes (Apex's
 // multi_tensor_apply launches once per 30 to 110 tensors in every step). Parameters, gradients and
 // moments keep their addresses, so checks and pointers cost once, a launch passes three words, and
 // a CUDA graph can capture it. Why chunks instead of a binary search over the sizes: among 300

@@ -1,19 +1,19 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// In which order blocks take the tiles of a matrix product, so that those that run at the same time
-// share operands: 16 rows of tiles at a time, column by column.
+// The order in which blocks process the tiles of a matrix product: 16 rows of tiles at a time,
+// column by column. Blocks that run at the same time then share operands.
 #pragma once
 
 #include "runtime/device_code.h"
 
 namespace kg {
 
-// Rows of tiles that neighbouring blocks share: their operands stay in L2, those of a whole row or
+// Rows of tiles that neighbouring blocks share. Their operands stay in L2; those of a whole row or
 // column of tiles of a large C would not.
 inline constexpr unsigned kTilesInGroup = 16;
 
-// Which tile of C, by rows and columns of tiles.
+// The position of a tile of C, in rows and columns of tiles.
 struct TilePlace {
   unsigned row, column;
 };
@@ -26,7 +26,7 @@ __device__ __forceinline__ TilePlace place_of(unsigned tile, unsigned tiles_m, u
   return {group * height + in_group % rows, in_group / rows};
 }
 
-// The tiles of `products` results, each of `rows` x `columns` tiles.
+// The tiles of `products` matrix products, each of `rows` x `columns` tiles.
 struct TileGrid {
   unsigned rows, columns, products;
 
@@ -34,8 +34,8 @@ struct TileGrid {
   __host__ __device__ constexpr unsigned count() const { return in_product() * products; }
 };
 
-// The tiles of a block that stays: its own number, then as many further on as there are blocks. All
-// roles within a block walk the same tiles.
+// The tiles of a persistent block: its own index, then every gridDim.x-th. All roles within a block
+// iterate over the same tiles.
 class TileScheduler {
  public:
   __device__ __forceinline__ explicit TileScheduler(const TileGrid& grid)

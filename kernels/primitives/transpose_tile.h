@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Transposes matrices through shared memory with coalesced accesses on both sides: b runs along
-// rows of the result, a along rows of the source. A pack is what one access moves: 16 bytes if rows
-// are aligned to and multiples of 16 bytes, otherwise a word of several small elements, otherwise
-// one element. A thread loads units of P x P elements (one pack from each of P rows) and transposes
-// them in registers, so that shared memory holds packs of the result and is accessed in whole
-// packs, too.
+// rows of the result, a along rows of the source. A pack is the unit of one access: 16 bytes if
+// rows are aligned to and multiples of 16 bytes, otherwise a word of several small elements,
+// otherwise one element. A thread loads units of P x P elements (one pack from each of P rows) and
+// transposes them in registers. Shared memory then holds packs of the result and is also accessed
+// in whole packs.
 //
 // Tiles have 256 bytes on both sides if packs have 16 and the matrix is large enough. Rows of 256
 // bytes suit DRAM better than rows of 128 (2.92 against 3.10 ms, yencal's Vec4_T64 and Vec4 on an
@@ -15,9 +15,9 @@
 // leaves time for 249; 48 to 128 KiB are in flight, where 29 suffice.
 //
 // Bank conflicts: packs lie in the order of the result, but the lowest bits of their index are
-// XORed with bits of a. So the lanes that are served together (8 with 16 bytes, 32 with 4) access
-// different banks both when they store a column and when they load a row, whose packs differ in the
-// lowest bits only.
+// XORed with bits of a. Lanes that are served together (8 with 16 bytes, 32 with 4) then access
+// different banks. This holds when they store a column and when they load a row, whose packs differ
+// in the lowest bits only.
 #pragma once
 
 #include "instructions/store_shared.h"

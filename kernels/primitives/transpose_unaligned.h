@@ -1,16 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transposes matrices whose rows begin anywhere, each at a different distance from a sector, for
-// example with an odd number of elements per row. With single elements, as transpose_tile.h would
-// move them, a transpose of 10007 x 9973 16-bit elements reached 0.44 of copy bandwidth: it was
-// limited by issue slots, and shared two of every three written sectors with other tiles.
+// Transposes matrices whose rows begin at different offsets within a sector, for example with an
+// odd number of elements per row. Moved as single elements by transpose_tile.h, a transpose of
+// 10007 x 9973 16-bit elements reached 0.44 of copy bandwidth. It was limited by issue slots, and
+// shared two of every three written sectors with other tiles.
 //
-// Here the borders of a tile follow sector borders, row by row of the result: the tile has ragged
-// sides that fit its neighbours'. Every sector is written completely with 16-byte accesses, except
-// at the border of a matrix. A tile therefore needs a few more rows of the source than its width,
-// less than the elements of a sector. They are loaded word by word with cp.async and lie in shared
-// memory as in the source, except for the pitch; a thread gathers a pack from as many rows as it
+// Here the borders of a tile follow the sector borders in each row of the result, so the ragged
+// sides of adjacent tiles fit together. Every sector is written completely with 16-byte accesses,
+// except at the border of a matrix. A tile therefore needs a few more rows of the source than its
+// width, fewer than the elements of a sector. cp.async loads them word by word into shared memory,
+// in the layout of the source except for the pitch. A thread gathers a pack from as many rows as it
 // has elements. Words that cross the end of a row are moved by elements, so nothing around it is
 // touched.
 //
@@ -19,9 +19,9 @@
 // 446 for 8 bits). Blocks with 110 to 180 KiB are resident. In 16 bits the kernel requests 1.26
 // times the source's sectors; those shared by tiles hit L2.
 //
-// Bank conflicts: in a warp's load, 8 lanes follow a row of the result and 4 are in neighbouring
-// rows, whose tiles begin elsewhere. The conflicts depend on both strides and on the pitch, which
-// is chosen to minimize them: 1.7 passes on average over all strides of 16-bit elements, and 3 at
+// Bank conflicts: in a warp's load, 8 lanes read along each of 4 adjacent rows of the result, whose
+// tiles begin at different offsets. The conflicts depend on both strides and on the pitch, which is
+// chosen to minimize them: 1.7 wavefronts on average over all strides of 16-bit elements, and 3 at
 // worst, where 16 are possible.
 #pragma once
 
@@ -165,9 +165,9 @@ int lanes_in_a_bank(int pitch, std::int64_t y_stride) {
 }
 
 // The number of tiles of `matrices` matrices of a by b elements; completes `batch`. 0 if
-// transpose_tile.h is better: if all rows begin at packs, if tiles of this size would be less than
-// half full, or if there are fewer than two per multiprocessor (one loads while the other stores).
-// x and y: the first matrix of the batch; steps of the batch must be multiples of rows.
+// transpose_tile.h is better: all rows begin at packs, tiles of this size would be less than half
+// full, or there are fewer than two per multiprocessor (one loads while the other stores). x and y:
+// the first matrix of the batch; steps of the batch must be multiples of rows.
 template <class Bits>
 std::int64_t unaligned_tiles(const Bits* x, const Bits* y, std::int64_t a, std::int64_t b,
                              std::int64_t matrices, UnalignedTransposeBatch& batch) {

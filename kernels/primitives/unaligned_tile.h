@@ -15,7 +15,7 @@ struct UnalignedTile {
   static constexpr int kWord = std::max(kElement, 4); // bytes of a copy
   static constexpr int kInWord = kWord / kElement;
   static constexpr int kWords = 64;                         // per row of the source
-  static constexpr int kA = kWords * kInWord - kInWord + 1; // whatever part of a word is before
+  static constexpr int kA = kWords * kInWord - kInWord + 1; // wherever the first word begins
   static constexpr int kB = std::min(256 / kElement, 128);
   static constexpr int kSector = 32 / kElement;
   static constexpr int kRows = kB + kSector - 1;

@@ -1,11 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A warp's part of wgmma's sums, 16 rows of a tile of C, rounded to 16 bits and on its way to
-// global memory by bulk copies, while the warp goes on. It goes through shared memory of its own,
-// so that no other warp is waited for: boxes of 16 rows by 64 columns, with the 128-byte swizzle,
-// by which the 8 rows that stmatrix writes at once lie in different banks. What lies outside of C
-// the copies leave out.
+// Stores a warp's part of wgmma's sums: 16 rows of a tile of C, rounded to 16 bits. Bulk copies
+// write them to global memory while the warp continues. The warp stages them in shared memory of
+// its own, so it waits for no other warp. Boxes of 16 rows by 64 columns have the 128-byte swizzle,
+// so the 8 rows that one stmatrix writes lie in different banks. The copies skip elements outside
+// of C.
 //
 // Architecture 9.0 and above.
 #pragma once
@@ -38,16 +38,16 @@ struct WarpStore {
                         {static_cast<unsigned>(kBoxColumns), static_cast<unsigned>(kRows)});
   }
 
-  // Starts to store `scale` times the sums to rows from `row` and columns from `column` on of
-  // matrix number `matrix`. memory: kBytes at a multiple of 1,024, which the warp keeps.
+  // Starts to store `scale` times the sums to matrix number `matrix`, from (`row`, `column`) on.
+  // memory: kBytes, aligned to 1,024 bytes and reserved for the warp.
   __device__ static __forceinline__ void begin(const TensorMap& map, int row, int column,
                                                int matrix, float scale,
                                                const float (&sums)[kColumns / 2],
                                                unsigned char* memory) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     if (lane == 0) ptx::cp_async_bulk_wait_group_read<0>();
-    __syncwarp(); // the last tile's rows have left
-    // Lane 8 i + r names row r of matrix i: upper and lower rows of 8 columns, then of the next 8.
+    __syncwarp(); // the copies of the last tile have read their rows
+    // Lane 8 i + r addresses row r of matrix i: upper and lower rows of 8 columns, then the next 8.
     unsigned char* const line = memory + lane % kRows * kSwizzleBytes;
     KG_UNROLL
     for (int pair = 0; pair < kColumns / 16; ++pair) {
@@ -55,11 +55,11 @@ struct WarpStore {
       KG_UNROLL
       for (int i = 0; i < 4; ++i)
         words[i] = pack_pair<T>(scale * sums[8 * pair + 2 * i], scale * sums[8 * pair + 2 * i + 1]);
-      const int unit = pair % 4 * 2 + lane / kRows; // of 16 bytes, in the line
+      const int unit = pair % 4 * 2 + lane / kRows; // 16-byte unit within the line
       ptx::stmatrix(line + pair / 4 * kBoxBytes + (unit ^ lane % 8) * 16, words);
     }
     ptx::fence_proxy_async_shared();
-    __syncwarp(); // all rows are there
+    __syncwarp(); // all rows have been written
     if (lane != 0) return;
     KG_UNROLL
     for (int box = 0; box < kBoxes; ++box) {
@@ -69,7 +69,7 @@ struct WarpStore {
     ptx::cp_async_bulk_commit();
   }
 
-  // Behind the last tile: the block's shared memory must stay until it has been read.
+  // After the last tile: the block's shared memory must stay valid until the copies have read it.
   __device__ static __forceinline__ void end() {
     if (threadIdx.x % 32 == 0) ptx::cp_async_bulk_wait_group<0>();
   }

@@ -1,13 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tiles of matrix products by wgmma: how large they are, and how slices of their operands come into
-// shared memory by bulk copies and are found there.
+// Tiles of matrix products by wgmma: their extents, and slices of their operands, which bulk copies
+// load into shared memory for wgmma.
 //
-// A slice is 128 bytes of k of all of a tile's rows of A, or columns of B. It comes by boxes of 128
-// bytes in the direction in which memory is contiguous, with the 128-byte swizzle: 8 lines of a box
-// are a pattern of 1,024 bytes, which both the copies and wgmma derive from the address. So tiles
-// begin at multiples of 1,024 bytes.
+// A slice spans 128 bytes of k and all of a tile's rows of A, or columns of B. It is loaded in
+// boxes that are 128 bytes wide along contiguous memory, with the 128-byte swizzle. Eight lines of
+// a box form a pattern of 1,024 bytes, which both the copies and wgmma derive from the address.
+// Tiles are therefore aligned to 1,024 bytes.
 #pragma once
 
 #include "instructions/cp_async_bulk_tensor.h"
@@ -20,12 +20,12 @@
 namespace kg {
 
 inline constexpr int kWarpgroup = 128;     // threads
-inline constexpr int kWarpgroupRows = 64;  // of C, of one instruction
-inline constexpr int kSwizzleBytes = 128;  // of a line
+inline constexpr int kWarpgroupRows = 64;  // rows of C per instruction
+inline constexpr int kSwizzleBytes = 128;  // per line
 inline constexpr int kPatternBytes = 1024; // 8 lines
 
-// Extents of a block's tile of C, whose rows are those of m / 64 warpgroups, and the stages of its
-// pipeline, a slice of k each.
+// Extents of a block's tile of C, and the stages of its pipeline, one slice of k each. Each
+// consumer warpgroup computes 64 of the m rows.
 struct Tile {
   int m, n, stages;
 
@@ -35,7 +35,7 @@ struct Tile {
   __host__ __device__ constexpr int pipeline_bytes() const { return stages * stage_bytes(); }
 };
 
-// Bytes that a launch has to spare for swizzled_tiles().
+// Bytes that a launch adds to its dynamic shared memory for swizzled_tiles().
 inline constexpr int kTileAlignmentBytes = kPatternBytes;
 
 // The first multiple of 1,024 bytes in dynamic shared memory.
@@ -45,9 +45,9 @@ __device__ __forceinline__ unsigned char* swizzled_tiles() {
   return first + (kPatternBytes - over) % kPatternBytes;
 }
 
-// The map of matrices, `extents`[2] of them, of `extents`[1] lines of `extents`[0] elements that
-// lie `leading` elements apart, each `stride` elements behind the one before, with boxes of box[1]
-// lines of box[0] elements, swizzled.
+// The tensor map of `extents`[2] matrices, `stride` elements apart. Each has `extents`[1] lines of
+// `extents`[0] elements, `leading` elements apart. A box has box[1] lines of box[0] elements and is
+// swizzled.
 template <class T>
 TensorMap matrices_map(const T* data, TensorType type, const std::int64_t (&extents)[3],
                        std::int64_t leading, std::int64_t stride, const unsigned (&box)[2]) {
@@ -66,27 +66,27 @@ TensorMap matrices_map(const T* data, TensorType type, const std::int64_t (&exte
   return encode(tensor);
 }
 
-// A slice of one operand, of kOuter rows of A or columns of B. kAlongK: elements that are
-// neighbours in k are neighbours in memory; else those in m or n, of 16-bit types alone. kSharers:
-// as many blocks of a cluster may bring a part of it each, to all of them.
+// A slice of one operand: kOuter rows of A or columns of B. kAlongK: elements adjacent in k are
+// adjacent in memory; otherwise those adjacent in m or n, for 16-bit types only. kSharers: the
+// number of blocks in a cluster that each load a part of the slice and multicast it to all of them.
 template <class T, int kOuter, bool kAlongK, int kSharers = 1>
 struct OperandSlice {
   static constexpr bool kIsAlongK = kAlongK;
   static constexpr int kLine = kSwizzleBytes / static_cast<int>(sizeof(T)); // elements
-  static constexpr int kDepth = kLine;                                      // of k
+  static constexpr int kDepth = kLine;                                      // along k
   static constexpr int kBytes = kOuter * kSwizzleBytes;
   static_assert(kAlongK || sizeof(T) == 2, "wgmma turns elements of 16 bits");
   static_assert(kOuter % kWarpgroupRows == 0 && kOuter <= 256, "a box has at most 256 lines");
 
-  // Along k a box has all lines of a part. Otherwise it is 64 of m or n by all of the slice's k.
+  // If kAlongK, a box has all lines of a part. Otherwise it has 64 elements of m or n by kDepth.
   static constexpr int kBoxLines = kAlongK ? kOuter / kSharers : kDepth;
   static constexpr int kBoxes = kAlongK ? kSharers : kOuter / kLine;
   static constexpr int kBoxOuter = kOuter / kBoxes;
   static constexpr int kBoxBytes = kBoxLines * kSwizzleBytes;
   static_assert(kBoxes % kSharers == 0);
 
-  // `outer` x `depth` elements, lines `leading` elements apart, of `count` matrices that lie
-  // `stride` elements apart (0: the same for all).
+  // The tensor map of `count` matrices of `outer` x `depth` elements. Lines are `leading` elements
+  // apart, matrices `stride` elements (0: all are the same).
   static TensorMap map(const T* data, TensorType type, std::int64_t outer, std::int64_t depth,
                        std::int64_t leading, std::int64_t count, std::int64_t stride) {
     return matrices_map(
@@ -94,16 +94,16 @@ struct OperandSlice {
         leading, stride, {static_cast<unsigned>(kLine), static_cast<unsigned>(kBoxLines)});
   }
 
-  // Starts to copy the slice from (outer, k) on of matrix number `matrix` to `to`; all its bytes,
-  // zeros for what lies outside of the matrix, complete at `barrier`. By one thread.
+  // Starts to copy the slice at (outer, k) of matrix number `matrix` to `to`, with zeros for
+  // elements outside of the matrix. All bytes complete at `barrier`. Called by one thread.
   __device__ static __forceinline__ void load(unsigned char* to, const TensorMap& map, int outer,
                                               int k, int matrix, std::uint64_t* barrier) {
     KG_UNROLL
     for (int box = 0; box < kBoxes; ++box) load_box<1>(to, map, outer, k, matrix, barrier, box);
   }
 
-  // The same of part number `part`, into all kSharers blocks of the cluster. Each of them brings
-  // another part, so that all bytes of the slice complete at the barrier of each.
+  // The same for part number `part`, multicast to all kSharers blocks of the cluster. Each block
+  // loads a different part, so all bytes of the slice complete at every block's barrier.
   __device__ static __forceinline__ void load_part(unsigned char* to, const TensorMap& map,
                                                    int outer, int k, int matrix,
                                                    std::uint64_t* barrier, int part) {
@@ -113,7 +113,7 @@ struct OperandSlice {
       load_box<kSharers>(to, map, outer, k, matrix, barrier, part * kCount + i);
   }
 
-  // One box of the slice, into each of kBlocks blocks of the cluster.
+  // Loads one box of the slice into each of kBlocks blocks of the cluster.
   template <int kBlocks>
   __device__ static __forceinline__ void load_box(unsigned char* to, const TensorMap& map,
                                                   int outer, int k, int matrix,
@@ -127,8 +127,8 @@ struct OperandSlice {
       ptx::cp_async_bulk_tensor_multicast(place, map, first, barrier, (1u << kBlocks) - 1);
   }
 
-  // The slice's rows, or columns, from `outer` on, a multiple of 64: as far into it as there are
-  // lines along k before them, and as many bytes of boxes otherwise.
+  // The descriptor of the slice's rows, or columns, from `outer` on, a multiple of 64. They lie
+  // after `outer` lines if kAlongK, otherwise after outer / 64 boxes: the same number of bytes.
   __device__ static __forceinline__ ptx::MatrixDescriptor matrix(const unsigned char* slice,
                                                                  int outer = 0) {
     const ptx::MatrixLayout layout{ptx::MatrixSwizzle::bytes128,
@@ -137,7 +137,7 @@ struct OperandSlice {
     return ptx::matrix_descriptor(slice + outer * kSwizzleBytes, layout);
   }
 
-  // From one instruction's 32 bytes of k to the next: within a line, or that many lines on.
+  // One instruction's 32 bytes of k: within a line if kAlongK, else kDepth / 4 lines.
   static constexpr int kSteps = 4;
   static constexpr unsigned kStepBytes =
       kAlongK ? kSwizzleBytes / kSteps : kSwizzleBytes * kDepth / kSteps;

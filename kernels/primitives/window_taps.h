@@ -90,7 +90,7 @@ __device__ inline Place place_of(unsigned index, unsigned packs, int pack, int c
 // The number of threads as 32 bits, since 64-bit divisions would cost as much as a window. Throws
 // Error, with a message that starts with `what`, if there are more.
 inline unsigned count_threads(const std::string& what, std::int64_t threads) {
-  constexpr std::int64_t kMost = std::numeric_limits<unsigned>::max() - 1024; // and a block's rest
+  constexpr std::int64_t kMost = std::numeric_limits<unsigned>::max() - 1024; // for whole blocks
   require(threads <= kMost, what + " would need " + std::to_string(threads) +
                                 " threads, and counts to " + std::to_string(kMost) +
                                 "; split the batch");

@@ -32,7 +32,7 @@ class Descriptor {
   int number_;
 };
 
-// Removes a file at the end of the scope, unless it has been moved to its place by then.
+// Removes a file at the end of the scope, unless it has been renamed to its destination.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string path) : path_(std::move(path)) {}
@@ -47,8 +47,8 @@ class TemporaryFile {
   std::string path_;
 };
 
-// What a pipe, a device or a link would do to who reads or replaces it is not this program's to
-// find out.
+// Names the kind of a file that is not regular. Such files are rejected, because reading or
+// replacing a pipe, a device or a link may have side effects.
 std::string_view kind_of(const struct stat& file) {
   switch (file.st_mode & S_IFMT) {
   case S_IFREG: return "";
@@ -68,7 +68,7 @@ void require_regular(const struct stat& file, const std::filesystem::path& path)
     throw Error(fmt::format("{}: it is {}, not a regular file; name a file", path.string(), kind));
 }
 
-// Without waiting: a pipe that nobody writes to would never open.
+// Opens without blocking: a pipe without a writer would never open.
 int open_to_read(const std::filesystem::path& path) {
   return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
@@ -80,8 +80,7 @@ struct stat look_at(const Descriptor& file, const std::filesystem::path& path) {
   return opened;
 }
 
-// What lies at `path` where open() finds no file: nothing, or a link to nothing, which must not
-// pass for it.
+// Called if open() finds no file at `path`: a dangling link must not pass for a missing file.
 void require_nothing(const std::filesystem::path& path) {
   std::error_code none;
   const std::filesystem::path target = std::filesystem::read_symlink(path, none);
@@ -116,7 +115,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   const Descriptor file(open_to_read(path));
   if (!file) fail_with_errno("open", path);
   const auto bytes = static_cast<std::size_t>(look_at(file, path).st_size);
-  if (bytes == 0) return; // of which there is no mapping
+  if (bytes == 0) return; // an empty file cannot be mapped
   void* const mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.number(), 0);
   if (mapped == MAP_FAILED) fail_with_errno("map", path);
   contents_ = {static_cast<const char*>(mapped), bytes};
@@ -145,12 +144,12 @@ void write_file(const std::filesystem::path& path, std::string_view contents) {
     errno = error.value();
     fail_with_errno("make the folder of", path);
   }
-  // In the same folder, since a rename is atomic only within one file system.
+  // In the same folder, because a rename is atomic only within one file system.
   std::string name = path.string() + ".XXXXXX";
   const Descriptor file(::mkostemp(name.data(), O_CLOEXEC));
   if (!file) fail_with_errno("write a temporary file beside", path);
   TemporaryFile temporary(name);
-  // mkostemp makes files for the owner alone; these are to be committed and read by all.
+  // mkostemp creates files readable by the owner only; these are committed and read by everyone.
   if (::fchmod(file.number(), 0644) != 0) fail_with_errno("set the permissions of", path);
   write_all(file.number(), contents, path);
   if (::rename(name.c_str(), path.c_str()) != 0) fail_with_errno("replace", path);

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole-file reading and writing. A reader sees the old contents or the new, never a part, whenever
-// the program that writes is killed.
+// Reads and writes whole files. Even if the writing program is killed, a reader sees either the old
+// contents or the new contents, never a mixture.
 #pragma once
 
 #include <filesystem>
@@ -12,15 +12,15 @@
 
 namespace kg {
 
-// The file's contents, or nothing when there is no such file. Throws kg::Error when there is one
-// that cannot be read, or that is no regular file: a pipe would wait, a device never end; and at a
-// link to nothing.
+// Returns the file's contents, or nothing if the file does not exist. Throws kg::Error if the file
+// cannot be read, is not a regular file (reading a pipe or a device may never end), or is a
+// dangling link.
 std::optional<std::string> read_file(const std::filesystem::path& path);
 
-// The same without a copy: of a long file only what is looked at is read.
+// Maps the file instead of copying it: only the pages that are accessed are read.
 class MappedFile {
  public:
-  // Throws kg::Error where read_file does, and where there is no file.
+  // Throws kg::Error like read_file, and also if the file does not exist.
   explicit MappedFile(const std::filesystem::path& path);
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
@@ -32,13 +32,13 @@ class MappedFile {
   std::string_view contents_;
 };
 
-// Throws kg::Error where `path` is neither a regular file nor a new name: a rename would put a file
-// in the place of a device or a link.
+// Throws kg::Error unless `path` is a regular file or does not exist yet: a rename would replace a
+// device or a link by a regular file.
 void require_writable(const std::filesystem::path& path);
 
-// Unless require_writable() objects, writes a temporary file beside `path` and renames it over
-// `path`. On failure throws kg::Error, leaves what was at `path` as it was, and removes the
-// temporary file. Makes missing folders.
+// Calls require_writable(), writes a temporary file next to `path` and renames it to `path`.
+// Creates missing folders. On failure throws kg::Error, leaves `path` unchanged and removes the
+// temporary file.
 void write_file(const std::filesystem::path& path, std::string_view contents);
 
 } // namespace kg

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of the two backends this build has: `cuda` (a GPU, compiled by nvcc) or `host` (the SIMT
-// executor on the CPU, plain C++). The build defines KG_BACKEND_CUDA as 1 or 0; there is no third
-// state and no switch at run time.
+// The backend of this build: `cuda` (a GPU, compiled by nvcc) or `host` (the SIMT executor on the
+// CPU, plain C++). The build defines KG_BACKEND_CUDA as 1 or 0. The backend cannot be switched at
+// run time.
 #pragma once
 
 #include <string_view>

@@ -15,8 +15,7 @@
 
 namespace kg {
 
-// Owns `size` elements between guard bands; move-only, so that a copy of device memory is always
-// written down.
+// Owns `size` elements between guard bands. Move-only, so every copy of device memory is explicit.
 template <class T>
 class DeviceBuffer {
   static_assert(std::is_trivially_copyable_v<T>, "device memory is copied byte by byte");
@@ -54,7 +53,7 @@ class DeviceBuffer {
   void check_guards() const { allocation_.check_guards(); }
 
  private:
-  // A size that overflows, or was negative, becomes one that Allocation refuses.
+  // A size that is negative or whose byte count overflows maps to a size that Allocation rejects.
   static constexpr std::size_t bytes_of(std::size_t size) {
     return size <= std::numeric_limits<std::size_t>::max() / sizeof(T)
                ? size * sizeof(T)

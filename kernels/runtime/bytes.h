@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading little-endian numbers and ranges from a file in memory, never past its end.
+// Reads little-endian numbers and byte ranges from a file in memory, with bounds checks.
 #pragma once
 
 #include "runtime/error.h"
@@ -16,13 +16,13 @@ namespace kg {
 
 class Bytes {
  public:
-  // `name` stands in error messages. The memory must outlive the views taken from it.
+  // `name` appears in error messages. The memory must outlive the views taken from it.
   Bytes(std::string_view bytes, std::string name) : bytes_(bytes), name_(std::move(name)) {}
 
   std::size_t size() const { return bytes_.size(); }
   const std::string& name() const { return name_; }
 
-  // Throws Error naming what was looked for where the file ends before it.
+  // Throws Error that names `what` if the range extends past the end of the file.
   std::string_view range(std::uint64_t offset, std::uint64_t size, const char* what) const {
     if (offset > bytes_.size() || size > bytes_.size() - offset)
       throw Error(name_ + ": " + what + " lies at " + std::to_string(offset) + ", " +
@@ -38,7 +38,7 @@ class Bytes {
     return value;
   }
 
-  // The text from `offset` up to the next zero byte.
+  // Returns the text from `offset` up to the next zero byte.
   std::string_view text(std::uint64_t offset, const char* what) const {
     range(offset, 0, what);
     const std::string_view rest = bytes_.substr(offset);

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// device_code.h and cooperative groups, for the kernels that use them: nvcc takes longer for their
+// device_code.h plus cooperative groups. A separate header, because nvcc takes longer for the
+// headers of cooperative groups than for all others together.
 // headers than for all others together.
 #pragma once
 

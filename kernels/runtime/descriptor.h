@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writing through a file descriptor, for files whose contents must reach the disk.
+// Writes through a file descriptor, for files whose contents must reach the disk.
 #pragma once
 
 #include "runtime/error.h"
@@ -15,7 +15,7 @@
 
 namespace kg {
 
-// Throws Error with errno's meaning.
+// Throws Error with the text of errno.
 [[noreturn]] inline void fail_with_errno(std::string_view doing,
                                          const std::filesystem::path& path) {
   const std::string reason = system_error_text(errno);
@@ -23,7 +23,7 @@ namespace kg {
                           doing, reason));
 }
 
-// Throws Error that names `path` where not all can be written.
+// Throws Error that names `path` if not all bytes can be written.
 inline void write_all(int descriptor, std::string_view contents,
                       const std::filesystem::path& path) {
   while (!contents.empty()) {

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device that kernels run on: a GPU, or the host backend's one fixed virtual device.
+// The device that runs the kernels: a GPU, or the host backend's one fixed virtual device.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct DeviceProperties {
   int max_threads_per_block = 0;          //
   int max_threads_per_sm = 0;             //
   std::size_t shared_bytes_per_block = 0; // without opting in (48 KiB)
-  std::size_t shared_bytes_per_block_optin = 0; // the most a launch may ask for
+  std::size_t shared_bytes_per_block_optin = 0; // the most that a launch may request
   std::size_t shared_bytes_per_sm = 0;          //
   std::size_t l2_bytes = 0;                     //
   std::size_t global_bytes = 0;                 // total device memory
@@ -27,21 +27,21 @@ struct DeviceProperties {
   bool emulated = false; // cuda: nvcc's code on the executor (kernels/cuda/binary), no GPU
 };
 
-// The device's name as it appears in paths and rows: lower case, every character but letters and
-// digits turned into '-', runs and ends trimmed ("NVIDIA H200" -> "nvidia-h200").
+// The device's name as used in paths and reports: lower case, every run of other characters than
+// letters and digits replaced by one '-', none at the ends ("NVIDIA H200" -> "nvidia-h200").
 std::string device_slug(const std::string& name);
 
-// Properties of the current device, read once. Throws Error when there is none.
+// Properties of the current device, read once. Throws Error if there is no device.
 const DeviceProperties& device_properties();
 
-// Its compute capability as PTX targets spell it: 80, 90.
+// The device's compute capability as PTX targets spell it: 80, 90.
 inline int compute_capability() {
   const DeviceProperties& device = device_properties();
   return 10 * device.compute_major + device.compute_minor;
 }
 
-// Empty when a kernel can run here; otherwise the reason in words (no driver, no device, ...). An
-// emulated GPU counts as one where KERNELGRADE_EMULATED=1 says so, and never where
+// Empty if a kernel can run here; otherwise the reason in words (no driver, no device, ...). An
+// emulated GPU counts as a device if KERNELGRADE_EMULATED=1 is set, but never if
 // KERNELGRADE_REQUIRE_GPU=1 asks for a real one. Never throws.
 std::string device_unavailable_reason();
 

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a kernel source includes to be CUDA C++ under nvcc and plain C++20 on the host backend:
-// keywords, built-in variables, intrinsics, vector types, half and bfloat16 (cooperative groups:
-// cooperative_groups.h).
+// The header that makes a kernel source CUDA C++ under nvcc and plain C++20 on the host backend:
+// keywords, built-in variables, intrinsics, vector types, half and bfloat16. Cooperative groups
+// have their own header (cooperative_groups.h).
 // Two rules for kernels: launch through kg::launch (launch.h), and take dynamic shared memory from
 // kg::dynamic_shared<T>() instead of `extern __shared__`.
 #pragma once
@@ -17,16 +17,15 @@
 #include "runtime/host/device_code.h"
 #endif
 
-// KG_UNROLL unrolls the following loop completely (its trip count is a compile-time constant): what
-// it indexes can then lie in registers. KG_UNROLL_UNIFORM does so where the lanes of a warp take
-// every round together. KG_ROLLED leaves a loop as it is: copies of its body would take registers,
-// and to unroll a loop of unknown length nvcc divides the length by the step.
+// KG_UNROLL fully unrolls the following loop, whose trip count is a compile-time constant, so that
+// the arrays it indexes can stay in registers. KG_UNROLL_UNIFORM does the same for loops in which
+// all lanes of a warp execute every iteration together. KG_ROLLED prevents unrolling: copies of the
+// body would take registers, and for an unknown trip count nvcc divides the length by the step.
 //
-// g++ has no such reasons: its code for the CPU is as fast with loops, and is compiled in half the
-// time, with calls of the checkers in it in a tenth. Only the counters, which take what lanes do at
-// one instruction for one access, need the copies where some lanes leave rounds out. Nor does g++
-// know nvcc's spelling, which it would meet in the code that nvcc leaves to it, a file's host code:
-// there they say nothing.
+// g++ keeps loops rolled: its CPU code is as fast, and compiles in half the time, or in a tenth
+// with checker calls. Only the counters need unrolled copies if some lanes skip iterations: they
+// count all accesses of the lanes at one instruction as one access. g++ does not know nvcc's
+// pragmas either, so the macros are empty in the host code that nvcc passes to it.
 #if defined(__CUDACC__) && !defined(__CUDA_ARCH__) && !defined(__clang__)
 #define KG_UNROLL
 #define KG_UNROLL_UNIFORM

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The element types, by name. Plain C++: files that must not see the device's vector types include
-// only this.
+// The element types and their names. Plain C++, for files that must not include the device's vector
+// types.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace kg {
 
-// Named in case ids, CSV files and test names as here. e4m3 and e5m2: 8-bit floating point
+// Case ids, CSV files and test names use these names. e4m3 and e5m2 are 8-bit floating-point types
 // (primitives/fp8.h).
 enum class Dtype { f32, f16, bf16, f64, i32, i8, e4m3, e5m2, u32, i64 };
 
@@ -39,8 +39,8 @@ constexpr std::size_t size_of(Dtype dtype) {
   return 0;
 }
 
-// Unit roundoff u = half the distance from 1 to the next number (IEEE 754 binary32, binary16,
-// binary64; bfloat16 has 8 significant bits, e4m3 4, e5m2 3); 0 for integers, whose arithmetic is
+// Unit roundoff u: half the distance from 1 to the next number. IEEE 754 binary32, binary16 and
+// binary64; bfloat16 has 8 significant bits, e4m3 4, e5m2 3. Zero for integers, whose arithmetic is
 // exact.
 constexpr double unit_roundoff(Dtype dtype) {
   switch (dtype) {

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the source calls an enumerator, so that no enum's names are written twice.
+// Returns an enumerator's name from the source, so that no enum's names are written twice.
 #pragma once
 
 #include <array>
@@ -16,9 +16,9 @@ inline constexpr std::size_t kMostEnumerators = 16;
 
 namespace spelling {
 
-// "naive" of Variant::naive; empty where `value` is no enumerator. What g++ and clang++ call this
-// function says "value = kg::copy::Variant::naive", and of a number without a name
-// "value = (kg::copy::Variant)7".
+// "naive" for Variant::naive; empty if `value` is not an enumerator. In __PRETTY_FUNCTION__, g++
+// and clang++ print "value = kg::copy::Variant::naive" for an enumerator, and "value =
+// (kg::copy::Variant)7" for a number without a name.
 template <auto value>
 constexpr std::string_view of() {
   std::string_view text = __PRETTY_FUNCTION__;
@@ -35,8 +35,8 @@ constexpr std::array<std::string_view, sizeof...(numbers)> table(std::index_sequ
 
 } // namespace spelling
 
-// Of scoped enums whose enumerators are numbered from 0, at most kMostEnumerators. Empty where
-// `value` is none of them.
+// For scoped enums whose enumerators are numbered from 0, at most kMostEnumerators. Empty if
+// `value` is not one of them.
 template <class Enum, class = std::enable_if_t<std::is_enum_v<Enum>>>
 constexpr std::string_view name(Enum value) {
   constexpr auto names = spelling::table<Enum>(std::make_index_sequence<kMostEnumerators>());

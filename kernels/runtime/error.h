@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Errors of the runtime and of the libraries below it: one exception type, one macro for status
-// codes, one function for preconditions. Every message names where it happened and, for a library,
-// the library's own words.
+// codes, one function for preconditions. Every message names its source location and includes the
+// library's own error text, if any.
 #pragma once
 
 #include <stdexcept>
@@ -11,8 +11,8 @@
 
 namespace kg {
 
-// Where a call was made. A parameter `Location where = Location::here()` captures the caller's
-// position; it stands in for std::source_location, which clang 14 lacks.
+// A call site. A parameter `Location where = Location::here()` captures the caller's position.
+// Replaces std::source_location, which clang 14 lacks.
 struct Location {
   const char* file = "";
   int line = 0;
@@ -39,12 +39,11 @@ inline void require(bool condition, const std::string& message, Location where =
   if (!condition) fail(message, where);
 }
 
-// What the operating system says of an error number (errno).
+// The operating system's text for an error number (errno).
 std::string system_error_text(int error);
 
-// A status code of a library, turned into words: `ok` or the name, the text and the number that the
-// library gives. Each library adds an overload `Status describe(LibraryStatus)` beside its own
-// wrapper.
+// A library's status code as text: `ok`, or the library's name, text and number for the error. Each
+// library's wrapper adds an overload `Status describe(LibraryStatus)`.
 struct Status {
   bool ok;
   std::string text;
@@ -55,7 +54,7 @@ void check_status(const Status& status, const char* expression, Location where);
 
 } // namespace kg
 
-// Checks the status that a library call returns. A macro, because the failing expression belongs in
-// the message.
+// Checks the status that a library call returns. A macro, because the message includes the failing
+// expression.
 #define KG_CHECK(expression)                                                                       \
   ::kg::check_status(describe(expression), #expression, ::kg::Location::here())

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of a program on the emulator, for the process that started it (`kernelgrade check`).
+// Events that a program on the emulator reports to its parent process (`kernelgrade check`).
 #pragma once
 
 #include <string_view>
@@ -9,35 +9,34 @@
 
 namespace kg {
 
-// Appends an event to the file that KERNELGRADE_EVENTS names: its kind, a newline, its text and a
-// zero byte, written at once, so that processes may share the file. False, and nothing is done,
-// where the variable is not set or the file cannot be written.
+// Appends an event to the file that KERNELGRADE_EVENTS names: kind, newline, text, zero byte. A
+// single write, so processes can share the file. Returns false and does nothing if the variable is
+// not set or the file cannot be written.
 bool write_event(std::string_view kind, std::string_view text);
 
-// The same for what only a summary shows. It goes to the file that KERNELGRADE_NOTES names where
-// there is no KERNELGRADE_EVENTS: findings are then the program's own to print.
+// The same for notes, which only a summary shows. Without KERNELGRADE_EVENTS, notes go to the file
+// that KERNELGRADE_NOTES names, and the program prints its findings itself.
 bool write_note(std::string_view kind, std::string_view text);
-bool wants_notes(); // whether there is such a file
+bool wants_notes(); // whether there is a file for notes
 
 struct ProgramEvent {
   std::string_view kind, text;
 };
-// Of a file's contents, which must outlive them. Throws Error where it is no file of events.
+// Parses a file's contents, which must outlive the result. Throws Error if it is not an event file.
 std::vector<ProgramEvent> events_in(std::string_view file);
 
 // The kinds.
-inline constexpr std::string_view kFaultEvent = "fault"; // what a kernel did wrong
-inline constexpr std::string_view kRefusedEvent =
-    "refused";                                         // a launch whose error nobody asked for
-inline constexpr std::string_view kLeakEvent = "leak"; // memory that is never freed
-inline constexpr std::string_view kLaunchesEvent = "launches"; // how many there were, at the end
+inline constexpr std::string_view kFaultEvent = "fault";     // a kernel's fault
+inline constexpr std::string_view kRefusedEvent = "refused"; // a launch whose error went unchecked
+inline constexpr std::string_view kLeakEvent = "leak";       // memory that is never freed
+inline constexpr std::string_view kLaunchesEvent = "launches"; // number of launches, at exit
 
-// Those of notes.
+// The kinds of notes.
 inline constexpr std::string_view kKernelEvent = "kernel"; // key, name, file and line, a line each
-inline constexpr std::string_view kBegunEvent = "begun";   // the key of a kernel that was launched
-inline constexpr std::string_view kInexactEvent = "inexact"; // of host/fidelity.h, its name
-inline constexpr std::string_view kLinesEvent = "lines"; // "1 17 k.cu" each: reached, line, file
-inline constexpr std::string_view kPrintedEvent = "printed"; // a fault, which the program printed
+inline constexpr std::string_view kBegunEvent = "begun";   // the key of a launched kernel
+inline constexpr std::string_view kInexactEvent = "inexact"; // a name, host/fidelity.h
+inline constexpr std::string_view kLinesEvent = "lines"; // lines "1 17 k.cu": reached, line, file
+inline constexpr std::string_view kPrintedEvent = "printed"; // a fault that the program printed
 constexpr bool is_note(std::string_view kind) {
   return kind == kKernelEvent || kind == kBegunEvent || kind == kInexactEvent ||
          kind == kLinesEvent || kind == kPrintedEvent;

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A 128-bit hash that says whether machine code, a source or a file is the same: FNV-1a, offset
-// basis and prime of 128 bits as published by its authors (draft-eastlake-fnv). It guards against
-// accidents, at 1 in 10^38 a pair, and not against people who search for collisions.
+// A 128-bit hash to tell whether machine code, a source or a file is unchanged: FNV-1a with the
+// 128-bit offset basis and prime of its authors (draft-eastlake-fnv). Guards against accidental
+// collisions (1 in 10^38 per pair), not against deliberate ones.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace kg {
 
 class Hash {
  public:
-  // The bytes as they are: what two strings that are added one after the other sum up to does not
-  // depend on where the first ends.
+  // Hashes the bytes without their length: the hash depends only on the concatenation of all the
+  // strings added.
   Hash& bytes(std::string_view bytes);
 
-  // Its length, then its bytes, so that fields cannot run into each other.
+  // Hashes the length, then the bytes, so that adjacent fields cannot be confused.
   Hash& field(std::string_view field);
   Hash& number(std::uint64_t value);
 

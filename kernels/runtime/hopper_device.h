@@ -1,15 +1,15 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests of kernels that compute capability 9.0 alone has: the host's virtual device is an 8.0.
+// For tests of kernels that need compute capability 9.0: the host's virtual device reports 8.0.
 #pragma once
 
 #include "runtime/backend.h"
 
 namespace kg {
 
-// While it lives, device_properties() of its thread are those of compute capability 9.0, with its
-// shared memory; multiprocessors and limits of grids stay as they are. On a GPU it does nothing.
+// During its lifetime, device_properties() of its thread report compute capability 9.0 with its
+// shared memory; SM count and grid limits do not change. On a GPU it does nothing.
 class HopperDevice {
  public:
 #if KG_BACKEND_CUDA

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What both backends share: keys, the cache, and the text that the compiler sees.
+// The part that both backends share: keys, the cache, and the text passed to the compiler.
 #include "runtime/jit.h"
 
 #include "runtime/atomic_file.h"
@@ -26,14 +26,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// --- Entries of the cache: the code, then a seal of fixed length: what it is, the compiler's
-// nanoseconds, and a checksum. Loaders of shared libraries ignore what stands behind one.
+// --- Cache entries: the code, then a seal of fixed length: a mark, the compile time in
+// nanoseconds, and a checksum. Loaders of shared libraries ignore trailing data.
 constexpr std::string_view kMark = "kernelgrade jit 2 ";
 constexpr std::size_t kTimeDigits = 16;
 constexpr std::size_t kChecksumDigits = 32;
 constexpr std::size_t kSealBytes = kMark.size() + kTimeDigits + kChecksumDigits;
 
-// An entry under another entry's name is not valid either.
+// Includes the key, so that an entry under another entry's name is invalid.
 std::string checksum(const std::string& key, std::string_view code, std::string_view time) {
   return MurmurHash().field(key).field(code).field(time).hex();
 }
@@ -43,7 +43,7 @@ std::string sealed(const std::string& key, const std::string& code, std::uint64_
   return code + std::string(kMark) + time + checksum(key, code, time);
 }
 
-// Nothing where the entry is damaged.
+// Returns nothing if the entry is damaged.
 std::optional<MachineCode> unsealed(const std::string& key, const std::string& file,
                                     std::string entry) {
   if (entry.size() < kSealBytes) return std::nullopt;
@@ -63,7 +63,7 @@ std::string file_of(const std::string& key, const Toolchain& toolchain) {
   return fmt::format("{}/{}.{}", toolchain.cache, key, backend == Backend::cuda ? "cubin" : "so");
 }
 
-// For its scope this thread alone has to do with a file of the cache.
+// Within its scope, only this thread of the process uses a given cache file.
 class Turn {
  public:
   explicit Turn(const std::string& file) : file_(file) {
@@ -86,8 +86,8 @@ class Turn {
     std::condition_variable ended;
     std::set<std::string> files;
   };
-  // Never destroyed: threads may outlive what is static. A fork has none of the threads whose turn
-  // it is, and would wait for them for ever.
+  // Never destroyed, because threads may outlive static objects. After a fork, the child lacks the
+  // threads that hold turns, and would wait for them forever.
   static Shared& shared() {
     static Shared* only = [] {
       ::pthread_atfork(nullptr, nullptr, [] { only = new Shared; });
@@ -99,7 +99,7 @@ class Turn {
   std::string file_;
 };
 
-// The constants stand behind the headers, which must not see them.
+// The constants follow the headers, which must not see them.
 std::string text_for_compiler(const Source& source) {
   if (source.bare) return source.text;
   std::string text = "#include \"runtime/device_code.h\"\n";
@@ -134,7 +134,7 @@ std::string hash_headers(const std::string& include) {
   std::vector<fs::path> files;
   for (const char* folder : {"runtime", "primitives", "ptx"}) {
     const fs::path path = fs::path(include) / folder;
-    if (!fs::is_directory(path)) continue; // an installed package has some of them
+    if (!fs::is_directory(path)) continue; // an installed package has only some of them
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path))
       if (entry.path().extension() == ".h") files.push_back(entry.path());
   }

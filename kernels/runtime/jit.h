@@ -1,19 +1,18 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels that are compiled at run time, when the numbers of the problem are known and can be
-// constants of the code.
+// Compiles kernels at run time, when the problem's sizes can be compile-time constants.
 //
-//   const jit::Source source{"scale.cuh", text, "scale", {{"KG_COUNT", "4096"}, {"KG_T",
-//   "float"}}}; const auto scale = jit::compile<float, float*>(source, jit::toolchain());
-//   launch(scale.kernel, {.grid = 32, .block = 128}, 2.f, data);
+//   const jit::Source source{"scale.cuh", text, "scale",
+//                            {{"KG_COUNT", "4096"}, {"KG_T", "float"}}};
+//   const auto scale = jit::compile<float, float*>(source, jit::toolchain());
 //
-// cuda: NVRTC makes machine code for the current device. host: a C++ compiler makes a shared
-// library, whose kernel runs on the executor; by default the one that Kernelgrade was built with.
-// In a program that is linked with the checkers or the counters the library is instrumented, too.
-// A program on the host must export its symbols (CMake: ENABLE_EXPORTS), which the library uses.
+// cuda: NVRTC compiles machine code for the current device. host: a C++ compiler (by default the
+// one that built Kernelgrade) builds a shared library, and the executor runs its kernel. In a
+// program linked with the checkers or the counters, the library is instrumented too. A program on
+// the host must export its symbols (CMake: ENABLE_EXPORTS) for the library.
 //
-// What was compiled is kept on the disk for the next process (Toolchain::cache).
+// Compiled kernels are cached on disk for later processes (Toolchain::cache).
 #pragma once
 
 #include "runtime/error.h"
@@ -25,25 +24,25 @@
 
 namespace kg::jit {
 
-// One text holds one or more kernels, declared extern "C". It may include headers of runtime/,
-// primitives/ and ptx/; runtime/device_code.h is there already. Shared memory is taken from
-// kg::dynamic_shared: __shared__ is an error, since the checkers could not watch it.
+// A text holds one or more kernels, declared extern "C". It may include headers of runtime/,
+// primitives/ and instructions/; runtime/device_code.h is included already. Shared memory comes
+// from kg::dynamic_shared; __shared__ is an error, because the checkers cannot watch it.
 struct Source {
-  std::string name; // what messages and debug information call the text: "conv2d/jit_kernel.cuh"
+  std::string name; // name of the text in messages and debug information: "conv2d/jit_kernel.cuh"
   std::string text;
   std::string kernel;
-  // Macros, by name. Whatever the machine code depends on beside text and toolchain is here: the
-  // extents, the element type, the layout.
+  // Macros by name. They hold everything beside text and toolchain that the machine code depends
+  // on: extents, element type, layout.
   std::map<std::string, std::string> constants;
-  bool bare = false; // the text names the headers that it needs itself
+  bool bare = false; // the text includes all the headers that it needs
 };
 
-// By what, for what and with which headers sources are compiled, and where the results are kept.
+// The compiler, target and headers for sources, and the cache folder for results.
 struct Toolchain {
-  std::string compiler;           // the path of the C++ compiler; of NVRTC's library
-  std::string version;            // what the compiler says of itself
-  std::string architecture;       // "sm_90"; of a CPU the model and a hash of its features
-  std::vector<std::string> flags; // of the command, or options of NVRTC
+  std::string compiler;           // path of the C++ compiler or of NVRTC's library
+  std::string version;            // as the compiler reports it
+  std::string architecture;       // "sm_90"; for a CPU its model and a hash of its features
+  std::vector<std::string> flags; // of the compiler command, or NVRTC options
   std::string headers;            // a hash of the headers that a text may include
   std::string cache;              // the folder of compiled kernels
 };
@@ -51,62 +50,62 @@ struct Toolchain {
 // The toolchain of this process. Environment variables:
 //   KERNELGRADE_JIT_CACHE    the cache; else $XDG_CACHE_HOME/kernelgrade, else ~/.cache/kernelgrade
 //   KERNELGRADE_JIT_CXX      host: the C++ compiler
-//   KERNELGRADE_JIT_INCLUDE  the folder that holds runtime/, where it is no longer where it was
-//                            when Kernelgrade was built
-// Throws Error where the compiler or the headers are not there. The second form needs no device.
+//   KERNELGRADE_JIT_INCLUDE  the folder that holds runtime/, if it has moved since Kernelgrade was
+//                            built
+// Throws Error if the compiler or the headers are missing. The second form needs no device.
 Toolchain toolchain();
 Toolchain toolchain(const std::string& architecture);
 
-// What names machine code in the cache: a hash of all of `source` and `toolchain` but for the name
-// of the kernel, of which a text may hold several, and the cache itself.
+// Cache key of the machine code: a hash of `source` and `toolchain` without the kernel's name (a
+// text may hold several kernels) and without the cache folder.
 std::string key(const Source& source, const Toolchain& toolchain);
 
 struct MachineCode {
-  std::string bytes;       // a cubin; a shared library
-  std::string file;        // where they lie in the cache, with a checksum behind them
-  double compile_us = 0;   // what the compiler took, in this process or in the one before
-  bool from_cache = false; // it was the one before
+  std::string bytes;       // a cubin or PTX; a shared library
+  std::string file;        // path in the cache; the file ends with a checksum
+  double compile_us = 0;   // compile time, possibly of the process that filled the cache
+  bool from_cache = false; // compiled earlier and kept in the cache
 };
 
-// Whether the cache has an entry, be it a damaged one.
+// Whether the cache has an entry, even a damaged one.
 bool is_kept(const Source& source, const Toolchain& toolchain);
 
-// From the cache, else compiled: of several threads that want the same one compiles it, the others
-// wait. An entry of the cache that is damaged is compiled again; processes may do so at once.
-// Throws Error with the compiler's text where it refuses the source.
+// Taken from the cache, or compiled: if several threads want the same code, one compiles and the
+// others wait. Damaged cache entries are recompiled; concurrent processes are safe. Throws Error
+// with the compiler's text if it rejects the source.
 MachineCode machine_code(const Source& source, const Toolchain& toolchain,
                          Location where = Location::here());
 
-// A kernel for kg::launch, which takes `Parameters`; nobody checks that the text says the same.
+// A kernel for kg::launch with `Parameters`, which nothing checks against the text.
 template <class... Parameters>
 struct Compiled {
   void (*kernel)(Parameters...) = nullptr;
-  double compile_us = 0; // as in MachineCode; loading it is not part of that
+  double compile_us = 0; // as in MachineCode, without the time to load
   bool from_cache = false;
-  std::shared_ptr<void> library; // the kernel is there as long as a copy of this is
+  std::shared_ptr<void> library; // keeps the kernel loaded; shared by all copies
 };
 
 namespace detail {
 
-// Of the backend. `build` runs the compiler on a text and throws Error with what it says.
+// Backend functions. `build` compiles a text and throws Error with the compiler's messages.
 std::string build(const Source& source, const std::string& text, const Toolchain& toolchain,
                   Location where);
 std::shared_ptr<void> load(const MachineCode& code, Location where);
 const void* find_kernel(void* library, const std::string& name, Location where);
 
-// The folder that holds runtime/, by KERNELGRADE_JIT_INCLUDE or `built_with`; a hash of what is
-// there for kernels; the cache's folder. They throw Error where there is none.
+// The folder that holds runtime/ (KERNELGRADE_JIT_INCLUDE or `built_with`), a hash of its headers
+// for kernels, and the cache's folder. All throw Error if there is none.
 std::string include_folder(const std::string& built_with);
 std::string hash_headers(const std::string& include);
 std::string cache_folder();
 
-// An environment variable; empty where it is not set.
+// An environment variable; empty if not set.
 std::string environment(const char* name);
 
 } // namespace detail
 
-// Compiles or takes from the cache, and loads for this process. Throws as machine_code, and where
-// the code cannot be loaded or holds no such kernel.
+// Compiles or takes from the cache, and loads for this process. Throws like machine_code, and if
+// the code cannot be loaded or does not contain the kernel.
 template <class... Parameters>
 Compiled<Parameters...> compile(const Source& source, const Toolchain& toolchain,
                                 Location where = Location::here()) {

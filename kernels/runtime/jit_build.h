@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What this build compiles kernels with at run time. It names folders of this machine, so it is a
-// library of its own: the machine code of the runtime is part of what rows are known by
-// (perf/code/identity), and must be the same wherever the project lies.
+// The compiler settings of this build for kernels compiled at run time. A library of its own,
+// because it names folders of this machine: the runtime's machine code is part of a measurement's
+// identity (perf/code/identity) and must not depend on the project's location.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct Build {
   std::vector<std::string> toolkit;       // cuda: the folders of the toolkit's headers
   std::string compiler;                   // host: a C++ compiler,
   std::vector<std::string> flags;         // its flags for all code,
-  std::vector<std::string> kernel_flags;  // those of kernels to be timed,
-  std::vector<std::string> checked_flags; // and those of kernels to be watched
+  std::vector<std::string> kernel_flags;  // flags for timed kernels,
+  std::vector<std::string> checked_flags; // flags for checked kernels
 };
 
 const Build& build_settings();

@@ -18,19 +18,19 @@
 
 namespace kg {
 
-// Where and how a kernel runs. Blocks and threads as in CUDA; `shared_bytes` of dynamic shared
-// memory (beyond 48 KiB the backend opts in); `stream` null is the default stream.
+// Launch configuration. Grid and block as in CUDA. `shared_bytes` is dynamic shared memory; beyond
+// 48 KiB the backend opts in. A null `stream` is the default stream.
 struct LaunchConfig {
   dim3 grid;
   dim3 block;
   std::size_t shared_bytes = 0;
   Stream* stream = nullptr;
-  dim3 cluster = {1, 1, 1};          // blocks per cluster; {1, 1, 1} is no cluster
-  bool cooperative = false;          // all blocks resident at once: needed for grid synchronisation
+  dim3 cluster = {1, 1, 1};          // blocks per cluster; {1, 1, 1}: no cluster
+  bool cooperative = false;          // all blocks resident at once, as grid synchronization needs
   Location where = Location::here(); // the launch site, for error messages
 };
 
-// One launch as it was made: what tests and the identity of a timing row look at.
+// One recorded launch, for tests and for the identity of a timing row.
 struct LaunchRecord {
   const void* kernel = nullptr;
   std::string kernel_name; // demangled, without the parameter list
@@ -42,12 +42,11 @@ struct LaunchRecord {
   const Stream* stream = nullptr;
 };
 
-// Adds a launch to this thread's innermost recorder, if there is one: called by the backend when it
-// has accepted the launch.
+// Adds a launch to this thread's innermost recorder, if any. The backend calls it after it has
+// accepted the launch.
 void record_launch(const LaunchConfig& config, const void* kernel);
 
-// Collects the launches that this thread makes while it lives; recorders nest, the innermost one
-// records.
+// Collects this thread's launches during its lifetime. Recorders nest; only the innermost records.
 class LaunchRecorder {
  public:
   LaunchRecorder();
@@ -56,7 +55,7 @@ class LaunchRecorder {
   LaunchRecorder& operator=(const LaunchRecorder&) = delete;
   const std::vector<LaunchRecord>& launches() const { return launches_; }
 
-  // Adds what it has recorded to the recorder around it.
+  // Adds the recorded launches to the enclosing recorder.
   void pass_on() const;
 
  private:
@@ -67,9 +66,8 @@ class LaunchRecorder {
 
 namespace detail {
 
-// A kernel without its type. `invoke` calls it with arguments taken from `arguments` (the host
-// backend; a GPU needs only the address). `clone` copies the argument tuple, for a graph that
-// outlives the call.
+// A type-erased kernel. `invoke` calls it with `arguments` (host backend only; a GPU needs just the
+// address). ErasedArguments::clone copies the argument tuple, for a graph that outlives the call.
 struct ErasedKernel {
   const void* address;
   void (*invoke)(const void* kernel, void** arguments);
@@ -79,13 +77,13 @@ struct ErasedArguments {
   void** pointers;          // one per parameter
   const std::size_t* sizes; // in bytes
   std::size_t count;
-  const void* tuple; // where they live
+  const void* tuple; // owns the arguments
   std::pair<std::shared_ptr<void>, std::vector<void*>> (*clone)(const void* tuple);
 };
 
-// Throws Error when the configuration is not valid for the device (naming the field, the value and
-// the limit) or the launch fails. On the host the kernel has run when it returns, and a fault in it
-// (deadlock, trap, exception) is thrown from here.
+// Throws Error if the launch fails or the configuration is invalid for the device (naming field,
+// value and limit). On the host, the kernel has finished on return, and its faults (deadlock, trap,
+// exception) are thrown from here.
 void launch_erased(const LaunchConfig& config, const ErasedKernel& kernel,
                    const ErasedArguments& arguments);
 
@@ -93,12 +91,12 @@ void launch_erased(const LaunchConfig& config, const ErasedKernel& kernel,
 // parameter list.
 std::string kernel_name(const void* kernel);
 
-// Gives a kernel whose symbol says nothing (a lambda's, say) the name that kernel_name returns.
-// Host backend only.
+// Sets the name that kernel_name returns, for a kernel with an uninformative symbol (a lambda's,
+// say). Host backend only.
 void name_kernel(const void* kernel, const char* name);
 const char* given_kernel_name(const void* kernel); // null where none was given
 
-// What kernel_name makes of a mangled name: "_Z5scaleifPf" -> "scale".
+// Demangles as kernel_name does: "_Z5scaleifPf" -> "scale".
 std::string readable_kernel_name(const char* mangled);
 
 template <class Tuple>
@@ -119,7 +117,7 @@ struct KernelType {
     invoke(reinterpret_cast<void (*)(Parameters...)>(const_cast<void*>(kernel)), arguments,
            std::index_sequence_for<Parameters...>{});
   }
-  // The arguments are no memory of the device: reading them is not for the checkers to judge.
+  // Arguments are not device memory, so the checkers must ignore these reads.
   template <std::size_t... I>
 #if defined(__GNUC__) && !defined(__clang__)
   __attribute__((no_sanitize("thread")))

@@ -12,7 +12,7 @@ namespace {
 thread_local LaunchRecorder* innermost = nullptr;
 
 // Index of the parenthesis that opens the parameter list at the end of a demangled function; npos
-// for anything else.
+// for other names.
 std::size_t parameter_list(const std::string& function) {
   if (!function.ends_with(')')) return std::string::npos;
   int depth = 0;
@@ -34,7 +34,7 @@ void LaunchRecorder::pass_on() const {
 }
 
 void record_launch(const LaunchConfig& config, const void* kernel) {
-  if (!innermost) return; // a name costs a demangling: only where someone listens
+  if (!innermost) return; // without a recorder, skip the cost of demangling
   innermost->launches_.push_back({kernel, detail::kernel_name(kernel), config.grid, config.block,
                                   config.cluster, config.shared_bytes, config.cooperative,
                                   config.stream});
@@ -47,7 +47,7 @@ std::string detail::readable_kernel_name(const char* mangled) {
   if (status != 0 || !demangled) return mangled;
   std::string name = demangled.get();
   name.resize(std::min(name.size(), parameter_list(name)));
-  if (name.starts_with("void ")) name.erase(0, 5); // written for templates only
+  if (name.starts_with("void ")) name.erase(0, 5); // appears only for templates
   return name;
 }
 

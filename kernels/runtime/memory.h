@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device memory without types: allocation between guard bands, copies and fills. DeviceBuffer<T>
-// (buffer.h) is what most code uses.
+// Untyped device memory: allocation between guard bands, copies and fills. Most code uses
+// DeviceBuffer<T> (buffer.h).
 #pragma once
 
 #include "runtime/stream.h"
@@ -15,12 +15,12 @@ namespace kg {
 // alignment that kernels rely on.
 inline constexpr std::size_t kGuardBytes = 4096;
 inline constexpr unsigned char kGuardByte = 0xA5;
-// Fresh memory is filled with this byte: it makes NaN of every floating-point type, so an unwritten
+// Fresh memory is filled with this byte, which makes every floating-point type NaN, so an unwritten
 // output cannot pass.
 inline constexpr unsigned char kPoisonByte = 0xFF;
 
-// One allocation: [guard][bytes][guard], the middle part aligned to 256 bytes and poisoned. bytes
-// may be 0.
+// One allocation: [guard][bytes][guard], the middle part aligned to 256 bytes and poisoned. May
+// have 0 bytes.
 class Allocation {
  public:
   Allocation() = default;
@@ -34,8 +34,8 @@ class Allocation {
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
 
-  // Throws Error naming the side and the distance of the first damaged guard byte. Waits for the
-  // device.
+  // Throws Error that names the side and the distance of the first damaged guard byte. Waits for
+  // the device.
   void check_guards() const;
 
  private:
@@ -50,11 +50,10 @@ void copy_to_host(void* host, const void* device, std::size_t bytes,
                   Stream& stream); // waits for the copy
 void copy_on_device(void* to, const void* from, std::size_t bytes, Stream& stream);
 void fill_bytes(void* device, unsigned char value, std::size_t bytes, Stream& stream);
-// Fills with kPoisonByte what nobody may read before it is written again.
+// Fills memory with kPoisonByte; nothing may read it before it is written again.
 void poison(void* device, std::size_t bytes, Stream& stream);
 
-// Device memory held by Allocations: now, and the most since the last reset. Bytes, guards
-// included.
+// Bytes held by Allocations, guards included: current, and peak since the last reset.
 std::size_t allocated_bytes();
 std::size_t peak_allocated_bytes();
 void reset_peak_allocated_bytes();

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A hash that guards against the same accidents as Hash (hash.h), of what is long and hashed anew
-// by each process: it takes 16 bytes at a time. MurmurHash3 for x64, 128 bits, by Austin Appleby,
-// who put it in the public domain; of several fields each is the next one's seed.
+// A hash with the same purpose as Hash (hash.h), for long data that each process hashes again: it
+// consumes 16 bytes at a time. MurmurHash3 for x64, 128 bits, by Austin Appleby, who placed it in
+// the public domain. With several fields, each field's hash is the seed of the next.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class MurmurHash {
  public:
   explicit MurmurHash(std::uint32_t seed = 0) : low_(seed), high_(seed) {}
 
-  // Its bytes and its length, so that fields cannot run into each other.
+  // Hashes the bytes and their length, so that adjacent fields cannot be confused.
   MurmurHash& field(std::string_view field);
   MurmurHash& number(std::uint64_t value);
 

@@ -68,7 +68,7 @@ void require_apart(const Argument& input, const void* from, std::int64_t from_by
 
 void require_apart(const Argument& array, const void* data, std::int64_t bytes,
                    std::string_view matrix, const RowsInMemory& rows) {
-  // Of the rows that end behind the array's beginning only the first can begin before its end.
+  // Of the rows that end after the array's start, only the first can start before the array's end.
   const std::int64_t begin =
       reinterpret_cast<std::intptr_t>(data) - reinterpret_cast<std::intptr_t>(rows.first);
   const std::int64_t ended = begin < rows.bytes ? 0 : (begin - rows.bytes) / rows.stride + 1;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many clusters of blocks that stay are worth launching (launch.h).
+// The number of persistent clusters that are worth launching (launch.h).
 #pragma once
 
 #include "runtime/launch.h"
@@ -12,9 +12,9 @@ namespace detail {
 int resident_clusters(const void* kernel, const LaunchConfig& config);
 } // namespace detail
 
-// How many clusters of such a launch, whatever its grid, are resident at once: fewer than there are
-// multiprocessors for, which on a GPU stand in groups that no cluster leaves. The driver is asked
-// the first time. Throws Error where no cluster finds room.
+// The number of clusters of this configuration, with any grid, that are resident at once. On a GPU
+// it is less than the SM count suggests, since a cluster must fit within one group of SMs. Asks the
+// driver on the first call only. Throws Error if not even one cluster fits.
 template <class... Parameters>
 int resident_clusters(void (*kernel)(Parameters...), const LaunchConfig& config) {
   return detail::resident_clusters(reinterpret_cast<const void*>(kernel), config);

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole runtime: what tests, timers and vendor wrappers need of a device, without device code.
+// The whole runtime without device code, for tests, timers and vendor wrappers.
 #pragma once
 
 #include "runtime/backend.h"

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// In which order the host backend runs the threads of a block. A kernel whose result depends on it
-// has a race: tests run under all three. A GPU chooses for itself; there the setting has no effect.
+// The order in which the host backend runs the threads of a block. A kernel whose result depends on
+// it has a race; tests run all three orders. A GPU schedules for itself and ignores the setting.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ enum class ThreadOrder { forward, reverse, random };
 
 struct Schedule {
   ThreadOrder order = ThreadOrder::forward;
-  std::uint64_t seed = 1; // of ThreadOrder::random
+  std::uint64_t seed = 1; // for ThreadOrder::random
   int workers = 0;        // OS threads that run blocks; 0 = one per processor
 };
 
 // "forward", "reverse" or "random:<seed>".
 std::string to_string(const Schedule& schedule);
 
-// What the next launch of this process uses. The start value comes from KERNELGRADE_THREAD_ORDER
-// (forward, reverse, random:<seed>); text that is none of these is an Error at the first launch.
+// The schedule of this process's next launch. Initially from KERNELGRADE_THREAD_ORDER (forward,
+// reverse, random:<seed>); any other text is an Error at the first launch.
 Schedule schedule();
 void set_schedule(const Schedule& schedule);
 

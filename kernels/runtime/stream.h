@@ -1,16 +1,15 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streams, events and graphs, each owning one handle of the backend. On the host a stream runs its
-// work at once, in order, so synchronising is free; while a graph is being captured it records
-// instead.
+// Streams, events and graphs, each owning one handle of the backend. A stream on the host runs its
+// work immediately and in order, so synchronizing is free. During graph capture it records instead.
 #pragma once
 
 #include <functional>
 
 namespace kg {
 
-// An in-order queue of work. Non-blocking: it does not synchronise with the default stream.
+// An in-order queue of work. Non-blocking: does not synchronize with the default stream.
 class Stream {
  public:
   Stream();
@@ -20,7 +19,7 @@ class Stream {
   Stream(Stream&& other) noexcept;
   Stream& operator=(Stream&& other) noexcept;
 
-  // Waits until everything enqueued so far is done. Throws Error if any of it failed.
+  // Waits until all work enqueued so far is done. Throws Error if any of it failed.
   void synchronize();
 
   // cudaStream_t on cuda, the executor's queue on the host.
@@ -41,7 +40,7 @@ class Event {
   Event& operator=(Event&& other) noexcept;
 
   void record(Stream& stream);
-  void synchronize(); // waits until the stream has reached it
+  void synchronize(); // waits until the stream has reached the event
 
   void* handle() const { return handle_; }
 
@@ -49,15 +48,15 @@ class Event {
   void* handle_ = nullptr;
 };
 
-// Nanoseconds from `start` to `stop`, both recorded and reached. CUDA events resolve about 0.5 us
-// (CUDA Runtime API, cudaEventElapsedTime); on the host it is std::chrono::steady_clock.
+// Nanoseconds between two events that the stream has reached. CUDA events resolve about 0.5 us
+// (CUDA Runtime API, cudaEventElapsedTime); the host uses std::chrono::steady_clock.
 double elapsed_ns(const Event& start, const Event& stop);
 
 // A recorded sequence of launches, copies and fills, replayed with one call.
 class Graph {
  public:
-  // Records what `enqueue` puts on `stream`; nothing of it runs. Throws Error if it enqueues what
-  // cannot be captured; the stream is usable again afterwards either way.
+  // Records the work that `enqueue` puts on `stream` without running it. Throws Error if part of it
+  // cannot be captured. In either case the stream is usable afterwards.
   static Graph capture(Stream& stream, const std::function<void(Stream&)>& enqueue);
 
   ~Graph();

@@ -11,7 +11,7 @@
 
 namespace kg {
 
-// A new folder of one's own, removed with all it holds at the end of the scope.
+// A new folder, removed with all its contents at the end of the scope.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -21,7 +21,7 @@ class TemporaryFolder {
     path_ = name;
   }
   ~TemporaryFolder() {
-    std::error_code ignored; // a folder left in the temporary folder does no harm
+    std::error_code ignored; // a leftover in the system's temporary folder does no harm
     std::filesystem::remove_all(path_, ignored);
   }
   TemporaryFolder(const TemporaryFolder&) = delete;

@@ -1,9 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tensor map as kernels take it: by value, as a parameter declared __grid_constant__ (CUDA driver
-// API, CUtensorMap). What it holds is known to those who made it: a driver, or
-// runtime/host/tensor_map.h.
+// A tensor map as kernels take it: by value, as a __grid_constant__ parameter (CUDA driver API,
+// CUtensorMap). Its contents are opaque; the driver or runtime/host/tensor_map.h encodes them.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ constexpr std::uint64_t kMostStride = std::uint64_t{1} << 40;
 constexpr std::uint32_t kMostBox = 256;
 constexpr std::uint32_t kMostElementStride = 8;
 
-// Of a row of the pattern; 0 where nothing changes places.
+// Bytes per row of the pattern; 0 without swizzling.
 std::size_t row_bytes(Swizzle swizzle) {
   return swizzle == Swizzle::none ? 0 : kUnit << static_cast<unsigned>(swizzle);
 }

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors in global memory whose boxes bulk copies move (instructions/cp_async_bulk_tensor.h), and
-// the maps that say so to a kernel (CUDA driver API, cuTensorMapEncodeTiled).
+// Tensors in global memory that bulk copies move box by box (instructions/cp_async_bulk_tensor.h),
+// and the tensor maps that describe them to kernels (CUDA driver API, cuTensorMapEncodeTiled).
 #pragma once
 
 #include "runtime/error.h"
@@ -16,16 +16,16 @@ namespace kg {
 
 inline constexpr unsigned kMaxTensorRank = 5;
 
-// As CUtensorMapDataType numbers them. Those that convert while they copy (flushed subnormals,
-// TF32) are not among them.
+// Numbered like CUtensorMapDataType, without the types that convert while copying (flushed
+// subnormals, TF32).
 enum class TensorType : unsigned char { u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16 };
 std::size_t bytes_of(TensorType type);
 
-// Of the 16-byte units of shared memory: where bits 4 and up of an address are XORed with bits 7
-// and up, in a pattern that repeats after this many bytes of a row.
+// Swizzle of 16-byte units in shared memory: XORs address bits 4 and up with bits 7 and up, in a
+// pattern that repeats after this many bytes of a row.
 enum class Swizzle : unsigned char { none, bytes32, bytes64, bytes128 };
 
-// A tensor whose dimension 0 is contiguous, and the box of it that one copy moves.
+// A tensor whose dimension 0 is contiguous, and the box that one copy moves.
 struct TiledTensor {
   TensorType type = TensorType::f32;
   unsigned rank = 1;
@@ -35,18 +35,18 @@ struct TiledTensor {
   std::array<std::uint32_t, kMaxTensorRank> box{};        // elements
   std::array<std::uint32_t, kMaxTensorRank> element_stride{1, 1, 1, 1, 1}; // the first is ignored
   Swizzle swizzle = Swizzle::none;
-  bool fills_with_nan = false; // what lies outside of the tensor; else zeros
+  bool fills_with_nan = false; // fill value for elements outside the tensor: NaN or zero
 
-  // Elements of a box along an axis that are copied.
+  // Elements of a box along an axis that are actually copied.
   std::uint32_t copied(unsigned axis) const;
-  std::size_t box_bytes() const; // in shared memory, those outside of the tensor included
+  std::size_t box_bytes() const; // in shared memory, including elements outside the tensor
 };
 
-// Throws Error, with argument, value and fix, for what cuTensorMapEncodeTiled refuses.
+// Throws Error with argument, value and fix if cuTensorMapEncodeTiled would reject the tensor.
 void validate(const TiledTensor& tensor, Location where = Location::here());
 
-// The map of a valid tensor, for the current device. Throws Error as validate does, and where the
-// driver has no tensor maps.
+// The map of a valid tensor, for the current device. Throws Error like validate, and if the driver
+// does not support tensor maps.
 TensorMap encode(const TiledTensor& tensor, Location where = Location::here());
 
 } // namespace kg

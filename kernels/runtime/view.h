@@ -9,10 +9,9 @@
 
 namespace kg {
 
-// A tensor of `Rank` dimensions somewhere in device memory. Element (i0, i1, ...) lies at
-// data[i0*stride[0] + i1*stride[1] +
-// ...]; strides count elements and may exceed the packed ones (padding) or be 0 (broadcast,
-// read-only views).
+// A tensor of `Rank` dimensions in device memory. Element (i0, i1, ...) is at data[i0*stride[0] +
+// i1*stride[1] + ...]. Strides count elements; they may exceed the packed strides (padding) or be 0
+// (broadcast, read-only views).
 template <class T, int Rank>
 struct View {
   T* data = nullptr;

@@ -7,7 +7,7 @@
 namespace kg {
 namespace {
 
-// The characters of "perf/cli/run.cpp:12: " at `at`; 0 where no place of ours stands there.
+// The length of a location such as "perf/cli/run.cpp:12: " at `at`; 0 if there is none.
 std::size_t place_length(std::string_view text, std::size_t at) {
   const std::string_view rest = text.substr(at);
   if (!rest.starts_with("kernels/") && !rest.starts_with("perf/") && !rest.starts_with("tests/"))

@@ -6,9 +6,9 @@
 
 namespace kg {
 
-// `message` without the places in our sources that fail() put there ("perf/cli/run.cpp:12: "), for
-// who handed in what is refused. Where a call failed that should not (KG_CHECK, the system) they
-// stay: that fault is ours.
+// `message` without the source locations that fail() added ("perf/cli/run.cpp:12: "), for users
+// whose input was rejected. Locations stay in failures of KG_CHECK and system calls, which are our
+// own bugs.
 std::string without_places(std::string message);
 
 } // namespace kg

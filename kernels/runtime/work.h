@@ -4,12 +4,12 @@
 
 namespace kg {
 
-// What an operation must do at the least, whatever the kernel: each input read once, each output
-// written once, and the arithmetic of its definition. Rates and shares of a roof are this divided
-// by a time.
+// The minimum work of an operation, whatever the kernel: each input read once, each output written
+// once, plus the arithmetic of its definition. Throughput and percentages of peak are this work
+// divided by a time.
 struct Work {
   double bytes = 0;   // of global memory, read and written
-  double written = 0; // of these, those that are written
+  double written = 0; // the part of `bytes` that is written
   double flops = 0;   // floating-point operations; a fused multiply-add counts 2
 };
 

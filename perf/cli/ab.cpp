@@ -29,9 +29,9 @@ namespace {
 using judge::RowKey;
 using judge::Verdict;
 
-constexpr double kTolerancePct = 2; // where --tol-pct is not given
+constexpr double kTolerancePct = 2; // default of --tol-pct
 
-// A filter as the options that it came from.
+// A filter as command-line options.
 std::vector<std::string> arguments(const Filter& filter) {
   std::vector<std::string> words;
   const auto add = [&](const char* option, const std::vector<std::string>& list) {
@@ -49,7 +49,7 @@ std::vector<std::string> arguments(const Filter& filter) {
   return words;
 }
 
-// The rows that both builds have, and those that only one of them has.
+// The rows that both builds have, and those that only one has.
 struct Sides {
   std::vector<ab::Candidate> both;
   std::vector<RowKey> here;
@@ -183,7 +183,7 @@ int ab(const Options& options, World& world) {
   }
   show_one_sided(rows, options.ab.base, world.out);
   return judge::exit_of_rows(
-      exits, options.strict); // 77 where they have no row in common: no fault of this
+      exits, options.strict); // 77 if they have no row in common, which is not a failure
 }
 
 } // namespace kg::cli

@@ -10,7 +10,7 @@
 namespace kg::cli {
 namespace {
 
-// Whether a device has any file: then it is blessed.
+// Whether a device has any file, i.e. is blessed.
 bool holds_anything(const std::filesystem::path& folder) {
   if (std::filesystem::exists(folder)) return !std::filesystem::is_empty(folder);
   if (std::filesystem::is_symlink(folder))

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade bless: measures in fresh processes, or takes what was measured elsewhere (--from),
-// and writes the baselines.
+// kernelgrade bless: measures in new processes, or takes stored measurements (--from), and writes
+// the baselines.
 #include "perf/judge/bless.h"
 
 #include "perf/cli/baselines.h"
@@ -41,9 +41,9 @@ std::set<judge::RowKey> keys_of(const Selection& selection, const std::string& o
   return keys;
 }
 
-// device.json says which machine the folder's baselines come from. Canaries are the medians of
-// those that all its rows were blessed beside, so that a few rows, blessed later in a slower
-// moment, do not make the others look ill; what later parts of the program put there stays.
+// device.json describes the machine of the folder's baselines. Its canaries are medians over the
+// canaries of all blessed rows: a few rows blessed later at a slower moment must not make the
+// others look slow. Entries added by later parts of the program are kept.
 void update_device_file(const std::filesystem::path& path, const judge::Results& run,
                         const std::map<std::string, judge::TimingFile>& baselines) {
   std::set<std::string> ops;
@@ -61,7 +61,7 @@ void update_device_file(const std::filesystem::path& path, const judge::Results&
   judge::save_device(path, device);
 }
 
-// Judges the rows and writes the files of their device.
+// Judges the rows and writes their device's files.
 int bless_rows(const Options& options, World& world, const judge::Results& run,
                const std::string& device, judge::BlessOptions decide, const Selection& selection,
                const std::set<std::string>& ops) {
@@ -91,7 +91,7 @@ int bless_rows(const Options& options, World& world, const judge::Results& run,
   return exit_code;
 }
 
-// What the machine that measured said of itself.
+// A value that the measuring machine reported about itself.
 const std::string& stored(const judge::Results& run, const char* what) {
   const auto at = run.environment.find(what);
   if (at == run.environment.end() || at->second.empty() || at->second == "unknown")
@@ -102,8 +102,7 @@ const std::string& stored(const judge::Results& run, const char* what) {
   return at->second;
 }
 
-// Measures nothing and needs no device: of the same rows the same is refused as where they were
-// measured.
+// Measures nothing and needs no device. Refuses the same rows as on the machine that measured them.
 int bless_stored(const Options& options, World& world) {
   const judge::Results run = load_runs(options.files);
   if (run.rows.empty()) throw Error("--from: the files have no rows; there is nothing to bless");

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade ceilings: what this device reaches at the most, which is what others are shares of.
+// kernelgrade ceilings: this device's peak rates, to which other rates are compared.
 #include "perf/lab/ceilings/ceilings.h"
 
 #include "perf/cli/baselines.h"

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade choose: the fastest variant of each measured case, into the table of the kernel.
+// kernelgrade choose: writes the fastest variant of each measured case into the kernel's table.
 #include "perf/lab/choose/choices.h"
 
 #include "perf/cli/lab_commands.h"
@@ -27,7 +27,7 @@ judge::Results results_of(const std::vector<std::filesystem::path>& files) {
   return run;
 }
 
-// The one word that all rows have there, or that the option names.
+// The only word in `words`, unless the option names one.
 std::string only(const char* option, const std::string& given, const std::set<std::string>& words) {
   if (!given.empty()) return given;
   if (words.size() == 1) return *words.begin();
@@ -35,7 +35,7 @@ std::string only(const char* option, const std::string& given, const std::set<st
                                words.size(), fmt::join(words, ", "), option));
 }
 
-// The kernel's own, where no other is named. A run that is there says its device (choices.h).
+// The kernel's own table, unless one is given. The run names its device (choices.h).
 std::filesystem::path table_of(const Options& options, const World& world, const std::string& op,
                                const judge::Results& run) {
   if (!options.choose.table.empty()) return options.choose.table;

@@ -16,8 +16,8 @@
 namespace kg::cli {
 namespace {
 
-// Stored results are all judged and nothing is measured, so that what chooses rows or says how to
-// measure would be ignored.
+// All stored results are judged and nothing is measured, so options that select rows or control the
+// measurement would be ignored.
 CLI::Option* add_stored(CLI::App& command, Words& words, const char* name, const char* text) {
   const std::vector<CLI::Option*> senseless = command.get_options([](const CLI::Option* option) {
     const std::string of = option->get_name();
@@ -182,7 +182,7 @@ void add_report(CLI::App& app, Words& words) {
           "output of ctest --show-only=json-v1 before the tests ran; each test must have passed "
           "or been skipped")
       ->type_name("FILE")
-      ->allow_extra_args(false); // so that files may follow
+      ->allow_extra_args(false); // files may follow
   report
       ->add_option("--junit", options.report.junit,
                    "the JUnit file that ctest then wrote, one for each --tests")

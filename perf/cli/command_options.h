@@ -15,7 +15,7 @@ class App;
 
 namespace kg::cli {
 
-// The command line while it is being parsed.
+// The command line during parsing.
 struct Words {
   Options options;
   FilterWords filter;
@@ -23,7 +23,7 @@ struct Words {
   std::string status;
   std::string shard;
   int processes = 0;
-  std::string confirm; // auto or never; empty: KERNELGRADE_CONFIRM says it
+  std::string confirm; // auto or never; empty: as KERNELGRADE_CONFIRM says
 };
 
 void add_commands(CLI::App& app, Words& words);

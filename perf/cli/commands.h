@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands, one file each. They return the exit code, and throw UsageError (2) or another Error
+// The commands, one file each. They return the exit code, or throw UsageError (2) or another Error
 // (1).
 #pragma once
 
@@ -35,10 +35,10 @@ int gate_costs(const Options& options, World& world);
 int bless_costs(const Options& options, World& world);
 int compare_model(const Options& options, World& world);
 int compare_hardware(const Options& options, World& world);
-// The program that counts, where it was built.
+// The counting program, if it was built.
 std::filesystem::path counting_program(const World& world);
-// Becomes kernelgrade-cost, which has the counters, with the same arguments. Returns only by an
-// exception.
+// Replaces this process by kernelgrade-cost, which has the counters, with the same arguments.
+// Returns only by throwing.
 int run_counting_program(const std::vector<std::string>& arguments, const World& world);
 
 } // namespace kg::cli

@@ -42,7 +42,7 @@ void add_device(CLI::App& command, Words& words) {
   add_row_timeout(command, words);
   command.add_flag("--in-process", options.in_process,
                    "measure in this process, for debuggers and profilers; a crash ends the run");
-  command.add_option("--journal", options.journal)->group(""); // between this program's processes
+  command.add_option("--journal", options.journal)->group(""); // internal
   command.add_flag("--quiet", options.quiet, "print no progress and no table");
 }
 

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Options that several commands have.
+// Options shared by several commands.
 #pragma once
 
 #include "perf/cli/command_options.h"

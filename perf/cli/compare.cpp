@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade compare: two stored results, row by row. Needs no device.
+// kernelgrade compare: compares two stored results row by row. Needs no device.
 #include "perf/judge/compare_results.h"
 
 #include "perf/cli/commands.h"

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade compare --hardware NCU.csv...: what the executor counts beside what the hardware's
-// counters say of the same launches. The rows are those of `run --once --json`, a file of the same
-// name that ends in .json; they are counted here, in kernelgrade-cost.
+// kernelgrade compare --hardware NCU.csv...: the executor's counts and the hardware counters of the
+// same launches. The rows are those of `run --once --json`, in a file of the same name that ends in
+// .json; they are counted here, in kernelgrade-cost.
 #include "perf/cli/commands.h"
 #include "perf/cli/cost_model.h"
 #include "perf/cli/run_once.h"
@@ -32,7 +32,7 @@ std::size_t launches_of(const judge::Measured& row, const std::string& file) {
   return std::strtoul(found->second.c_str(), nullptr, 10);
 }
 
-// One line per quantity in which the two differ.
+// One line per quantity that differs.
 void compare_row(const judge::Measured& row, std::span<const hardware::Launch> measured,
                  World& world, judge::TextTable& table, Tally& tally) {
   const std::string name = row.key.case_id + " " + row.key.variant;
@@ -52,7 +52,7 @@ void compare_row(const judge::Measured& row, std::span<const hardware::Launch> m
       ++tally.other_launches;
       table.add({name, "", error.what(), "", "", ""});
     }
-    return; // modes of one variant
+    return; // other modes of this variant
   }
 }
 

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade compare --ladders FILE: bounds beside the times that others have published.
+// kernelgrade compare --ladders FILE: compares time bounds with published times.
 #include "perf/cli/commands.h"
 #include "perf/code/timing_model/ladders.h"
 #include "perf/judge/gate.h"

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade compare --model MEASURED.json: the model's times of rows that a GPU has measured. The
-// rows are counted here, in kernelgrade-cost.
+// kernelgrade compare --model MEASURED.json: compares modelled with measured GPU times. The rows
+// are counted here, in kernelgrade-cost.
 #include "perf/cli/commands.h"
 #include "perf/cli/cost_model.h"
 #include "perf/cli/stored_runs.h"
@@ -16,7 +16,7 @@
 namespace kg::cli {
 namespace {
 
-// Rows that the model speaks of: of our kernels, on a device whose caches hold nothing of theirs.
+// The rows that the model covers: our kernels with cold caches.
 bool comparable(const judge::Measured& row) {
   return row.kind == judge::Kind::ours && row.key.mode == judge::Mode::cold &&
          row.verified.empty() && row.skipped.empty() && row.median_ns > 0;
@@ -46,7 +46,7 @@ int compare_model(const Options& options, World& world) {
       const auto found = measured_s.find({key.case_id, key.variant});
       if (found == measured_s.end()) continue; // another variant of the same case
       const std::optional<double> seconds = model.seconds(*row, count_launches(*row, world));
-      if (!seconds) continue; // it was measured, so another launch than here
+      if (!seconds) continue; // it was measured, so its launch was a different one
       modelled.push_back(*seconds);
       measured.push_back(found->second);
     }

@@ -20,7 +20,7 @@ const judge::TimingRow& baseline_of(const RowKey& key, const judge::TimingFile& 
                        [&](const judge::TimingRow& row) { return row.key == key; });
 }
 
-// The first line: what follows is a log, which is shown once and not for every row.
+// The first line: the rest is a log, which is shown once and not for every row.
 std::string short_reason(const Error& error) {
   const std::string text = error.what();
   return text.substr(0, text.find('\n'));

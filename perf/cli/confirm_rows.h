@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gate's second stage: suspicious rows measured side by side with the commits that blessed
+// The gate's second stage: measures suspicious rows side by side with the commits that blessed
 // them.
 #pragma once
 
@@ -16,8 +16,8 @@
 
 namespace kg::cli {
 
-// Each row against the commit that last changed it in its baseline file, one comparison per commit.
-// A row that cannot be confirmed is there with the reason.
+// Compares each row with the commit that last changed it in its baseline file, with one comparison
+// per commit. A row that cannot be confirmed is in the result with the reason.
 judge::Confirmations confirm_rows(const Options& options, World& world,
                                   const std::map<std::string, judge::TimingFile>& baselines,
                                   const std::vector<judge::RowKey>& rows);

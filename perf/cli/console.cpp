@@ -17,7 +17,7 @@ int AsciiOnly::overflow(int c) {
   if (c == traits_type::eof()) return traits_type::not_eof(c);
   const auto put = [this](char byte) { return below_->sputc(byte); };
   if (c < 0x80) return put(static_cast<char>(c));
-  if (c >= 0xc0) { // the first byte of a character; what it is, the next one says
+  if (c >= 0xc0) { // a character's first byte; the next one identifies it
     lead_ = c;
     return c;
   }
@@ -72,8 +72,8 @@ void Printable::write_line() {
 
 void Progress::show(const std::string& line) {
   if (!shown_ || (line.empty() && width_ == 0)) return;
-  std::ostream terminal(Printable::below(world_.err)); // which is to obey '\r'
-  // Blanks wipe out what is longer: not every terminal knows an escape sequence for it.
+  std::ostream terminal(Printable::below(world_.err)); // '\r' must reach it
+  // Overwrites longer lines with blanks: not every terminal supports an escape sequence for this.
   const std::string shown = judge::for_console(line);
   terminal << '\r' << shown << std::string(width_ - std::min(width_, shown.size()), ' ');
   if (line.empty()) terminal << '\r';

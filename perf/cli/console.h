@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What people see of a command while it runs. There are no colours, so NO_COLOR changes nothing.
+// A command's console output while it runs. There are no colours, so NO_COLOR changes nothing.
 #pragma once
 
 #include "perf/cli/world.h"
@@ -13,7 +13,7 @@
 
 namespace kg::cli {
 
-// While it lives, a stream writes ASCII alone: '±' as "+-", any other character as '?'.
+// During its lifetime a stream writes ASCII only: '±' as "+-", any other character as '?'.
 class AsciiOnly : public std::streambuf {
  public:
   explicit AsciiOnly(std::ostream& stream);
@@ -28,11 +28,11 @@ class AsciiOnly : public std::streambuf {
  private:
   std::ostream& stream_;
   std::streambuf* const below_;
-  int lead_ = 0; // the first byte of the character before, where it has more than one
+  int lead_ = 0; // the first byte of the pending multi-byte character
 };
 
-// While it lives, what is written to a stream arrives as judge::printable() has it, line by line:
-// no terminal and no CI system obeys what stood in a file. Lines beyond kMostLine bytes are cut.
+// During its lifetime a stream's text passes through judge::printable(), line by line, so no
+// terminal or CI system obeys control sequences from a file. Lines are cut at kMostLine bytes.
 class Printable : public std::streambuf {
  public:
   static constexpr std::size_t kMostLine = 20000;
@@ -42,11 +42,11 @@ class Printable : public std::streambuf {
   Printable(const Printable&) = delete;
   Printable& operator=(const Printable&) = delete;
 
-  // Writes all and says whether everything until now has arrived: a disk may be full.
+  // Flushes and returns whether everything so far was written: a disk may be full.
   bool flushed();
-  // The stream's own buffer, for what is no text for people.
+  // The stream's own buffer, for output that is not text.
   std::streambuf* below() const { return below_; }
-  // That of a stream, with a Printable on it or not.
+  // A stream's own buffer, with or without a Printable on it.
   static std::streambuf* below(const std::ostream& stream);
 
  protected:
@@ -58,12 +58,12 @@ class Printable : public std::streambuf {
 
   std::ostream& stream_;
   std::streambuf* const below_;
-  std::string line_; // what has come of the line that is being written
+  std::string line_; // the incomplete current line
   bool failed_ = false;
 };
 
-// One line on a terminal that each next one replaces, and that is gone at the end. A log, which
-// keeps everything, gets nothing.
+// A status line on a terminal, replaced by the next one and removed at the end. A log, which keeps
+// everything, gets nothing.
 class Progress {
  public:
   Progress(World& world, bool quiet) : world_(world), shown_(world.terminal && !quiet) {}
@@ -76,7 +76,7 @@ class Progress {
  private:
   World& world_;
   const bool shown_;
-  std::size_t width_ = 0; // of what stands there
+  std::size_t width_ = 0; // of the current line
 };
 
 } // namespace kg::cli

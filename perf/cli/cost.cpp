@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade profile --cost, gate --cost, bless --cost: what kernels ask of a GPU, counted on the
-// executor. Counted kernels are compiled otherwise than timed ones, so another program holds them:
-// kernelgrade-cost, which lies beside kernelgrade and is these commands with counters. Where it was
-// not built, the gate takes what is unchanged as blessed (cost_unchanged.h).
+// kernelgrade profile --cost, gate --cost, bless --cost: the kernels' costs on a GPU, counted on
+// the executor. Counted kernels are compiled differently from timed ones, so a separate program
+// next to kernelgrade has them: kernelgrade-cost, these commands with counters. If it was not
+// built, the gate takes unchanged costs as blessed (cost_unchanged.h).
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/cost_bound.h"
@@ -58,7 +58,7 @@ judge::ExactRows count_rows(const std::vector<const Row*>& rows, const Options& 
   return counted;
 }
 
-// One shape tells nothing of how a cost grows.
+// A single shape does not show how a cost scales.
 std::vector<std::string> variants_with_one_shape(const std::vector<const Row*>& rows) {
   std::map<std::tuple<std::string, std::string, std::string>, std::set<std::string>> cases;
   for (const Row* row : rows) {
@@ -98,7 +98,7 @@ int gate_costs(const Options& options, World& world) {
   Selection selection = select(world, options.filters);
   require_listed(selection);
   if (options.changed) return name_changed_costs(countable(world, selection), options, world);
-  // Of all shards, since a variant's shapes may lie in several.
+  // Over all shards, since a variant's shapes may be in several.
   const std::vector<std::string> one_shape =
       selection.partial ? std::vector<std::string>()
                         : variants_with_one_shape(countable(world, selection));

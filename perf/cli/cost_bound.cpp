@@ -17,11 +17,11 @@
 namespace kg::cli {
 namespace {
 
-// Of GPUs that are older than kBoundResources.
+// For GPUs older than those of kBoundResources.
 constexpr const char* kOlderResources = "sm_80-cuda13.0";
 
-// An operation's kernel lies in a namespace of ours; others are compiled at run time, and what they
-// take is not known before.
+// Kernels of operations are in our namespace; others are compiled at run time, so their resources
+// are not known in advance.
 bool is_compiled_before(const std::string& kernel) { return kernel.starts_with("kg::"); }
 
 // "kg::gemm::tiled<true>" -> "gemm"
@@ -30,7 +30,7 @@ std::string namespace_of(const std::string& kernel) {
   return kernel.substr(begin, kernel.find("::", begin) - begin);
 }
 
-// Of the kernel as the operation's own sources have it, or as those of the one whose `run` it
+// The kernel's row from the operation's own sources, or from those of the operation whose `run` it
 // calls.
 const judge::ExactRow* row_of(const std::string& kernel, const std::string& op,
                               const std::vector<judge::ExactRow>& rows) {
@@ -44,7 +44,7 @@ const judge::ExactRow* row_of(const std::string& kernel, const std::string& op,
 
 struct Found {
   cost::TakenByKernel taken;
-  std::string fault; // empty where all that must be known are
+  std::string fault; // empty if all required resources are known
 };
 
 Found registers_of(const std::vector<count::Launch>& launches, const std::string& op,
@@ -67,7 +67,7 @@ judge::ExactFile blessed(const Options& options, const char* name) {
   return judge::load_exact(judge::resource_table(), resource_file(options, name));
 }
 
-// Whose registers the bound on this GPU counts with.
+// The resources that the bound uses for this GPU.
 const char* resources_of(const model::Gpu& gpu) {
   return std::stod(gpu.compute_capability) < 9 ? kOlderResources : kBoundResources;
 }
@@ -102,7 +102,7 @@ std::string CostFigures::bound_text(const Row& row,
                   gpu_.sms, gpu_.name, std::filesystem::path(resources_.path).stem().string());
   try {
     text += cost::modelled_text(launches, row.work, gpu_, found.taken);
-  } catch (const Error& lacking) { // the GPU lacks matrix units for the type
+  } catch (const Error& lacking) { // the GPU has no Tensor Cores for the type
     return text + fmt::format("none: {}\n", lacking.what());
   }
   return found.fault.empty() ? text : text + found.fault + "\n";

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade-cost: the commands with --cost, on kernels that are instrumented and linked with the
-// counters. It times nothing. `kernelgrade` starts it.
+// kernelgrade-cost: the commands with --cost, with instrumented kernels linked with the counters.
+// Times nothing. Started by `kernelgrade`.
 #include "perf/cli/program.h"
 #include "runtime/host/count/counts.h"
 #include "runtime/ptx/library.h"
@@ -14,7 +14,7 @@
 int main(int argc, char** argv) {
   return kg::cli::run_program("kernelgrade-cost", argc, argv, [] {
     kg::cli::World world = kg::cli::world_of(kg::perf::operations(), KERNELGRADE_SOURCE_DIR);
-    world.modes = {kg::judge::Mode::real}; // a count has none, and is taken once
+    world.modes = {kg::judge::Mode::real}; // counts have no mode and are taken once
     world.no_device = [] { return "kernelgrade-cost times nothing; use kernelgrade"; };
     world.take_launches = kg::count::take_launches;
     world.untimed = true;

@@ -22,7 +22,7 @@
 namespace kg::cli {
 namespace {
 
-// What nvcc makes of kernels, the most of all architectures and of a row's kernels.
+// Results of nvcc's compilation: the maximum over all architectures and a row's kernels.
 struct Compiled {
   double spill_bytes = 0;
   double split_accesses = 0;
@@ -36,7 +36,7 @@ struct Compiled {
 // By kernel, from the baselines.
 std::map<std::string, Compiled> blessed(const Options& options) {
   const std::filesystem::path folder = resource_file(options, "any").parent_path();
-  // In judge::resource_table()'s order.
+  // In the order of judge::resource_table().
   constexpr std::size_t kSpillBytes = 1, kSplitLoads = 7, kSplitStores = 8;
   std::map<std::string, Compiled> found;
   if (!std::filesystem::exists(folder)) return found;
@@ -49,7 +49,7 @@ std::map<std::string, Compiled> blessed(const Options& options) {
   return found;
 }
 
-// None where one of the kernels is not in the baselines.
+// Nothing if a kernel is missing in the baselines.
 std::optional<Compiled> compiled(const std::map<std::string, Compiled>& kernels,
                                  const std::string& op,
                                  const std::vector<count::Launch>& launches) {
@@ -65,7 +65,7 @@ std::optional<Compiled> compiled(const std::map<std::string, Compiled>& kernels,
 } // namespace
 
 int profile_minima(const Options& options, World& world) {
-  // Graded counts are as_written: what a baseline rounds is no excess.
+  // Compares as_written counts: rounding in a baseline is not an excess.
   constexpr const char* kShown[] = {"sectors_per_request", "unique_sectors",
                                     "bank_conflict_degree"};
   const Selection selection = select(world, options.filters);
@@ -85,7 +85,7 @@ int profile_minima(const Options& options, World& world) {
       const double minimum = judge::as_written(metric.minimum);
       cells.push_back(judge::exact_number(value));
       cells.push_back(judge::exact_number(minimum));
-      // No fraction of a sector can be moved.
+      // Fractions of a sector cannot be transferred.
       if (value > minimum && !(metric.name == kShown[1] && value < minimum + 1))
         above.push_back(metric.name);
     }

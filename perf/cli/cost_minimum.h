@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade profile --cost --minimum: a line per row, its costs beside the least that the
-// operation needs.
+// kernelgrade profile --cost --minimum: a line per row that compares its costs with the operation's
+// theoretical minimum.
 #pragma once
 
 #include "perf/cli/options.h"
@@ -10,10 +10,10 @@
 
 namespace kg::cli {
 
-// Sectors per request, different sectors and passes through shared memory beside their minima, and
-// the bytes that the row's kernels spill and their split accesses (perf/code/resources/ptx.h) by
-// the baselines of resources, the most of all architectures; which of them are above the minimum,
-// and how many rows have none.
+// Compares sectors per request, unique sectors and shared-memory wavefronts with their minima. Adds
+// the kernels' spilled bytes and split accesses (perf/code/resources/ptx.h) from the resource
+// baselines, as maxima over all architectures. Marks costs above the minimum, and counts the rows
+// without any.
 int profile_minima(const Options& options, World& world);
 
 } // namespace kg::cli

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 namespace kg::cli {
-// The selected rows of kernels of ours: vendors' are compiled by others.
+// The selected rows with our own kernels: vendors' kernels are not compiled here.
 std::vector<const Row*> countable(const World& world, const Selection& selection) {
   if (selection.selected == 0) throw Error(nothing_selected(world));
   std::vector<const Row*> rows;
@@ -20,7 +20,7 @@ std::vector<const Row*> countable(const World& world, const Selection& selection
   return rows;
 }
 
-// One execution, without what fills its data.
+// One execution, without the launches that fill its data.
 std::vector<count::Launch> count_launches(const Row& row, World& world) {
   return cost::count_workload(row.make(), world.take_launches, judge::text(row.registered.key));
 }
@@ -52,13 +52,13 @@ model::Gpu modelled_gpu(const World& world, const std::string& name) {
 CostModel::CostModel(const World& world, const std::string& gpu)
     : gpu_(modelled_gpu(world, gpu)), compiled_(compiled_kernels(world)) {}
 
-// Of the kernels that launches name, as compiled for this GPU, where the build has that.
+// The resources of the launched kernels, as compiled for this GPU, if the build has them.
 cost::TakenByKernel CostModel::taken(const Row& row,
                                      const std::vector<count::Launch>& launches) const {
   const std::string& op = row.registered.op;
   cost::TakenByKernel found;
   for (const resources::Compiled& compiled : resources::compiled_in(compiled_)) {
-    // sm_90a has what sm_90 has, and more.
+    // sm_90a includes sm_90.
     if (!compiled.arch().starts_with(model::arch_of(gpu_)) || !exists(compiled.folder / op))
       continue;
     const std::vector<judge::ExactMeasured> rows =

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counting rows, and asking the model what their launches would take on a GPU that is not there.
+// Counts rows, and models their launches' time on a GPU that is not present.
 #pragma once
 
 #include "perf/cli/selection.h"
@@ -16,27 +16,27 @@ namespace kg::cli {
 
 inline constexpr const char* kModelledGpu = "nvidia-h200";
 
-// The selected rows of kernels of ours: vendors' are compiled by others.
+// The selected rows with our own kernels: vendors' kernels are not compiled here.
 std::vector<const Row*> countable(const World& world, const Selection& selection);
 
-// One execution, without what fills its data. Throws Error where the result is wrong.
+// One execution, without the launches that fill its data. Throws Error if the result is wrong.
 std::vector<count::Launch> count_launches(const Row& row, World& world);
 
 // The build's folder of compiled kernels.
 std::filesystem::path compiled_kernels(const World& world);
-// The same, or the one that --compiled names. Throws UsageError where that holds none; the build's
-// own holds none where there was no nvcc.
+// The same, or the folder given by --compiled. Throws UsageError if that is empty; the build's own
+// folder is empty if it had no nvcc.
 std::filesystem::path compiled_kernels(const Options& options, const World& world);
 
-// One of perf/code/timing_model/gpus.json; empty: kModelledGpu. Throws Error for one that it lacks.
+// A GPU of perf/code/timing_model/gpus.json; empty: kModelledGpu. Throws Error for others.
 model::Gpu modelled_gpu(const World& world, const std::string& name);
 
 class CostModel {
  public:
-  // `gpu` as for modelled_gpu.
+  // `gpu` as in modelled_gpu.
   CostModel(const World& world, const std::string& gpu);
 
-  // Of all launches, one after the other; nothing where one does not fit the GPU.
+  // The sum over all launches; nothing if one does not fit the GPU.
   std::optional<double> seconds(const Row& row, const std::vector<count::Launch>& launches) const;
 
  private:

@@ -33,7 +33,7 @@ double time_share(const Shares& shares) {
   return found == shares.end() ? 0 : found->second;
 }
 
-// Of each case, those of its fastest variant.
+// For each case, the shares of its fastest variant.
 std::vector<Shares> fastest(const judge::ExactFile& file) {
   std::map<std::string, std::map<std::string, Shares>> cases; // by case, then variant
   for (const judge::ExactRow& row : file.rows) {

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade list --shares: how near to their minima the blessed costs of operations are.
+// kernelgrade list --shares: how close operations' blessed costs are to their minima.
 #pragma once
 
 #include "perf/cli/options.h"
@@ -9,9 +9,9 @@
 
 namespace kg::cli {
 
-// A line of Markdown for each chosen operation: minimum / cost of its cases, each by the variant
-// that the model of the time takes for its fastest, from the lowest to the highest. An operation
-// without blessed costs has none. Throws Error on a file that cannot be read.
+// A line of Markdown per operation: minimum / cost of its cases, lowest to highest, each for the
+// variant that the timing model considers fastest. Skips operations without blessed costs. Throws
+// Error if a file cannot be read.
 int list_shares(const Options& options, World& world);
 
 } // namespace kg::cli

@@ -36,7 +36,7 @@ cost::Blessed blessed_of(const std::string& op, const Options& options) {
           judge::load_exact(judge::resource_table(), resource_file(options, kBoundResources))};
 }
 
-// Why the op must be counted; empty where what is blessed holds.
+// Why the op must be counted; empty if its blessed costs still hold.
 std::string why_counted(const std::string& op, const std::set<CaseAndVariant>& rows,
                         const judge::SourcesFile& sources, const cost::Blessed& blessed,
                         const World& world) {
@@ -89,7 +89,7 @@ int name_changed_costs(const std::vector<const Row*>& rows, const Options& optio
 }
 
 void require_built(const std::string& op, const World& world) {
-  if (world.counted_by.compiler.empty()) return; // nothing will be said of sources
+  if (world.counted_by.compiler.empty()) return; // sources will not be recorded
   const auto built = std::filesystem::last_write_time(world.executable);
   for (const auto& [name, text] : cost::deciding_files(world.source, op))
     require(std::filesystem::last_write_time(world.source / name) <= built,

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Costs that need not be counted again, since nothing has changed that decides them
+// Costs that need not be counted again, because nothing that determines them has changed
 // (perf/code/cost/sources.h).
 #pragma once
 
@@ -14,21 +14,21 @@
 
 namespace kg::cli {
 
-// Whether `gate --cost` can do without counting: by what is blessed, or to name what has changed.
+// Whether `gate --cost` needs no counts: costs are as blessed, or it only names changed ops.
 bool needs_no_counts(const Options& options, const World& world);
 
-// Those of the rows as they were blessed. Throws Error where an op must be counted.
+// The rows' costs as blessed. Throws Error if an op must be counted.
 judge::ExactRows unchanged_costs(const std::vector<const Row*>& rows, const Options& options,
                                  World& world);
 
-// gate --cost --changed: the ops that must be counted go to the output, a line each, and to the
-// errors why.
+// gate --cost --changed: writes each op that must be counted to standard output, and the reasons to
+// standard error.
 int name_changed_costs(const std::vector<const Row*>& rows, const Options& options, World& world);
 
-// Before costs are blessed: throws Error where the program is older than what decides them.
+// Before blessing costs: throws Error if the program is older than the sources that determine them.
 void require_built(const std::string& op, const World& world);
 
-// Once they are: from then on the op is as it is now, if the plan blessed all of its rows.
+// After blessing: records the op's current state, if the plan blessed all of its rows.
 void bless_sources_of(const std::string& op, const judge::ExactBlessPlan& plan,
                       const judge::ExactRows& counted, const Options& options, World& world);
 

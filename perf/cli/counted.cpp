@@ -19,7 +19,7 @@ using judge::ExactMeasured;
 using judge::ExactResult;
 using judge::ExactRows;
 
-// Adds a part's verdicts to the whole's.
+// Adds a part's verdicts to the total.
 void add(ExactResult& whole, ExactResult part, std::vector<int>& exits) {
   exits.push_back(part.exit_code);
   for (judge::ExactVerdict& row : part.rows) whole.rows.push_back(std::move(row));
@@ -34,7 +34,7 @@ std::vector<std::string> without_costs(const Selection& selection, const ExactRo
   for (const Row& row : selection.rows) {
     const judge::Registered& about = row.registered;
     if (!about.selected || about.kind != judge::Kind::ours) continue;
-    if (!seen.emplace(about.key.case_id, about.key.variant).second) continue; // one mode says it
+    if (!seen.emplace(about.key.case_id, about.key.variant).second) continue; // one mode suffices
     faults.push_back(fmt::format(
         "{} {}: no file holds its costs; again: {}", about.key.case_id, about.key.variant,
         judge::command(
@@ -86,13 +86,13 @@ std::filesystem::path sources_file(const Options& options, const std::string& na
   return judge::named_path(options.baselines / "resources" / "sources", "compiler", name, ".csv");
 }
 
-// Whether this compiler's file is missing, while one of another compiler for the same architecture
-// is there.
+// Whether this compiler's file is missing, but another compiler's file for the same architecture
+// exists.
 bool only_others_are_blessed(const std::filesystem::path& file) {
   if (std::filesystem::exists(file)) return false;
   const std::string name = file.filename().string();
   const std::string arch = name.substr(0, name.find('-') + 1);
-  std::error_code none; // without the folder there are no others
+  std::error_code none; // a missing folder has no others
   for (const auto& entry : std::filesystem::directory_iterator(file.parent_path(), none))
     if (entry.path().filename().string().starts_with(arch) && entry.path().extension() == ".csv")
       return true;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counted rows against their baselines; shared by gate --cost, bless --cost, resources and report.
+// Compares counted rows with baselines; shared by gate --cost, bless --cost, resources and report.
 #pragma once
 
 #include "perf/cli/selection.h"
@@ -23,13 +23,13 @@ std::map<std::string, judge::ExactRows> by_op(const judge::ExactRows& costs);
 std::filesystem::path cost_file(const Options& options, const std::string& op);
 // <baselines>/simt/sources/counted.csv
 std::filesystem::path counted_file(const Options& options);
-// <baselines>/resources/<name>.csv; `name` is an architecture with a toolkit.
+// <baselines>/resources/<name>.csv; `name` is an architecture and a toolkit.
 std::filesystem::path resource_file(const Options& options, const std::string& name);
 // <baselines>/resources/sources/<name>.csv
 std::filesystem::path sources_file(const Options& options, const std::string& name);
 
-// The rows of a file that a run with these rows should have counted: all of their types, or, of a
-// `partial` run, which chose within them, those of its cases and variants.
+// The rows of a file that a run with these rows should have counted: all rows of their types, or
+// for a `partial` run, which selected within types, only those of its cases and variants.
 judge::Covers cost_covers(const judge::ExactRows& costs, bool partial);
 
 // All rows of the ops.
@@ -43,9 +43,9 @@ judge::ExactResult judge_costs(const Options& options, const std::string& op,
 judge::ExactResult judge_resources(const Options& options, const std::string& name,
                                    const judge::ExactRows& rows, const std::set<std::string>& ops);
 
-// What a stored run counted, judged again. Where it has costs (resources) at all, each selected
-// variant of ours (op) must have some: a test that crashed must not vanish. Operations of which the
-// tests say that nobody could read their resources are `unread`.
+// Judges a stored run's counts again. If it has costs (resources) at all, each selected variant of
+// ours (each op) must have some: a crashed test must not go unnoticed. `unread` are the operations
+// whose resources could not be read, according to the tests.
 report::CountedSections judge_counted(const Options& options, const Selection& selection,
                                       const judge::Results& run,
                                       const std::set<std::string>& unread);

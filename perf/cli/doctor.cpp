@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade doctor: what is here, what is wrong with it for measuring, and the fix.
+// kernelgrade doctor: the environment, its problems for measurements, and how to fix them.
 #include "perf/cli/baselines.h"
 #include "perf/cli/build/target.h"
 #include "perf/cli/candidate/sandbox.h"
@@ -28,7 +28,7 @@
 namespace kg::cli {
 namespace {
 
-// What is wrong, and what to do about it.
+// A problem and its fix.
 struct Finding {
   std::string what;
   std::string fix;
@@ -41,7 +41,7 @@ void show_environment(const perf::Environment& environment, std::ostream& out) {
   out << table.plain() << "\n";
 }
 
-// What a build tree can do already, and what the rest takes: a command builds what it lacks.
+// What a build tree can run now, and what the other commands must build first.
 void show_commands(const World& world) {
   struct Part {
     const char* commands;
@@ -72,10 +72,10 @@ void show_commands(const World& world) {
   world.out << table.plain() << "\n";
 }
 
-// What `check` and `try` compile by.
+// The compiler of `check` and `try`.
 void check_compiler(const World& world, Findings& findings) {
   const std::filesystem::path script = world.executable.parent_path() / "compile-cuda";
-  if (!std::filesystem::exists(script)) return; // on a GPU, or another compiler than g++
+  if (!std::filesystem::exists(script)) return; // on a GPU, or with a compiler other than g++
   const perf::Finished finished = perf::run_process(
       {"/bin/sh", "-c", "exec \"$0\" compiler 2>&1", script.string()}, perf::Output::capture);
   if (finished.exit_code == 0)
@@ -103,7 +103,7 @@ void check_device_file(const std::filesystem::path& folder, const perf::Environm
     const auto found = here.find(key);
     const std::string now = found == here.end() ? "unknown" : found->second;
     if (now == blessed) continue;
-    // Another machine of the class is what canary units are for.
+    // Canary units make other machines of the class comparable.
     if constexpr (backend == Backend::host) continue;
     findings.push_back({fmt::format("{} is {} here, but {} where {} was blessed", key, now, blessed,
                                     folder.string()),

@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade emulate -- PROGRAM ARGUMENTS: a program with this build's libcudart and libcuda in
-// the place of CUDA's (kernels/cuda/binary): its kernels run on the executor, with --checked under
-// the checkers, with --counts counted. It runs below kernelgrade-guard, so that no process of it is
-// left when it, or the guard, ends. Then which of its kernels never ran, and what was approximated.
+// kernelgrade emulate -- PROGRAM ARGUMENTS: runs a program with this build's libcudart and libcuda
+// in place of CUDA's (kernels/cuda/binary). Its kernels run on the executor: with --checked under
+// the checkers, with --counts counted. kernelgrade-guard supervises it, so no process survives the
+// program or the guard. Then lists kernels that never ran, and approximations.
 #include "perf/cli/candidate/sandbox.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/exec_program.h"
@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As a shell finds it.
+// Searches PATH like a shell.
 fs::path located(const std::string& program) {
   if (program.find('/') != std::string::npos) return program;
   const char* const path = std::getenv("PATH");
@@ -43,7 +43,7 @@ fs::path located(const std::string& program) {
   }
 }
 
-// The runtime that nvcc links into programs is found by its symbols.
+// Symbols show that nvcc linked the runtime into the program.
 void demand_symbols(const fs::path& program) {
   const auto image = read_file(program);
   if (!image) throw UsageError(fmt::format("{}: no such program", program.string()));
@@ -57,7 +57,7 @@ void demand_symbols(const fs::path& program) {
 
 void put(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
 
-// Triton takes its PTX as it is, and keeps it apart from what a GPU runs.
+// Triton uses the given PTX unchanged, and stores it apart from code for GPUs.
 void lead_triton(const fs::path& ptxas, const fs::path& folder) {
   put("TRITON_LIBCUDA_PATH", folder);
   put("TRITON_PTXAS_PATH", ptxas);
@@ -68,7 +68,7 @@ void lead_triton(const fs::path& ptxas, const fs::path& folder) {
   put("TRITON_CACHE_DIR", cache / "kernelgrade");
 }
 
-// What the checkers have to say where they found nothing; a fault is printed as it happens.
+// The checkers' verdict without findings; faults are printed when they occur.
 std::string verdict(const coverage::Notes& notes, int exit_code) {
   if (notes.printed_fault) return "";
   if (notes.launches == 0)
@@ -83,7 +83,7 @@ std::string verdict(const coverage::Notes& notes, int exit_code) {
              : fmt::format("{}, but the program ended with exit code {}\n", checked, exit_code);
 }
 
-// Below the guard, with `words`; then what the program left of itself. Its exit code.
+// Runs the program below the guard with `words`, then summarizes its notes. Returns its exit code.
 int run_and_sum_up(const EmulateOptions& options, std::vector<std::string> words, World& world) {
   const fs::path guard = world.executable.parent_path() / "kernelgrade-guard";
   need(world, guard, "kernelgrade-guard", "build the target commands");
@@ -118,7 +118,7 @@ int emulate(const Options& options, World& world) {
   demand_symbols(program);
   for (const fs::path& file :
        {options.emulated.counts, options.emulated.json, options.emulated.coverage}) {
-    try { // not when the program is over
+    try { // fail now, not when the program is over
       if (!file.empty()) require_writable(file);
     } catch (const Error& error) {
       throw UsageError(error.what());
@@ -149,10 +149,10 @@ int emulate(const Options& options, World& world) {
   std::optional<TemporaryFolder> cache;
   if (const candidate::Sandbox sandbox = candidate::sandbox(); sandbox.on) {
     world.err << sandbox.words << "\n";
-    // PTX becomes code of this machine by g++, in the temporary folder.
+    // g++ compiles PTX to host code in the temporary folder.
     words = {"--write", fs::current_path().string(), "--write", fs::temp_directory_path().string()};
-    // A program in the sandbox must not leave code that runs outside of it, so compiled kernels are
-    // not kept where others find them, unless the caller names the folder.
+    // A sandboxed program must not leave code that runs outside the sandbox. So compiled kernels
+    // are not kept where others find them, unless the caller names the folder.
     if (const char* const named = std::getenv("KERNELGRADE_JIT_CACHE"); named && *named) {
       fs::create_directories(named);
       words.insert(words.end(), {"--write", fs::absolute(named)});

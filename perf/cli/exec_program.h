@@ -9,14 +9,14 @@
 
 namespace kg::cli {
 
-// Builds a target of this build tree, which makes `file`, if it is missing or older than its
-// sources: what it says must be of the sources that the user sees. Throws Error where that fails,
-// and where the file is missing from an installation; the error ends with `otherwise`.
+// Builds the target that makes `file` in this build tree if `file` is missing or older than its
+// sources: its output must match the sources that the user sees. Throws Error if that fails, or if
+// an installation lacks `file`; the message ends with `otherwise`.
 void need(const World& world, const std::filesystem::path& file, const std::string& target,
           const std::string& otherwise = "");
 
-// Turns this process into a program that lies beside the command, with these arguments, and that is
-// a target of the same name.
+// Replaces this process by a program next to the command, built by the target of the same name,
+// with these arguments.
 [[noreturn]] void become(const World& world, const std::string& program,
                          const std::vector<std::string>& arguments,
                          const std::string& otherwise = "");

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade gate: measures and compares with the committed baselines; what looks slower is then,
-// with --confirm auto, measured side by side with the commit that blessed it.
+// kernelgrade gate: measures and compares with the committed baselines. With --confirm auto, rows
+// that look slower are measured side by side with the commit that blessed them.
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/confirm_rows.h"
@@ -25,7 +25,7 @@
 namespace kg::cli {
 namespace {
 
-// Rows whose baseline file cannot be read fail whatever they take: not worth a measurement.
+// Rows whose baseline file cannot be read fail anyway, so they are not measured.
 Selection without_malformed(Selection selection,
                             const std::map<std::string, judge::TimingFile>& baselines) {
   for (Row& row : selection.rows) {
@@ -36,8 +36,8 @@ Selection without_malformed(Selection selection,
   return selection;
 }
 
-// What is known of the gate's own errors on this device, where they are not as promised. A device
-// without baselines has no gate.
+// Reports the gate's own error rates on this device if they break its promise. A device without
+// baselines has no gate.
 void print_calibration_note(const Options& options, World& world,
                             const std::map<std::string, judge::TimingFile>& baselines) {
   if (std::none_of(baselines.begin(), baselines.end(),
@@ -50,7 +50,7 @@ void print_calibration_note(const Options& options, World& world,
   if (!note.empty()) world.out << note << "\n";
 }
 
-// Also leaves in the run's rows what the confirmation found.
+// Also adds the confirmation's results to the run's rows.
 judge::GateResult confirmed(const Options& options, World& world,
                             const std::map<std::string, judge::TimingFile>& baselines,
                             judge::GateResult screened, const judge::GateOptions& how,

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade gate --import: the gate for results that are there already, ours or other tools'.
-// Measures nothing and needs no device.
+// kernelgrade gate --import: gates existing results, ours or other tools'. Measures nothing and
+// needs no device.
 #include "perf/cli/gate_import.h"
 
 #include "perf/cli/baselines.h"
@@ -36,8 +36,8 @@ judge::GateResult against_results(const Options& options, const judge::Results& 
   return judge::as_gate(compared, baseline, run, options.strict);
 }
 
-// Rows are looked for in the committed files by their ids. Of the operations and types that the run
-// has, a blessed row that it lacks was not measured, which is a failure.
+// Finds rows in the committed files by id. Within the run's operations and types, a blessed row
+// that is missing was not measured, which is a failure.
 judge::GateResult against_baselines(const Options& options, const judge::Results& run,
                                     judge::Device device) {
   const auto name = run.environment.find("device");

@@ -7,7 +7,7 @@
 
 namespace kg::cli {
 
-// Judges the files of `--import` against `--baseline`, or else against the committed baselines.
+// Judges the files given by `--import` against `--baseline`, or else the committed baselines.
 int gate_import(const Options& options, World& world);
 
 } // namespace kg::cli

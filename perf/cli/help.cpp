@@ -16,9 +16,9 @@ namespace {
 
 struct Described {
   const char* group;
-  const char* examples;        // a line each; empty for a program of its own
-  const char* guide;           // the page that shows how to use it
-  const char* exit_codes = ""; // where they differ from those of the whole
+  const char* examples;        // a line each; empty for separate programs
+  const char* guide;           // page with instructions
+  const char* exit_codes = ""; // if different from the general ones
 };
 
 constexpr const char* kYours = "Kernels of your own";
@@ -26,7 +26,7 @@ constexpr const char* kTest = "Measure and gate";
 constexpr const char* kWhy = "Find out why";
 constexpr const char* kStored = "Stored results";
 constexpr const char* kLab = "Studies";
-constexpr const char* kFurther = "Further commands"; // which nobody has described below
+constexpr const char* kFurther = "Further commands"; // those not described below
 
 const std::map<std::string, Described>& descriptions() {
   static const std::map<std::string, Described> kAll = {
@@ -35,7 +35,7 @@ const std::map<std::string, Described>& descriptions() {
         "  kernelgrade try softmax my_softmax.cu --dtype f32\n"
         "  kernelgrade try softmax --signature > my_softmax.cu\n",
         "docs/how-to/judge_a_kernel.md"}},
-      {"check", {kYours, "", ""}}, // a program of its own, as model
+      {"check", {kYours, "", ""}}, // a separate program, like model
       {"emulate",
        {kYours,
         "  kernelgrade emulate --checked -- ./program argument\n"
@@ -166,7 +166,7 @@ constexpr const char* kFrontDoor =
     "In a clone, `./grade COMMAND` builds what a command needs and runs it, and `./grade --help` "
     "describes `./grade`. `kernelgrade help COMMAND` prints the section of a command.";
 
-// Of an app that has the row filters and nothing else.
+// Of an app that has only the row filters.
 template <typename Write>
 std::string filters(Write&& write) {
   CLI::App app;

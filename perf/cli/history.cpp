@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade history import|show|plot: rows over runs. Needs no device.
+// kernelgrade history import|show|plot: rows across runs. Needs no device.
 #include "perf/cli/commands.h"
 #include "perf/judge/gate.h"
 #include "perf/lab/history/database.h"
@@ -29,7 +29,7 @@ int import(const Options& options, World& world, history::Database& database) {
   return judge::kExitPass;
 }
 
-// A file name: what is no letter, digit, '.', '_' or '-' becomes '_'.
+// A file name: any character except letters, digits, '.', '_' and '-' becomes '_'.
 std::string file_name(const history::Series& series) {
   std::string name =
       fmt::format("{}.{}.{}.{}.svg", series.case_id, series.variant, series.mode, series.device);

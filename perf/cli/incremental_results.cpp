@@ -14,7 +14,7 @@
 namespace kg::cli {
 namespace {
 
-// A row of a run, on its own.
+// A run with a single row.
 judge::Results alone(const judge::Results& run, const judge::Measured& row) {
   return {run.environment, {row}};
 }
@@ -51,7 +51,7 @@ void IncrementalResults::resume(const std::map<std::string, std::string>& enviro
                         file_.string(), judge::division_text(stored.shard),
                         judge::division_text(shard)));
     if (!std::filesystem::exists(journal_)) {
-      // The journal holds all that the file does, from its first moment on.
+      // From its first moment on, the journal holds everything in the file.
       const std::filesystem::path temporary = journal_.string() + ".new";
       std::filesystem::remove(temporary);
       {
@@ -88,7 +88,7 @@ void IncrementalResults::read() {
   if (found.begun) begun_ = std::move(found.begun->rows.at(0));
   if (found.ended.empty()) return;
   for (judge::Results& run : found.ended) add(std::move(run));
-  constexpr int kSeldom = 50; // times what writing takes
+  constexpr int kSeldom = 50; // times the duration of a write
   if (!file_.empty() && std::chrono::steady_clock::now() - saved_ > kSeldom * cost_) save();
 }
 
@@ -123,7 +123,7 @@ judge::Results IncrementalResults::save() {
 
 judge::Results IncrementalResults::finish() {
   judge::Results run = save();
-  std::filesystem::remove(journal_); // after the file is whole
+  std::filesystem::remove(journal_); // after the file is complete
   return run;
 }
 

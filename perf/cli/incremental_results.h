@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run while its rows are being measured, and its file. Beside FILE lies FILE.journal until the
-// run is complete; where it does, it holds all that FILE does and every row since, so that readers
-// take it in FILE's place, and a kill at any moment costs the row that was being measured.
+// The results of a run in progress, and their file. FILE.journal exists next to FILE until the run
+// is complete. It contains FILE's rows and all later ones, so readers use it instead of FILE. A
+// kill at any moment loses only the row that was being measured.
 #pragma once
 
 #include "perf/cli/journal.h"
@@ -25,37 +25,37 @@ std::filesystem::path journal_beside(const std::filesystem::path& file);
 
 class IncrementalResults {
  public:
-  // One run of rows measured one by one, as the file is to hold it.
+  // Joins rows measured one by one into one run, in the form in which the file stores it.
   using Join = std::function<judge::Results(std::vector<judge::Results>)>;
 
-  // Without a `file` the journal lies in `folder`.
+  // Without a `file` the journal is in `folder`.
   IncrementalResults(std::filesystem::path file, const std::filesystem::path& folder, Join join);
 
-  // Goes on with what the file or its journal holds; without this call both are begun anew. Throws
-  // Error where that was measured elsewhere, by another build or of another shard.
+  // Continues with the contents of the file or its journal; otherwise both start empty. Throws
+  // Error if they come from another machine, build or shard.
   void resume(const std::map<std::string, std::string>& environment,
               const std::optional<judge::Shard>& shard);
 
   // Where the measuring process writes its rows.
   const std::filesystem::path& journal() const { return journal_; }
 
-  // Takes the rows that have ended since the last call. Writes the file, too, where that takes
-  // little of the time since it was last written.
+  // Reads the rows that ended since the last call. Also writes the file, if that takes little of
+  // the time since the last write.
   void read();
 
-  // The row that was being measured when its process ended. Whatever it wrote last of is dropped.
+  // The row that was being measured when its process ended. Drops its last partial output.
   std::optional<judge::Measured> cut_off();
 
-  // Adds a row that no process could measure: the one cut off, or one that was never begun.
+  // Adds a row that no process could measure: one cut off, or one that never began.
   void add_failed(const judge::Measured& row);
 
-  // By how many processes the row was measured.
+  // How many processes have measured the row.
   std::size_t rounds(const judge::RowKey& row) const;
 
-  // Whether it ended its process: it is not tried again.
+  // Whether the row ended its process; such a row is not retried.
   bool is_given_up(const judge::RowKey& row) const { return given_up_.contains(row); }
 
-  // All rows; the file is complete then, and the journal gone.
+  // All rows. Completes the file and removes the journal.
   judge::Results finish();
 
  private:
@@ -65,7 +65,7 @@ class IncrementalResults {
   std::filesystem::path file_, journal_;
   Join join_;
   std::vector<judge::Results> runs_;
-  std::map<std::string, std::string> environment_; // of the row that ended last
+  std::map<std::string, std::string> environment_; // of the last row that ended
   std::optional<judge::Measured> begun_;
   std::uintmax_t read_bytes_ = 0;
   std::map<judge::RowKey, std::size_t> rounds_;

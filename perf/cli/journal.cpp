@@ -25,8 +25,8 @@ void Journal::ends(const judge::Results& row) { write("", row); }
 
 void Journal::write(std::string_view before, const judge::Results& row) {
   std::string line = judge::to_json(row);
-  std::erase(line, '\n'); // within a string JSON has no line ends
-  // Handed to the system at once: what a process has written survives its crash.
+  std::erase(line, '\n'); // JSON strings contain no raw newlines
+  // Flushed at once: data that a process has written survives its crash.
   file_ << std::string(before) + line + '\n' << std::flush;
   require(file_.good(), path_.string() + ": cannot write the journal of this process");
 }

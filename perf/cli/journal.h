@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What measuring processes have found so far, in a file that outlives them: whatever is killed, one
-// of them, their parent or the machine, loses the row that was being measured and no other.
+// The measuring processes' results so far, in a file that outlives them: if one of them, their
+// parent or the machine is killed, only the row that was being measured is lost.
 #pragma once
 
 #include "perf/judge/result.h"
@@ -16,18 +16,18 @@
 
 namespace kg::cli {
 
-// Lines of two kinds, each with a run of one row as result.h writes it: "begins", a row that is set
-// up, and without the word, a row that was measured. Of rows that take turns several begin before
+// Lines of two kinds, each a run of one row in the format of result.h: "begins" for a row that is
+// set up, and no word for a row that was measured. If rows are interleaved, several begin before
 // the first ends.
 class Journal {
  public:
-  // Goes on behind what the file holds. Throws Error where it cannot be written.
+  // Appends to the file. Throws Error if it cannot be written.
   explicit Journal(const std::filesystem::path& path);
 
   void begins(const judge::Results& row);
   void ends(const judge::Results& row);
 
-  // Lets the file grow by an empty line, so that a process that waits does not seem to stand still.
+  // Appends an empty line, so a waiting process does not seem to hang.
   void waits();
 
  private:
@@ -38,14 +38,14 @@ class Journal {
 };
 
 struct Journaled {
-  std::vector<judge::Results> ended;   // of one row each
-  std::optional<judge::Results> begun; // the last that began, where it has not ended
-  std::uintmax_t after_ended = 0;      // where in the file the last row that ended does so
-  std::uintmax_t after_lines = 0;      // and the last whole line
+  std::vector<judge::Results> ended;   // one row each
+  std::optional<judge::Results> begun; // the last row that began, if it has not ended
+  std::uintmax_t after_ended = 0;      // file offset after the last row that ended
+  std::uintmax_t after_lines = 0;      // file offset after the last complete line
 };
 
-// What stands behind the first `from` bytes, which end with a row. No file is an empty journal;
-// half a line at its end, as a process leaves it that dies while it writes, does not count.
+// Reads from offset `from`, which must be the end of a row. A missing file is an empty journal; an
+// incomplete last line, left by a process that died while writing, is ignored.
 Journaled read_journal(const std::filesystem::path& path, std::uintmax_t from = 0);
 
 } // namespace kg::cli

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the command line to a command, and from whatever it throws to an exit code.
+// From the command line to a command, and from its exceptions to an exit code.
 #include "perf/cli/commands.h"
 #include "perf/cli/console.h"
 #include "perf/cli/cost_unchanged.h"
@@ -43,7 +43,7 @@ int compare_costs(const Options& options, World& world) {
                                           : compare_hardware(options, world);
 }
 
-// Those of other programs, which dispatch() starts before it parses.
+// Commands of other programs, which dispatch() starts before parsing.
 int misplaced_model(const Options&, World&) {
   throw UsageError("model: it comes first: kernelgrade model run NAME");
 }
@@ -52,10 +52,10 @@ int misplaced_check(const Options&, World&) {
 }
 
 struct OtherProgram {
-  const char *name, *target, *otherwise; // the remedy where it cannot be built
+  const char *name, *target, *otherwise; // the fix if it cannot be built
 };
 
-// Before anything is measured that could not be written.
+// Checks before measuring that results can be written.
 void require_writable_files(const Options& options) {
   for (const std::filesystem::path& file :
        {options.json, options.selftest.calibration, options.choose.table})
@@ -66,7 +66,7 @@ void require_writable_files(const Options& options) {
     }
 }
 
-// A study's file is another command's than that of rows.
+// A study's files and row files are handled by different commands.
 std::string command_of(const Options& options) {
   const bool takes_study =
       options.command == "merge" || (options.command == "report" && options.files.size() == 1);
@@ -75,7 +75,7 @@ std::string command_of(const Options& options) {
   return options.command;
 }
 
-// Null where the command is the lab's, and this program is not the lab.
+// Null if the command belongs to the lab, and this program does not.
 Command find_command(const Options& options, const World& world) {
   static const std::map<std::string, Command> kCommands = {
     {"ab", ab},
@@ -106,8 +106,8 @@ Command find_command(const Options& options, const World& world) {
   return further == world.lab.end() ? nullptr : further->second;
 }
 
-// --json -: standard output is the file's, and what is for people goes to standard error. A command
-// that fails half-way leaves nothing of the file.
+// --json -: standard output receives the file, and text goes to standard error. A command that
+// fails midway writes nothing of the file.
 int run_with_json_on_output(Command command, Options options, World& world) {
   class ToError {
    public:
@@ -133,8 +133,7 @@ int run_with_json_on_output(Command command, Options options, World& world) {
   return exit_code;
 }
 
-// The commands that are programs of their own, which parse what is theirs. Null for another
-// command.
+// The commands that are separate programs and parse their own arguments. Null for other commands.
 const OtherProgram* other_program(const std::string& command) {
   static const std::map<std::string, OtherProgram> kPrograms = {
       {"check",
@@ -151,7 +150,7 @@ fs::path path_of(const OtherProgram& program, const World& world) {
   return path;
 }
 
-// Help is one text, though some commands are programs of their own.
+// The help is one text, although some commands are separate programs.
 std::string with_sections_of_other_programs(const std::string& help, const std::string& option,
                                             const World& world) {
   std::string text;
@@ -191,7 +190,7 @@ int dispatch(std::vector<std::string> arguments, World& world) {
   build_missing_operations(parsed.options, world, arguments);
   if (parsed.options.cost && !world.take_launches) {
     if (!needs_no_counts(parsed.options, world)) return run_counting_program(arguments, world);
-    world.untimed = true; // they have costs
+    world.untimed = true; // they have costs as well
   }
   const Command command = find_command(parsed.options, world);
   if (!command) become(world, "kernelgrade-lab", arguments);

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Commands that explore and calibrate, one file each. No gate runs them, so on host a program of
-// its own has them, kernelgrade-lab: the commands were half of what a first build compiled. Exit
-// codes and errors are those of commands.h.
+// Commands for exploration and calibration, one file each. No gate runs them, so on the host a
+// separate program, kernelgrade-lab, has them: they were half of a first build's compile time. Exit
+// codes and errors as in commands.h.
 #pragma once
 
 #include "perf/cli/options.h"
@@ -11,7 +11,7 @@
 
 namespace kg::cli {
 
-// By name; "report study" and "merge study" are those commands for the files of studies.
+// By name; "report study" and "merge study" are those commands for study files.
 const std::map<std::string, Command>& lab_commands();
 
 int ceilings(const Options& options, World& world);

@@ -12,7 +12,7 @@ launches_of(const Selection& selection, const std::function<bool(const Row&)>& w
   Stream stream;
   for (const Row& row : selection.rows) {
     if (!row.listed || row.registered.kind == judge::Kind::vendor || !wanted(row)) continue;
-    if (row.compiled_at_run_time) continue; // the build has nothing of it
+    if (row.compiled_at_run_time) continue; // not part of the build
     const perf::Workload workload = row.make();
     const LaunchRecorder recorder;
     workload.run(stream);

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the executor launches the kernels of timed cases.
+// The executor's launches of the timed cases' kernels.
 #pragma once
 
 #include "perf/cli/selection.h"
@@ -13,8 +13,8 @@
 
 namespace kg::cli {
 
-// By op, of the listed rows of our kernels that `wanted` accepts and the build compiles. Each runs
-// once, unverified.
+// By op, for the listed rows of our kernels that `wanted` accepts and the build compiles. Runs each
+// row once, unverified.
 std::map<std::string, kg::resources::Launches>
 launches_of(const Selection& selection, const std::function<bool(const Row&)>& wanted);
 

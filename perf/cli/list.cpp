@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade list: what can be measured. Needs no device.
+// kernelgrade list: lists what can be measured. Needs no device.
 #include "perf/cli/commands.h"
 #include "perf/cli/cost_shares.h"
 #include "perf/cli/selection.h"
@@ -16,7 +16,7 @@
 namespace kg::cli {
 namespace {
 
-// A case with those of its variants and modes that are selected.
+// A case with its selected variants and modes.
 struct Entry {
   const Row* first;
   std::vector<std::string> variants;
@@ -51,7 +51,7 @@ int list(const Options& options, World& world) {
   const Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
   say_untimed(world, selection);
-  std::vector<Entry> entries; // rows of one case follow one another
+  std::vector<Entry> entries; // rows of a case are adjacent
   for (const Row& row : selection.rows) {
     const judge::Registered& about = row.registered;
     if (!about.selected) continue;

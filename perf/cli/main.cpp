@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade, and, with the commands of the lab, kernelgrade-lab.
+// kernelgrade, and kernelgrade-lab with the lab's commands.
 #include "perf/cli/program.h"
 #include "perf/code/identity/library_identity.h"
 #include "perf/code/identity/row_identity.h"

@@ -30,7 +30,7 @@ namespace {
 
 using Rows = std::vector<const Row*>;
 
-// One line each, as --batch reads them.
+// One line each, in the format of --batch.
 std::string batch(const Rows& rows) {
   std::string lines;
   for (const Row* row : rows)
@@ -39,8 +39,8 @@ std::string batch(const Rows& rows) {
   return lines;
 }
 
-// The run with its rows in the order of the selection, behind those of a resumed file that are none
-// of it.
+// The run with its rows in the order of the selection, after a resumed file's rows that are not
+// selected.
 judge::Results as_listed(judge::Results run, const Selection& selection) {
   std::map<judge::RowKey, judge::Measured> rows;
   for (judge::Measured& row : run.rows) rows.emplace(row.key, std::move(row));
@@ -73,15 +73,15 @@ class Processes {
   Processes(const Options& options, World& world, RowProgram program, IncrementalResults& run)
       : options_(options), world_(world), program_(std::move(program)), run_(run) {}
 
-  // In how many processes a row is measured.
+  // In how many processes to measure a row.
   std::size_t processes_of(const Row& row) const {
     const bool informs = row.registered.kind == judge::Kind::vendor && !row.in_turns;
     return static_cast<std::size_t>(
         informs ? options_.library_processes.value_or(options_.processes) : options_.processes);
   }
 
-  // Until that many processes have measured every row that has not failed: one, and another behind
-  // each that a row has ended.
+  // Until `round` processes have measured every row that has not failed: one process, and another
+  // one whenever a row has ended its process.
   void measure_round(const Rows& all, std::size_t round, unsigned shuffle) {
     const auto left = [&] {
       Rows rows;
@@ -110,7 +110,7 @@ class Processes {
   perf::Finished run_process(const Rows& rows, unsigned shuffle) {
     write_file(path("rows"), batch(rows));
     const std::vector<std::string> command = program_(path("rows"), run_.journal(), shuffle);
-    // Taken here and not there: a process that waits for its turn does not stand still.
+    // The lock is taken here, not in the child: a process that waits for its turn does not hang.
     const std::optional<perf::DeviceLock> lock = lock_to_measure(world_);
     return perf::run_watched(command,
                              {run_.journal(), std::chrono::duration<double>(options_.row_timeout_s),
@@ -130,7 +130,7 @@ class Processes {
   const TemporaryFolder folder_;
 };
 
-// This one.
+// This program.
 RowProgram own_program(const Options& options, const World& world, const std::string& source) {
   return [&options, executable = world.executable.string(),
           source](const auto& batch, const auto& journal, unsigned shuffle) {
@@ -142,8 +142,8 @@ RowProgram own_program(const Options& options, const World& world, const std::st
   };
 }
 
-// What a kill must not cost: the files of `run` and `bless`. A gate's file is written when it has
-// judged.
+// Files that a kill must not lose: those of `run` and `bless`. A gate's file is written after
+// judging.
 std::filesystem::path growing_file(const Options& options) {
   return options.command == "run" || options.command == "bless" ? options.json
                                                                 : std::filesystem::path();
@@ -175,8 +175,8 @@ judge::Results measure_in_processes(const Options& options, World& world,
     if (row.registered.selected) rows.push_back(&row);
   Progress line(world, options.quiet);
   for (int round = 1; round <= options.processes; ++round) {
-    // One process has the order asked for; several have different ones, so that no row always
-    // follows the same other.
+    // A single process uses the requested order; several use different orders, so that no row
+    // always follows the same other row.
     const unsigned shuffle =
         options.processes == 1 ? options.shuffle : options.shuffle + static_cast<unsigned>(round);
     line.show(fmt::format("process {} of {}: {} rows", round, options.processes, rows.size()));

@@ -52,7 +52,7 @@ std::string_view stop_text(judge::Stop stop) {
   return "";
 }
 
-// A program that cannot read itself measures all the same, and says why its rows have no identity.
+// A program that cannot read its own code still measures, and reports why rows have no identity.
 void identify(judge::Measured& result, const perf::Measurement& found, const World& world) {
   if (result.kind == judge::Kind::vendor) {
     if (!world.library_identity) return;
@@ -102,14 +102,14 @@ judge::Measured measured(const Row& row, const perf::Measurement& found, const W
   result.jit_ns = found.compile_ns;
   result.peak_bytes = static_cast<double>(found.peak_bytes);
   identify(result, found, world);
-  if (!found.problem.empty()) return result; // no time of a wrong or failed run may be quoted
+  if (!found.problem.empty()) return result; // a wrong or failed run must not report a time
   judge::take_samples(result, found.samples_ns);
   if (found.canaries_ns.empty()) return result;
   result.canary = judge::measured_canary(canary_kind(row.canary), found.canaries_ns);
   return result;
 }
 
-// What stands for a row until it is measured.
+// A row's placeholder until it is measured.
 judge::Measured unfinished(const Row& row) {
   judge::Measured result = described(row);
   result.verified = "its measurement did not end";
@@ -118,7 +118,7 @@ judge::Measured unfinished(const Row& row) {
 
 using Rows = std::vector<const Row*>;
 
-// Rows that were left out behind one that left the device unusable.
+// Adds the rows after the one that left the device unusable.
 void add_unmeasured(judge::Results& run, const Rows& rows, const std::string& lost) {
   std::set<judge::RowKey> measured;
   for (const judge::Measured& row : run.rows) measured.insert(row.key);
@@ -151,8 +151,8 @@ Rows in_order(const Selection& selection, unsigned seed) {
   return rows;
 }
 
-// What is measured at once: one row, or the variants of a case and mode that take turns. Where
-// processes take turns with each other, `alone`, their rows do not.
+// The rows to measure together: a single row, or the interleaved variants of a case and mode. If
+// processes are interleaved (`alone`), their rows are not.
 std::vector<Rows> groups_of(const Rows& rows, bool alone) {
   std::vector<Rows> groups;
   for (const Row* row : rows) {
@@ -177,14 +177,14 @@ std::string progress(std::size_t number, std::size_t all, const judge::Measured&
                      100 * judge::half_width(row.ci_ns, row.median_ns));
 }
 
-// `journal` is null where no other process waits for the rows.
+// `journal` is null if no other process waits for the rows.
 judge::Results in_this_process(const Options& options, World& world, const Selection& selection,
                                Journal* journal) {
   judge::Results run;
   run.environment = perf::environment(source_of(options, world));
   run.environment["date_utc"] = perf::utc_now();
   const std::optional<perf::Injection> injection = perf::injection_here();
-  if (injection) // also with --quiet: no such time may be taken for a true one
+  if (injection) // even with --quiet: such a time must not be taken for a real one
     world.err << fmt::format("{}: injecting {} into every timed execution of our rows\n",
                              perf::kInjectVariable, injection->text);
   const std::unique_ptr<perf::Nvml> nvml = perf::open_nvml();
@@ -197,8 +197,8 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
   if (turn) {
     apparatus->protocol = perf::in_turns(apparatus->protocol);
     apparatus->instruments.between_blocks.pass_turn = [&] { turn->pass(); };
-    // A turn is compared with the others' turns beside it, and with no canary, which would take a
-    // quarter of the time.
+    // An interleaved process is compared with the adjacent ones, not with a canary, which would
+    // take a quarter of the time.
     apparatus->instruments.canary_ns = nullptr;
   }
   if (nvml) {
@@ -247,11 +247,11 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
       line.show(progress(run.rows.size(), rows.size(), run.rows.back()));
     }
     if (lost.empty()) continue;
-    // A process that is watched leaves the rows that are left to the next one.
+    // A supervised process leaves the remaining rows to the next process.
     if (!journal) add_unmeasured(run, rows, lost);
     break;
   }
-  if (turn) turn->next_row(); // the others are done with their last row, too
+  if (turn) turn->next_row(); // the others have finished their last row as well
   return run;
 }
 
@@ -301,7 +301,7 @@ std::string missing_device(const Options& options, World& world) {
     if constexpr (backend == Backend::host)
       throw UsageError(
           fmt::format("--device {}: the CPU emulator has one device, host", options.device));
-    // Before the first call of the CUDA runtime, which reads it once; fresh processes inherit it.
+    // Set before the first CUDA runtime call, which reads it once; new processes inherit it.
     setenv("CUDA_VISIBLE_DEVICES", options.device.c_str(), 1);
   }
   std::string reason = world.no_device();

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measuring the selected rows: in processes of their own, which come here again.
+// Measures the selected rows in separate processes, which also use this code.
 #pragma once
 
 #include "perf/cli/selection.h"
@@ -16,30 +16,30 @@
 
 namespace kg::cli {
 
-// What a run's environment says about the source: --source-id, else what git says, without asking
-// the device.
+// The source that a run's environment names: --source-id, else git's answer, without accessing the
+// device.
 std::string source_of(const Options& options, const World& world);
 
-// What there is to say of a run that asks no device: the source, and when.
+// The environment of a run that uses no device: the source and the date.
 std::map<std::string, std::string> counted_environment(const Options& options, const World& world);
 
-// The row with all that is known without measuring it.
+// The row with everything that is known without measuring it.
 judge::Measured described(const Row& row);
 
-// Waits for another process that is measuring, and says so.
+// Waits while another process measures, and reports it.
 perf::DeviceLock lock_device(World& world);
 
-// The same for a process that measures rows; nothing where it takes turns with others, since
-// whoever gives the turns holds the lock.
+// The same for a process that measures rows; nothing if it is interleaved with others, since the
+// process that schedules them holds the lock.
 std::optional<perf::DeviceLock> lock_to_measure(World& world);
 
-// Holds the device's lock while a process measures. A row that fails is a row of the result.
+// Holds the device lock while a process measures. A failed row is part of the result.
 judge::Results measure_rows(const Options& options, World& world, const Selection& selection);
 
-// Why there is no device for this command, or nothing. Applies --device first.
+// Why this command has no device, or "". Applies --device first.
 std::string missing_device(const Options& options, World& world);
 
-// The exit code of a command that has no device, once it has said why; nothing where there is one.
+// If there is no device: reports why and returns the exit code. Otherwise nothing.
 std::optional<int> exit_without_device(const Options& options, World& world);
 
 } // namespace kg::cli

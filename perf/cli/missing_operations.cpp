@@ -14,7 +14,7 @@
 namespace kg::cli {
 namespace {
 
-// All that the source has, in this build or not.
+// All operations of the source, whether in this build or not.
 std::set<std::string> operations_of(const std::filesystem::path& source) {
   static const std::regex kCall(R"(kernelgrade_add_op\(([a-z0-9_]+).*)");
   std::set<std::string> operations;
@@ -45,7 +45,7 @@ void build_missing_operations(const Options& options, const World& world,
   if (!build::is_in_build_tree(world.executable, world.build)) return;
   std::string list = build::cached(world.build, "KERNELGRADE_OPS");
   const std::vector<std::string> more = missing(options, world);
-  if (list.empty() || more.empty()) return; // the tree has all
+  if (list.empty() || more.empty()) return; // the tree has all operations
   for (const std::string& op : more)
     if ((";" + list + ";").find(";" + op + ";") == std::string::npos) list += ";" + op;
   build::configure(world.build, "KERNELGRADE_OPS", list);

@@ -10,9 +10,9 @@
 
 namespace kg::cli {
 
-// Where the command line names operations that there are, but not in this build tree, which has
-// some alone (KERNELGRADE_OPS): builds them, and becomes the new program with the same arguments.
-// Otherwise does nothing.
+// If the command line names existing operations that this build tree leaves out (KERNELGRADE_OPS):
+// builds them and replaces this process by the new program with the same arguments. Otherwise does
+// nothing.
 void build_missing_operations(const Options& options, const World& world,
                               const std::vector<std::string>& arguments);
 

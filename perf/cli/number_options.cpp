@@ -11,7 +11,7 @@
 namespace kg::cli {
 namespace {
 
-// A number above 0 and up to `most`; neither NaN nor infinity. `unit` stands in the message.
+// A number above 0 and at most `most`; neither NaN nor infinity. `unit` is for the message.
 CLI::Validator positive(double most, const std::string& unit) {
   return {[most, unit](const std::string& word) {
             const std::optional<double> value = judge::parse_number(word);

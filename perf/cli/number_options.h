@@ -1,8 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What numbers of the command line may be: above 0, finite and in range. CLI11's own check lets NaN
-// pass.
+// Ranges of numeric options: positive, finite and limited. CLI11's own check accepts NaN.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -31,14 +31,14 @@ constexpr auto kBlessProcesses = static_cast<int>(
     judge::limits(backend == Backend::host ? judge::Device::host : judge::Device::gpu)
         .bless_processes);
 
-constexpr int kGateProcesses = 3; // the fewest with a spread that one of them does not make
+constexpr int kGateProcesses = 3; // the smallest number whose spread is not due to a single process
 
-// CLI11 marks a request for help by an exception like any error.
+// CLI11 reports a request for help as an exception, like errors.
 bool asks_for_help(const CLI::ParseError& error) {
   return error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
 }
 
-// What to do with the first of these words that is a file of CUDA; "" where there is none.
+// Advice for the first of these words that is a CUDA file; "" if none is.
 std::string file_advice(const std::vector<std::string>& words, bool costs) {
   const auto file = std::find_if(words.begin(), words.end(),
                                  [](const std::string& word) { return word.ends_with(".cu"); });
@@ -48,8 +48,8 @@ std::string file_advice(const std::vector<std::string>& words, bool costs) {
       judge::command((costs ? "check --costs " : "check ") + *file));
 }
 
-// What the environment says beside the command line. All of it is checked before anything runs: a
-// seed that is none must not look like a wrong result of the row that first needs it.
+// Settings from the environment. All are checked before anything runs: an invalid seed must not
+// look like a wrong result of the first row that uses it.
 void read_environment(Options& options) {
   try {
     require_switches();
@@ -57,7 +57,7 @@ void read_environment(Options& options) {
     perf::turn_here();
     options.strict = is_set("KERNELGRADE_STRICT") || options.strict;
     options.require_gpu = is_set("KERNELGRADE_REQUIRE_GPU");
-    // Not an option, so that an older build which does not know it measures, too, if longer.
+    // Not an option, so that an older build that does not know it still measures, only longer.
     if (is_set("KERNELGRADE_BRIEF")) options.pace = perf::Pace::brief;
     const char* const seed = std::getenv("KERNELGRADE_SEED");
     test::parse_seed(seed ? seed : "");
@@ -68,15 +68,15 @@ void read_environment(Options& options) {
   }
 }
 
-// A reason that nobody can read is none: who reviews the baselines would see an empty field.
+// An unreadable reason is rejected: reviewers of the baselines would see an empty field.
 void require_reason(const Options& options) {
   if (const std::string fault = judge::fault_of_reason(options.bless.why); !fault.empty())
     throw UsageError(fmt::format("--why {}; say in a line what changed", fault));
 }
 
-// Whether what looks slower is measured beside its reference: nothing else is built unless somebody
-// asks for it. `word`: of the command line, which CLI11 has checked; it does not check what it
-// takes from the environment itself in every version.
+// Whether rows that look slower are measured next to their reference: nothing else is built unless
+// requested. `word` is from the command line, where CLI11 has checked it; not every version of
+// CLI11 checks values from the environment.
 bool confirms(const std::string& word) {
   if (!word.empty()) return word == "auto";
   const char* const variable = std::getenv("KERNELGRADE_CONFIRM");
@@ -87,8 +87,7 @@ bool confirms(const std::string& word) {
   return value == "auto";
 }
 
-// Of a command line without a known command: what is wrong with it. CLI11 would say that one is
-// required.
+// The problem of a command line without a known command. CLI11 would only say that one is required.
 std::string command_needed(CLI::App& app, const std::vector<std::string>& arguments) {
   std::vector<std::string> commands;
   for (const CLI::App* command : app.get_subcommands(nullptr))
@@ -98,14 +97,14 @@ std::string command_needed(CLI::App& app, const std::vector<std::string>& argume
                                  [](const std::string& each) { return !each.starts_with('-'); });
   if (word == arguments.end()) return "name a command; t" + list;
   const std::string meant = nearest(*word, commands);
-  constexpr std::size_t kShown = 40; // the list must not disappear behind a long word
+  constexpr std::size_t kShown = 40; // a long word must not hide the list
   return fmt::format("unknown command '{}{}'; {}{}", word->substr(0, kShown),
                      word->size() > kShown ? "..." : "",
                      meant.empty() ? "t" : "did you mean " + meant + "? T", list);
 }
 
-// An empty word is a variable of a script that nobody set: taken for an option that is not given,
-// it would choose everything.
+// An empty word is an unset variable in a script: treated like a missing option, it would select
+// everything.
 void require_words(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options())
     for (const std::string& word : option->results())
@@ -114,8 +113,8 @@ void require_words(const CLI::App& command) {
                                      option->get_name()));
 }
 
-// To compare with a folder that is not there would look like a device that nobody has blessed, or a
-// build without nvcc: all rows skipped. What writes baselines makes their folder.
+// Comparing with a missing folder would look like a device that was never blessed, or a build
+// without nvcc: all rows skipped. Commands that write baselines create their folder.
 void require_folders(const CLI::App& command, const Options& options) {
   const auto require_there = [&](const char* name, const std::filesystem::path& folder,
                                  const char* instead) {
@@ -154,7 +153,7 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
       "1 failed, 2 usage error, 77 skipped.",
       "kernelgrade");
   app.require_subcommand(1);
-  app.fallthrough(); // what stands behind a command may be an option of all of them
+  app.fallthrough(); // options after a command may be global ones
   app.add_flag("--ascii", words.options.ascii, "use ASCII characters only");
   app.set_version_flag(
       "--version", fmt::format("kernelgrade {}, {} backend", KERNELGRADE_VERSION, name(backend)),
@@ -169,7 +168,7 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
     return {{}, Help{help_text(app, {arguments.begin() + 1, arguments.end()})}};
   if (const auto page = page_asked_for(arguments)) return {{}, Help{help_page(app, *page)}};
   try {
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend())); // CLI11: last first
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend())); // in CLI11's order
   } catch (const CLI::CallForVersion& version) {
     return {{}, Help{fmt::format("{}\n", version.what())}};
   } catch (const CLI::ParseError& error) {
@@ -198,7 +197,7 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
     throw UsageError("compare: name two files, A and B, or --model, --hardware or --ladders FILE; "
                      "see --help");
   if (!options.compare.model.empty() || !options.compare.hardware.empty())
-    options.cost = true; // what is counted is compared
+    options.cost = true; // it compares counts
   options.filters = words.batch.empty() ? filters_of(words.filter) : read_batch(words.batch);
   for (const Filter& filter : options.filters)
     if (const std::string advice = file_advice(filter.ops, options.cost); !advice.empty())

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line, parsed and checked as far as it can be without knowing the operations.
+// The command line, parsed and checked as far as possible without knowing the operations.
 #pragma once
 
 #include "perf/cli/candidate/ptx_source.h"
@@ -20,13 +20,13 @@ namespace kg::cli {
 
 inline constexpr int kExitUsage = 2;
 
-// The command was called wrongly; nothing has been done.
+// Wrong usage of the command; nothing has been done.
 class UsageError : public Error {
  public:
   using Error::Error;
 };
 
-// Which rows: those that match one word of each list that is not empty.
+// Selects the rows that match a word of each list that is not empty.
 struct Filter {
   std::vector<std::string> ops;
   std::vector<std::string> categories;
@@ -37,17 +37,17 @@ struct Filter {
   bool fast = false; // only the pre-merge subset
 };
 
-// Which of so many parts of the selected rows, from 1.
+// A part of the selected rows, counted from 1.
 struct ShardOption {
   std::size_t index = 1;
   std::size_t count = 1;
 };
 
-// --- What one command alone takes
+// --- Options of a single command
 
 struct AbOptions {
   std::string base;       // the reference, as git names it
-  std::size_t pairs = 40; // processes of each build at the second look
+  std::size_t pairs = 40; // processes of each build at the second interim analysis
 };
 
 struct BlessOptions {
@@ -72,43 +72,43 @@ struct SelftestOptions {
 
 struct ReportOptions {
   std::filesystem::path folder;
-  std::vector<std::filesystem::path> tests, junit; // CTest's lists of tests, and its results
-  std::size_t all_ops = 0;                         // that there are; 0: those of the build
-  std::size_t keep = report::kMostKept;            // runs below it
-  std::filesystem::path history; // SQLite file whose rows the report shows; empty: none
+  std::vector<std::filesystem::path> tests, junit; // CTest's test lists and results
+  std::size_t all_ops = 0;                         // of all builds; 0: those of this build
+  std::size_t keep = report::kMostKept;            // runs kept below it
+  std::filesystem::path history; // SQLite file with the rows' history for the report; empty: none
 };
 
 struct CompareOptions {
-  std::vector<std::filesystem::path> hardware; // what ncu read of run --once
-  std::filesystem::path ladders; // published times to hold bounds to; empty: compare files
-  std::filesystem::path model;   // measured rows to hold the model to; empty: compare files
+  std::vector<std::filesystem::path> hardware; // ncu's output for run --once
+  std::filesystem::path ladders; // published times to check bounds against; empty: compare files
+  std::filesystem::path model;   // measured rows to check the model against; empty: compare files
   bool across_devices = false;
   bool markdown = false;
 };
 
 struct ProfileOptions {
-  std::string gpu;                     // that the model is asked about; empty: kModelledGpu
-  bool sass = false;                   // what ptxas made, not times
-  bool enqueue = false;                // what an execution takes the caller
-  std::filesystem::path counts, cubin; // of a program's launches and kernels; empty: rows of ours
-  bool minimum = false; // --cost: a line per row, beside the least that it could cost
-  int runs = 0;         // timed executions of each row
-  int top = 0;          // kernels listed across rows
+  std::string gpu;                     // to model; empty: kModelledGpu
+  bool sass = false;                   // ptxas' code instead of times
+  bool enqueue = false;                // the caller's time per execution
+  std::filesystem::path counts, cubin; // of a program's launches and kernels; empty: our rows
+  bool minimum = false;                // --cost: a line per row, with the theoretical minimum
+  int runs = 0;                        // timed executions of each row
+  int top = 0;                         // kernels listed across rows
 };
 
 struct StudyOptions {
   std::string name;
   std::map<std::string, std::string> settings; // those given
   bool commit = false;
-  std::optional<std::string> resume; // none: begin a new one; empty: the newest unfinished file
+  std::optional<std::string> resume; // none: start a new one; empty: the newest unfinished file
   std::filesystem::path folder = "report/studies";
 };
 
 struct HistoryOptions {
   std::string action; // import, show or plot
   std::filesystem::path file;
-  std::size_t most_runs = 0;      // import: that the file keeps; 0: all
-  std::filesystem::path pictures; // plot: the folder for them
+  std::size_t most_runs = 0;      // import: runs to keep in the file; 0: all
+  std::filesystem::path pictures; // plot: output folder
   std::string case_part, variant; // empty: all
 };
 
@@ -119,75 +119,75 @@ struct ChooseOptions {
 
 struct TryOptions {
   std::string op;
-  std::filesystem::path candidate;          // the CUDA source, or PTX
-  std::vector<std::string> dtypes;          // empty: those of which it has functions
-  std::vector<std::string> shapes;          // besides those of the contract
-  std::vector<std::string> without;         // tests of the contract
+  std::filesystem::path candidate;          // CUDA source or PTX
+  std::vector<std::string> dtypes;          // empty: those with functions in the library
+  std::vector<std::string> shapes;          // in addition to the conformance tests'
+  std::vector<std::string> without;         // conformance tests to omit
   std::vector<std::string> compile_options; // of the compiler
   candidate::PtxLaunch launch;              // of PTX
   bool signature = false;
-  bool huge = false;              // also beyond 2^32 elements
-  std::optional<double> max_cost; // times the least; none: costs fail nothing
+  bool huge = false;              // also test beyond 2^32 elements
+  std::optional<double> max_cost; // limit as a multiple of the minimum; none: costs never fail
   std::filesystem::path html;     // empty: not written
 };
 
 struct PeersOptions {
   std::vector<std::string> names; // the frameworks
   std::string python;             // empty: KERNELGRADE_PYTHON, else python3
-  std::filesystem::path folder;   // for inputs and results; empty: one that is removed
+  std::filesystem::path folder;   // for inputs and results; empty: a temporary one
   bool alone = false;             // without this build's own rows and libraries
 };
 
 struct EmulateOptions {
   std::vector<std::string> program; // with its arguments
   bool checked = false;
-  bool uninitialised_loads = false;     // reported at once, not where their values are used
-  std::filesystem::path counts;         // to write; empty: count nothing
-  std::filesystem::path json, coverage; // to write, where not empty
+  bool uninitialised_loads = false;     // report uninitialised loads immediately, not at their use
+  std::filesystem::path counts;         // file to write; empty: count nothing
+  std::filesystem::path json, coverage; // files to write, unless empty
 };
 
 struct Options {
   std::string command;
   std::vector<Filter> filters; // at least one; a row is selected if any matches
-  std::string device;          // the GPU's number, or the name the device must have; empty: any
+  std::string device;          // the GPU's number, or the required device name; empty: any
   bool strict = false;         // --strict or KERNELGRADE_STRICT=1
   bool require_gpu = false;    // KERNELGRADE_REQUIRE_GPU=1
   std::filesystem::path json;  // empty: not written
   std::filesystem::path baselines;
   std::string source_id; // empty: ask git
   int processes = 1;
-  std::optional<int> library_processes; // of a library's rows that take no turns; none: as many
-  std::optional<ShardOption> shard;     // none: all of the selection
+  std::optional<int> library_processes; // for library rows that are not interleaved; none: as many
+  std::optional<ShardOption> shard;     // none: the complete selection
   perf::Pace pace = perf::Pace::full;   // KERNELGRADE_BRIEF=1: brief
-  unsigned shuffle = 0; // seed of the order in which rows are measured; 0: as listed
+  unsigned shuffle = 0;                 // seed of the measuring order; 0: as listed
   bool quiet = false;
-  bool resume_run = false;       // run: keep what --json holds, and measure the rest
-  bool once = false;             // run: execute and check each row once, and time nothing
-  bool ascii = false;            // write no other characters
-  double row_timeout_s = 120;    // a row that takes longer is killed with its process
-  bool in_process = false;       // measure in this process, without that protection
+  bool resume_run = false;       // run: keep the rows in --json and measure the rest
+  bool once = false;             // run: execute and check each row once, without timing
+  bool ascii = false;            // write ASCII characters only
+  double row_timeout_s = 120;    // a slower row is killed with its process
+  bool in_process = false;       // measure in this process, without that isolation
   std::filesystem::path journal; // where a process started by measure_in_processes writes its rows
 
-  bool confirm = false; // gate: suspicious rows are measured beside their reference
+  bool confirm = false; // gate: measure suspicious rows side by side with their reference
 
   // bless, ab
   std::optional<double> tol_pct;
-  bool cost = false; // what kernels cost as counted on the executor, not their time
+  bool cost = false; // the kernels' costs counted on the executor, instead of times
 
-  // resources, profile --sass: the build's folder of compiled kernels; empty: beside the command.
-  // profile --cost: that of one architecture; empty: g++'s code alone
+  // resources, profile --sass: the build's folder of compiled kernels; empty: next to the command.
+  // profile --cost: the folder of one architecture; empty: only g++'s code
   std::filesystem::path compiled;
-  bool changed = false; // resources, gate --cost: name the ops that must be compiled or counted
-  std::string arch = "sm_90a"; // try: that registers and spills are shown for; profile --sass, too
+  bool changed = false;        // resources, gate --cost: name the ops to compile or count
+  std::string arch = "sm_90a"; // try: architecture for registers and spills; also profile --sass
 
-  bool write = false; // ceilings: into device.json
-  // list: in place of cases
+  bool write = false; // ceilings: write into device.json
+  // list: instead of cases
   bool list_models = false; // language models
-  bool list_shares = false; // operations, and how near to their minima they are
+  bool list_shares = false; // operations, with the ratio of minimum to cost
 
-  // report, merge and compare; the results to gate in place of measuring
+  // report, merge and compare: inputs; gate: results to judge instead of measuring
   std::vector<std::filesystem::path> files;
-  std::filesystem::path baseline; // results to gate the imported ones against; empty: the CSV files
+  std::filesystem::path baseline; // baseline for imported results; empty: the CSV files
 
   AbOptions ab;
   BlessOptions bless;
@@ -203,7 +203,7 @@ struct Options {
   PeersOptions peers;
 };
 
-// Where the command line asks for help: its text.
+// The help text, if the command line asks for it.
 struct Help {
   std::string text;
 };

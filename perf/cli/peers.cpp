@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade peers: the same cases in other frameworks (perf/peers), as rows beside ours. The
-// frameworks get inputs and give results; whether these are right is judged here.
+// kernelgrade peers: runs the same cases in other frameworks (perf/peers), as rows next to ours.
+// The frameworks receive inputs and return results, which are judged here.
 #include "perf/judge/peers.h"
 #include "perf/cli/console.h"
 #include "perf/cli/exec_program.h"
@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Python with the package of perf/peers on its path.
+// Python, with the package of perf/peers on its path.
 class Python {
  public:
   Python(const Options& options, const World& world) : program_(options.peers.python) {
@@ -47,7 +47,7 @@ class Python {
     return arguments;
   }
 
-  // Throws UsageError that says what to install.
+  // Throws UsageError that names the packages to install.
   void require_packages(const std::vector<std::string>& peers) const {
     perf::Finished finished;
     try {
@@ -67,7 +67,7 @@ class Python {
   std::string program_;
 };
 
-// A case and what other programs need of it.
+// A case, and its description for other programs.
 struct Case {
   Row row; // without a variant
   perf::Exchange exchange;
@@ -82,7 +82,7 @@ perf::Case described_case(const World& world, const Row& row) {
   throw Error(judge::text(row.registered.key) + ": this build has no such operation");
 }
 
-// Of the selected rows, each case once.
+// Each case of the selected rows, once.
 std::vector<Case> cases_of(const World& world, const Selection& selection) {
   std::vector<Case> cases;
   std::set<std::string> seen;
@@ -111,8 +111,8 @@ double bytes_of(const std::vector<perf::ExchangedTensor>& tensors) {
   return bytes;
 }
 
-// In an order that stays, as many as may lie in a folder at once with what one framework makes of
-// them: two results of each process.
+// Groups in a fixed order, limited by the bytes that a folder may hold with one framework's
+// results: two results per process.
 std::vector<std::vector<Case>> groups_of(std::vector<Case> cases, int processes) {
   constexpr double kMostBytes = 16e9;
   std::vector<std::vector<Case>> groups;
@@ -130,9 +130,9 @@ std::vector<std::vector<Case>> groups_of(std::vector<Case> cases, int processes)
   return groups;
 }
 
-constexpr const char* kModels = "model"; // as an operation's name
+constexpr const char* kModels = "model"; // used as an operation name
 
-// Whole models, which another program makes (perf/measure/models): takes them out of the filters.
+// Removes complete models from the filters; another program runs them (perf/measure/models).
 std::vector<std::string> take_models(std::vector<Filter>& filters) {
   std::vector<std::string> words;
   std::vector<Filter> others;
@@ -183,14 +183,14 @@ Selection rows_of(const std::vector<Case>& cases, const std::string& peer) {
   return selection;
 }
 
-// No time of a wrong result may be quoted.
+// A wrong result must not report a time.
 void judge_results(judge::Measured& row, const fs::path& folder, const perf::Exchange& exchange) {
   row.tags[judge::kPeerTag] = row.key.variant;
   if (!row.verified.empty()) return;
   row.tags.merge(exchange::shown(folder, row.key, exchange));
   row.verified = exchange::verify(folder, row.key, exchange);
   if (row.verified.empty()) {
-    // The framework's process does no statistics.
+    // The framework's process computes no statistics.
     if (row.process_medians_ns.size() == 1) judge::take_samples(row, std::move(row.samples_ns));
     return;
   }
@@ -216,7 +216,7 @@ void measure_peer(const Options& options, World& world, const Python& python,
   }
 }
 
-// What stands beside the frameworks: on a CPU libraries alone, since our kernels are emulated
+// The rows compared with the frameworks: on a CPU only libraries, since our kernels are emulated
 // there.
 Selection beside(Selection selection) {
   selection.selected = 0;
@@ -229,8 +229,7 @@ Selection beside(Selection selection) {
   return selection;
 }
 
-// Of one group the cases, and what each framework makes of them; its results are kept in a folder
-// that somebody named.
+// Measures one group's cases in each framework; the results are kept if the user named a folder.
 void measure_group(const Options& options, World& world, const Python& python,
                    const std::vector<Case>& cases, const std::string& source, judge::Results& all) {
   std::optional<TemporaryFolder> temporary;
@@ -277,7 +276,7 @@ int peers(const Options& options, World& world) {
     groups.push_back(std::move(cases));
   for (std::vector<Case>& group : groups) {
     measure_group(options, world, python, group, source, all);
-    group.clear(); // with what is known of its results
+    group.clear(); // with its reference results
   }
   if (const Selection others = beside(selection); !options.peers.alone && others.selected > 0)
     for (judge::Measured& row : measure_in_processes(options, world, others, source).rows)

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade profile: where the time of the selected rows goes, kernel by kernel.
+// kernelgrade profile: the time of the selected rows, by kernel.
 #include "perf/lab/profile/profile.h"
 
 #include "perf/cli/lab_commands.h"
@@ -17,8 +17,7 @@
 namespace kg::cli {
 namespace {
 
-// What is wrong with the workload's result, or nothing: where the time of a wrong result goes is
-// nobody's question.
+// Checks the workload's result; "" if it is correct. A wrong result's time is not worth profiling.
 std::string problem(const perf::Workload& workload, Stream& stream) {
   workload.poison(stream);
   workload.run(stream);

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade profile --counts COUNTS --cubin CUBIN: bounds of the launches of a program that nvcc
-// made, from what the executor counted and from its machine code. No GPU, and no operation of ours.
+// kernelgrade profile --counts COUNTS --cubin CUBIN: time bounds of an nvcc-built program's
+// launches, from the executor's counts and its machine code. Needs no GPU and no operation of ours.
 #include "perf/cli/cost_model.h"
 #include "perf/cli/lab_commands.h"
 #include "perf/code/cost/stored_counts.h"
@@ -30,8 +30,8 @@ struct MachineCode {
   sass::Analysis analysis;
 };
 
-// Bytes that a thread has under way in the part that loads most, with eight passes for each level
-// of nesting; 0 where none loads.
+// Bytes in flight per thread in the part that loads most, assuming eight iterations per level of
+// nesting; 0 if no part loads.
 double bytes_in_flight(const sass::Analysis& analysis) {
   constexpr double kPasses = 8;
   double most = 0, found = 0;
@@ -52,8 +52,8 @@ int threads_of(const count::Launch& launch) {
   return static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);
 }
 
-// Of a block. The executor sees neither which of a thread's loads wait for one another in
-// registers, nor which ones ptxas moved in front of a store; the machine code shows both.
+// Per block. The executor sees neither which loads of a thread wait for one another in registers,
+// nor which ones ptxas moved before a store; the machine code shows both.
 double round_trips(const count::Launch& launch, const MachineCode& code) {
   const double counted = static_cast<double>(launch.round_trips) / blocks_of(launch);
   double bytes = 0;

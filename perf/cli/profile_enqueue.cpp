@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade profile --enqueue: what the selected rows of ours take the caller, apart from what
-// their kernels do.
+// kernelgrade profile --enqueue: the caller's time for our selected rows, separate from their
+// kernels' time.
 #include "perf/cli/lab_commands.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/format/table.h"

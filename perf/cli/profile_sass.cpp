@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade profile --sass: what ptxas made of the kernels of the selected rows, without a GPU.
+// kernelgrade profile --sass: ptxas' machine code for the selected rows' kernels, without a GPU.
 #include "perf/cli/cost_model.h"
 #include "perf/cli/lab_commands.h"
 #include "perf/cli/launches.h"
@@ -34,7 +34,7 @@ const kg::resources::Compiled* of_arch(const std::vector<kg::resources::Compiled
   return nullptr;
 }
 
-// Where the filters choose within an op: the kernels that the selected rows launch.
+// If the filters select within an op: only the kernels that the selected rows launch.
 std::vector<sass::Kernel> chosen(std::vector<sass::Kernel> kernels,
                                  const kg::resources::Launches& launches, bool partial) {
   if (partial)
@@ -63,7 +63,7 @@ std::string closing(const std::vector<sass::Judged>& kernels, const std::string&
   return text;
 }
 
-// The one that --gpu names, else the first of the architecture ("sm_90a": of 9.0).
+// The GPU named by --gpu, else the first of the architecture ("sm_90a": 9.0).
 std::optional<model::Gpu> gpu_of(const Options& options, const World& world) {
   if (!options.profile.gpu.empty()) return modelled_gpu(world, options.profile.gpu);
   for (model::Gpu& gpu : model::load_gpus(world.source / "perf/code/timing_model/gpus.json"))
@@ -118,7 +118,7 @@ int profile_sass(const Options& options, World& world) {
                 "build the target fatbins");
   if (!options.quiet) world.out << sass::plain_text(judged) << closing(judged, compiled->name, gpu);
   if (!options.json.empty()) write_file(options.json, sass::json(judged).dump(1) + "\n");
-  // What no pipe has is missing from every bound.
+  // Instructions without a known pipe are missing in every bound.
   return has_unknown(judged) ? judge::kExitFail : judge::kExitPass;
 }
 

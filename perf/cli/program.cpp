@@ -43,8 +43,8 @@ std::string path_variable() {
   return path ? path : "";
 }
 
-// Kernels compiled at run time include the installation's own headers: the build's sources need not
-// be on this machine.
+// Kernels compiled at run time include the installed headers: the build's sources need not be on
+// this machine.
 void use_installed_headers(const World& world) {
   const auto headers = world.executable.parent_path().parent_path() / "include" / "kernelgrade";
   if (std::filesystem::exists(headers / "runtime" / "device_code.h"))

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the main() of each program that is this command does.
+// The main() of all programs with this command.
 #pragma once
 
 #include "perf/cli/world.h"
@@ -12,12 +12,11 @@
 
 namespace kg::cli {
 
-// The world around a program that was compiled in the checkout `built_from`; it measures nothing
-// yet.
+// The World of a program compiled in the checkout `built_from`; it cannot measure yet.
 World world_of(std::vector<perf::Operation> operations, const std::filesystem::path& built_from);
 
-// The exit code; whatever keeps the world from being made goes to standard error under the
-// program's name.
+// Returns the exit code. If `world` throws, the message goes to standard error after the program's
+// name.
 int run_program(const char* program, int argc, char** argv, const std::function<World()>& world);
 
 } // namespace kg::cli

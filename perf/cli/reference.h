@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This build against a reference, as `ab` and `gate` compare them.
+// Compares this build with a reference, for `ab` and `gate`.
 #pragma once
 
 #include "perf/cli/options.h"
@@ -15,15 +15,15 @@
 
 namespace kg::cli {
 
-// Where references are built, and how.
+// Where and how references are built.
 ab::BuildPlan build_plan(const Options& options, World& world);
 
-// Of the orders: --shuffle, or 1.
+// The seed of the measuring order: --shuffle, or 1.
 unsigned seed_of(const Options& options);
 
-// How processes that are compared share the device (ab::RoundOptions::exclusive): on the host,
-// whose cores and clock others use, too, they take turns. A GPU's clock drifts in seconds, and two
-// contexts at a time cost switches.
+// How compared processes share the device (ab::RoundOptions::exclusive): on the host, whose cores
+// and clock are shared with others, they are interleaved. A GPU's clock drifts in seconds, and two
+// concurrent contexts cost switches.
 std::function<std::shared_ptr<void>()> turns(World& world);
 
 std::vector<ab::ComparedRow> compare(const Options& options, World& world,

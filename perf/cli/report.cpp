@@ -34,11 +34,11 @@ namespace kg::cli {
 
 namespace {
 
-// The files as what they hold.
+// The contents of the files.
 struct Files {
   judge::Results run;
   report::Attachments attachments;
-  std::vector<std::string> faults; // files that cannot be read
+  std::vector<std::string> faults; // unreadable files
 };
 
 Files read_files(const Options& options) {
@@ -50,8 +50,7 @@ Files read_files(const Options& options) {
       if (!options.report.tests.empty()) load_runs({path});
       results.push_back(path);
     } catch (const Error& error) {
-      // Of files that tests were to leave, a broken one must not keep the others from being
-      // reported.
+      // If the files come from tests, a damaged file must not keep the others out of the report.
       if (options.report.tests.empty()) throw;
       files.faults.emplace_back(error.what());
     }
@@ -65,9 +64,9 @@ struct Timings {
   judge::Ceilings ceilings;
 };
 
-// On the host some timings are nightly tests (cmake/Op.cmake): those of operations without
-// baselines and of all types but an operation's first. Their rows may well be in none of the files:
-// they are selected no longer, and named.
+// On the host some timings run only at night (cmake/Op.cmake): operations without baselines, and
+// all types except an operation's first. The files may lack their rows, which are deselected and
+// listed.
 std::string leave_out_untimed(Selection& selection, const judge::Results& run,
                               const std::map<std::string, judge::TimingFile>& baselines) {
   std::set<std::pair<std::string, std::string>> timed;
@@ -93,8 +92,8 @@ std::string leave_out_untimed(Selection& selection, const judge::Results& run,
                      more == 0 ? "" : fmt::format(" and {} more", more));
 }
 
-// Rows that are selected but stand in none of the files are failures: a test that crashed must not
-// vanish from the report. Files of other kinds alone time nothing.
+// Selected rows that are in none of the files are failures: a crashed test must not disappear from
+// the report. Files of other kinds alone contain no timings.
 Timings judge_timings(const Options& options, Selection selection, const judge::Results& run,
                       bool has_others) {
   if (run.rows.empty() && has_others) {
@@ -119,8 +118,8 @@ Timings judge_timings(const Options& options, Selection selection, const judge::
   return {judge::fold(std::move(screened), confirmations, how), how.ceilings};
 }
 
-// Where the files hold correctness tests at all, each selected type of an operation must have some:
-// a test program that crashed leaves no file.
+// If the files contain correctness tests, each selected type of an operation must have some: a
+// crashed test program leaves no file.
 std::vector<std::string> without_correctness(const Selection& selection,
                                              const report::Attachments& attachments) {
   std::set<std::pair<std::string, std::string>> seen;
@@ -138,7 +137,7 @@ std::vector<std::string> without_correctness(const Selection& selection,
   return faults;
 }
 
-// The operations whose resources nobody could read: their tests were skipped.
+// The operations whose resources could not be read: their tests were skipped.
 std::set<std::string> without_nvcc(const std::vector<report::PlannedTest>& tests) {
   std::set<std::string> ops;
   for (const report::PlannedTest& test : tests)
@@ -147,7 +146,7 @@ std::set<std::string> without_nvcc(const std::vector<report::PlannedTest>& tests
   return ops;
 }
 
-// The operations that were asked for by name, so that none of the others may look passed.
+// The operations selected by name, so that no other operation appears to have passed.
 report::Scope scope(const Options& options, const Selection& selection) {
   std::set<std::string> all, named;
   for (const Row& row : selection.rows) {
@@ -190,8 +189,8 @@ int report(const Options& options, World& world) {
   const report::CountedSections counted =
       judge_counted(options, selection, run, without_nvcc(attachments.tests));
   std::vector<int> exits;
-  // The executor's own times on this CPU fail where they are worse beyond doubt, and else say
-  // nothing of a kernel.
+  // The executor's own times on this CPU fail only if they are certainly worse; otherwise they say
+  // nothing about a kernel.
   const bool emulated = report::device_of(run) == judge::Device::host && !options.strict;
   if (!run.rows.empty())
     exits.push_back(emulated && result.exit_code == judge::kExitSkip ? judge::kExitPass

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade resources: what the compiled kernels take, against baselines/resources/. Needs no
-// GPU, and nvcc when the build is made for what has changed since it was blessed.
+// kernelgrade resources: compares the compiled kernels' resources with baselines/resources/. Needs
+// no GPU; the build needs nvcc for kernels that changed since they were blessed.
 #include "perf/code/resources/blessed.h"
 
 #include "perf/cli/commands.h"
@@ -28,11 +28,11 @@ namespace {
 using kg::resources::Compiled;
 using kg::resources::Launches;
 
-// What one call has of all operations and architectures.
+// Shared by all operations and architectures of a call.
 struct Here {
   kg::resources::Compiler compiler;
   std::filesystem::path source;   // the work tree
-  std::filesystem::path nvdisasm; // empty: what machine code has is not known
+  std::filesystem::path nvdisasm; // empty: columns from machine code are unknown
   std::map<std::string, Launches> launches;
 
   std::filesystem::path kernels() const { return source / "kernels"; }
@@ -42,7 +42,7 @@ struct Here {
   }
 };
 
-// One architecture with one nvcc, and what was blessed for them.
+// One architecture with one nvcc, and its baselines.
 struct Target {
   Compiled compiled;
   judge::ExactFile blessed;
@@ -54,11 +54,11 @@ struct Target {
   }
 };
 
-// Those that the build compiles for. Without nvcc: those for which others have blessed.
+// The targets that the build compiles for. Without nvcc: those of the existing baselines.
 std::vector<Target> targets_of(const Options& options, const std::filesystem::path& folder,
                                const Here& here) {
   std::vector<Compiled> all = kg::resources::compiled_in(folder);
-  std::error_code none; // without the folder nobody has
+  std::error_code none; // a missing folder has no baselines
   if (here.compiler.version.empty() && all.empty())
     for (const auto& file :
          std::filesystem::directory_iterator(sources_file(options, "any").parent_path(), none)) {
@@ -87,7 +87,7 @@ std::vector<judge::ExactMeasured> compiled_rows(const Target& target, const std:
   return rows;
 }
 
-// What is not compiled, though it could be, since it need not be.
+// Rows taken from the baselines, because nothing that affects them has changed.
 std::vector<judge::ExactMeasured> blessed_rows(const Target& target, const std::string& op,
                                                const Here& here) {
   return kg::resources::blessed_resources(
@@ -109,7 +109,7 @@ int skip(const Options& options, World& world, const std::string& what) {
   return options.strict ? judge::kExitFail : judge::kExitSkip;
 }
 
-// The columns that nothing could read.
+// The columns that could not be read.
 int skip_columns(const Options& options, World& world) {
   std::string names;
   for (const judge::Quantity& quantity : judge::resource_table().quantities)
@@ -121,7 +121,7 @@ int skip_columns(const Options& options, World& world) {
 // By op, the files that nvcc read.
 using FilesByOp = std::map<std::string, std::vector<std::string>>;
 
-// Beside the rows, what nvcc read to make them, so that nobody need compile the same again.
+// With the rows, blesses the list of files that nvcc read: unchanged ops are not compiled again.
 void bless_sources(const Options& options, World& world, const Target& target,
                    const std::vector<judge::ExactRow>& rows, const FilesByOp& files,
                    const Here& here) {
@@ -161,7 +161,7 @@ int bless_rows(const Options& options, World& world, const Target& target,
   return plan.exit_code();
 }
 
-// The operations go to the output, a line each, and to the errors why.
+// Writes each operation to standard output, and the reasons to standard error.
 int name_changed(World& world, const std::vector<Target>& targets, const std::set<std::string>& ops,
                  const Here& here) {
   std::set<std::string> changed;

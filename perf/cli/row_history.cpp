@@ -12,9 +12,9 @@
 namespace kg::cli {
 namespace {
 
-// A page holds no more: some 10 bytes per number.
+// The limit of a page: some 10 bytes per number.
 constexpr std::size_t kMostRows = 200;
-constexpr std::size_t kMostRuns = 200; // the newest
+constexpr std::size_t kMostRuns = 200; // the newest runs
 
 } // namespace
 

@@ -11,7 +11,7 @@
 
 namespace kg::cli {
 
-// What the SQLite file has of these rows on the device. Throws Error where there is no such file.
+// The history of these rows on the device, from the SQLite file. Throws Error if it does not exist.
 report::History row_history(const std::filesystem::path& file, const std::string& device,
                             const std::vector<judge::RowResult>& rows);
 

@@ -25,7 +25,7 @@ bool admits(const std::vector<std::string>& words, const std::string& word) {
   return words.empty() || std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// The problems of a layer; --op chooses among them, --dtype takes the place of the model's type.
+// The problems of a layer; --op selects among them, --dtype replaces the model's type.
 std::vector<Filter> filters_of_models(const FilterWords& words) {
   std::vector<std::string> dtypes = words.filter.dtypes;
   if (dtypes.empty()) dtypes = {""};

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade run: measures and judges nothing but the results' correctness.
+// kernelgrade run: measures, and judges only the results' correctness.
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/measure_rows.h"
@@ -25,7 +25,7 @@ int run(const Options& options, World& world) {
   if (const auto exit = exit_without_device(options, world)) return *exit;
   judge::Results measured = measure_rows(options, world, selection);
   measured.shard = shard;
-  if (!options.journal.empty()) return judge::kExitPass; // who reads it judges it
+  if (!options.journal.empty()) return judge::kExitPass; // the reader judges it
   if (!options.json.empty()) judge::save_results(options.json, measured);
   if (!options.quiet) world.out << report::measured_table(measured.rows, kJudged).plain();
 

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade run --once: every row executes once, is checked, and is not timed: for tools that
-// look at the launches themselves, as profilers and sanitizers do.
+// kernelgrade run --once: executes and checks every row once, without timing, for tools that
+// observe the launches, such as profilers and sanitizers.
 #include "perf/cli/run_once.h"
 #include "libraries/not_supported.h"
 #include "perf/cli/commands.h"
@@ -54,7 +54,7 @@ int run_once(const Options& options, World& world) {
   run.environment = perf::environment(source_of(options, world));
   int exit = judge::kExitPass;
   bool any_executed = false;
-  std::set<std::pair<std::string, std::string>> done; // a variant executes alike in all modes
+  std::set<std::pair<std::string, std::string>> done; // all modes execute a variant in the same way
   for (const Row& row : selection.rows) {
     const judge::RowKey& key = row.registered.key;
     if (!row.registered.selected || !done.insert({key.case_id, key.variant}).second) continue;

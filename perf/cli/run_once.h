@@ -4,7 +4,7 @@
 
 namespace kg::cli {
 
-// Of a row that executed once: the number of launches that it made.
+// For a row that was executed once: its number of launches.
 inline constexpr const char* kLaunchesTag = "launches";
 
 } // namespace kg::cli

@@ -85,7 +85,7 @@ std::string listed_shapes(const Operation& operation) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-// Shapes that no operation of the filter lists: for one operation they may be tried all the same.
+// Shapes that none of the filter's operations lists: a single operation may still run them.
 void add_unlisted_rows(const World& world, const Filter& filter, std::vector<Row>& rows,
                        std::vector<std::string>& untimed) {
   std::vector<const Operation*> chosen;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rows that the operations offer, and which of them the filters choose.
+// The rows that the operations offer, and those that the filters select.
 #pragma once
 
 #include "perf/cli/options.h"
@@ -25,39 +25,38 @@ struct Row {
   Kind canary = Kind::memory;
   Work work;
   bool tf32 = false;                 // as in judge::Measured
-  std::string automatic;             // perf::Case's
-  bool in_turns = false;             // likewise
-  std::string note;                  // perf::Variant's
-  bool compiled_at_run_time = false; // likewise
+  std::string automatic;             // from perf::Case
+  bool in_turns = false;             // from perf::Case
+  std::string note;                  // from perf::Variant
+  bool compiled_at_run_time = false; // from perf::Variant
   std::function<perf::Workload()> make;
 };
 
 struct Selection {
-  std::vector<Row> rows; // all rows of every operation that has a selected one, and of those named
-  std::set<std::string> ops; // those operations
-  bool partial = false;      // some filter chooses within an op and dtype
+  std::vector<Row> rows; // all rows of operations with a selected row, and rows named explicitly
+  std::set<std::string> ops; // the operations with a selected row
+  bool partial = false;      // some filter selects within an op and dtype
   std::size_t selected = 0;
   std::vector<std::string> untimed;  // unlisted cases whose variants all take too long here
-  std::optional<judge::Shard> shard; // none: all of it
+  std::optional<judge::Shard> shard; // none: the complete selection
 };
 
-// Throws UsageError for a word that names nothing anywhere, or a shape that its operation does not
-// take.
+// Throws UsageError for a word that matches nothing, or a shape that its operation does not accept.
 Selection select(const World& world, const std::vector<Filter>& filters);
 
-// The selected rows, of each case and variant one: modes time the same work in different ways.
+// One selected row per case and variant: modes time the same work in different ways.
 std::vector<const Row*> each_row_once(const Selection& selection);
 
-// What chooses a measured row and no other.
+// A filter that selects exactly this measured row.
 Filter filter_of(const judge::Measured& row);
 
-// Why nothing is selected, though every word of the filters names something, and what there is.
+// Why nothing is selected although every filter word exists, and what could be selected.
 std::string nothing_selected(const World& world);
 
-// Names what is left out because no variant of it is timed on this backend.
+// Lists the cases left out because none of their variants is timed on this backend.
 void say_untimed(const World& world, const Selection& selection);
 
-// The registered parts, as the judge wants them.
+// The registered parts, in the judge's format.
 std::vector<judge::Registered> registered(const Selection& selection);
 
 } // namespace kg::cli

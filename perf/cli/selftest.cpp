@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade selftest: how often the gate errs on this device, counted.
+// kernelgrade selftest: measures the gate's error rate on this device.
 #include "perf/cli/baselines.h"
 #include "perf/cli/lab_commands.h"
 #include "perf/cli/measure_rows.h"
@@ -24,7 +24,7 @@ namespace {
 
 using selftest::CalibrationRow;
 
-// The rows of calibration files and the counts of stored batches (.json).
+// The rows of calibration files, and the counts of stored batches (.json).
 std::vector<CalibrationRow> load(const std::vector<std::filesystem::path>& files) {
   std::vector<CalibrationRow> rows;
   for (const std::filesystem::path& file : files) {
@@ -58,7 +58,7 @@ void require_one_device(const std::vector<CalibrationRow>& rows) {
                                    rows.front().device, row.device));
 }
 
-// A vendor's rows are for information: the gate does not judge them, and nothing is injected.
+// A vendor's rows are informational: the gate does not judge them, and nothing is injected.
 std::vector<judge::Registered> rows_to_check(const Selection& selection) {
   std::vector<judge::Registered> rows;
   for (const Row& row : selection.rows)
@@ -109,9 +109,9 @@ int check(const Options& options, World& world) {
   std::vector<CalibrationRow> counts;
   if (!options.selftest.calibration.empty() &&
       std::filesystem::exists(options.selftest.calibration))
-    counts = load({options.selftest.calibration}); // a run adds to what is there
+    counts = load({options.selftest.calibration}); // a run adds to the existing counts
   std::string run = perf::utc_now();
-  std::erase(run, ':'); // which not every file system takes in a name
+  std::erase(run, ':'); // not allowed in file names on every file system
   std::size_t batches = 0;
   const std::size_t rows = plan.rows.size();
   selftest::Checker checker(std::move(plan));

@@ -19,7 +19,7 @@ namespace {
 using judge::Results;
 using judge::Shard;
 
-// The shard, from 0, of each case; `rows` has each case's number of selected rows.
+// The shard of each case, from 0; `rows` maps cases to their number of selected rows.
 std::map<std::string, std::size_t> shards_of(const std::map<std::string, std::size_t>& rows,
                                              std::size_t count) {
   std::vector<std::pair<std::string, std::size_t>> cases(rows.begin(), rows.end());
@@ -44,7 +44,7 @@ std::vector<std::string> row_names(const Results& run) {
 
 using ShardFiles = std::vector<std::filesystem::path>;
 
-// Rows of files that are no shards are pooled elsewhere; those of a shard belong to it alone.
+// Rows of files that are not shards may overlap, since they are pooled; a shard's rows may not.
 void require_disjoint(const ShardFiles& files, const std::vector<Results>& runs) {
   std::map<std::string, std::size_t> owner;
   for (std::size_t i = 0; i < runs.size(); ++i)

@@ -14,7 +14,7 @@
 namespace kg::cli {
 namespace {
 
-// Leaves of each row that has text in `why` in some run the first such one alone.
+// For each row with text in `why` in some run, keeps only the first such row.
 void keep_first(std::vector<judge::Results>& runs, std::string judge::Measured::*why) {
   std::set<judge::RowKey> failed, kept;
   for (const judge::Results& run : runs)
@@ -26,7 +26,7 @@ void keep_first(std::vector<judge::Results>& runs, std::string judge::Measured::
     });
 }
 
-// Of a run that was killed the journal is the whole, but for its shard.
+// The journal of a killed run is complete, except for its shard.
 judge::Results load_one(const std::filesystem::path& file) {
   const std::filesystem::path journal = journal_beside(file);
   if (!std::filesystem::exists(journal)) return imports::load_any(file);
@@ -49,7 +49,7 @@ judge::Results join_runs(std::vector<judge::Results> runs) {
   for (judge::Results& run : runs)
     if (auto date = run.environment.extract(kDate); !date.empty())
       latest = std::max(latest, date.mapped());
-  keep_first(runs, &judge::Measured::verified); // a wrong result weighs more than a missing one
+  keep_first(runs, &judge::Measured::verified); // wrong results take precedence over missing ones
   keep_first(runs, &judge::Measured::skipped);
   judge::Results merged = judge::merge(runs);
   if (!latest.empty()) merged.environment[kDate] = latest;

@@ -9,17 +9,16 @@
 
 namespace kg::cli {
 
-// Of a run's environment: two runs may differ in it.
+// A key of a run's environment that may differ between joined runs.
 inline constexpr const char* kDate = "date_utc";
 
-// The files of `run --json` and `gate --json`, whole or cut off (growing_run.h), or of other tools
-// (perf/lab/import), as one run. A row
-// that failed in any of them has failed, and its times elsewhere count for nothing. Throws Error
-// when they are not of one machine and build, or hold shards that make no whole (shard.h); the
-// dates may differ, and the latest stays.
+// Joins the files of `run --json` and `gate --json`, complete or cut off (incremental_results.h),
+// or of other tools (perf/lab/import), into one run. A row that failed in one of them has failed;
+// its times elsewhere are ignored. Throws Error if they come from different machines or builds, or
+// their shards are incomplete (shard.h); dates may differ, and the latest is kept.
 judge::Results load_runs(const std::vector<std::filesystem::path>& files);
 
-// The same of runs at hand.
+// The same for runs in memory.
 judge::Results join_runs(std::vector<judge::Results> runs);
 
 } // namespace kg::cli

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade study: every variant at the points of a study, into a file from which it can go on.
+// kernelgrade study: measures every variant at the points of a study, into a resumable file.
 #include "perf/lab/study/study.h"
 
 #include "perf/cli/console.h"
@@ -38,7 +38,7 @@ std::vector<study::Point> points_of(const Study& study, const study::Settings& s
   }
 }
 
-// All experiments, or those of the shard that was asked for.
+// All experiments, or those of the selected shard.
 Selection experiments_of(const Options& options, const World& world, const Header& header) {
   Selection all;
   all.rows = experiment_rows(world, header.points, header.settings);
@@ -52,13 +52,13 @@ study::Planned planned_of(const Row& row) {
   return {row.registered.key.case_id, row.registered.key.variant};
 }
 
-// What a program does depends on all of its bytes; a commit's name says nothing of uncommitted
+// A program's behaviour depends on all of its bytes; a commit's name does not cover uncommitted
 // changes.
 std::string hash_of(const std::filesystem::path& program) {
   return Hash().bytes(read_file(program).value_or("")).hex();
 }
 
-// The file to write: a new one, or with --resume one that was interrupted.
+// The file to write: a new one, or with --resume an interrupted one.
 RecordFile open(const Options& options, World& world, const Header& header) {
   if (!options.study.resume) {
     RecordFile file = RecordFile::begin(options.study.folder, header);

@@ -29,7 +29,7 @@ void require_operation(const World& world, const std::string& op) {
         "this build has no operation {}; build all of them, without KERNELGRADE_OPS", op));
 }
 
-// As a caller waits for them.
+// Wall-clock rows.
 std::vector<Row> rows_of_operation(const World& world, const study::Point& point) {
   const std::string op(judge::op_of(point.case_id)), dtype(judge::dtype_of(point.case_id));
   require_operation(world, op);
@@ -44,7 +44,7 @@ std::vector<Row> rows_of_operation(const World& world, const study::Point& point
   return rows;
 }
 
-// Nothing where that process failed; what it wrote to standard error says why.
+// Nothing if that process failed; its standard error has the reason.
 std::optional<study::Traced> trace(const Options& options, const World& world,
                                    const judge::RowKey& key, const std::string& source) {
   const TemporaryFolder folder;
@@ -77,7 +77,7 @@ std::vector<Row> experiment_rows(const World& world, const std::vector<study::Po
   if (!only.empty() && only != "ours" && only != "libraries")
     throw UsageError(fmt::format("--only {}: write `ours` or `libraries`", only));
   std::vector<Row> rows;
-  std::set<std::string> seen; // a case may be the point of several groups
+  std::set<std::string> seen; // a case may be a point of several groups
   for (const study::Point& point : points) {
     if (!seen.insert(point.case_id).second) continue;
     const std::size_t before = rows.size();
@@ -102,7 +102,7 @@ study::Experiment measure_experiment(const Options& options, World& world, const
   Selection selection;
   selection.rows = {row};
   selection.selected = 1;
-  Options quiet = options; // a study has a progress of its own
+  Options quiet = options; // a study shows its own progress
   quiet.quiet = true;
   judge::Results run = measure_in_processes(quiet, world, selection, source);
   study::Experiment experiment{std::move(run.rows.at(0)), std::move(run.environment), std::nullopt};

@@ -12,8 +12,8 @@ class App;
 
 namespace kg::cli {
 
-// Adds the command and returns it, for options that it shares with others. `options` must outlive
-// the parsing.
+// Adds the command and returns it, so that others' options can be added. `options` must outlive the
+// parsing.
 CLI::App* add_study(CLI::App& app, Options& options);
 
 } // namespace kg::cli

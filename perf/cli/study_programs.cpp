@@ -90,7 +90,7 @@ study::Experiment measure_by_program(const Options& options, const World& world,
   const fs::path results = folder.path() / "results.json", trace = folder.path() / "trace.json";
   std::vector<std::string> command = command_for(options, world, row, settings, results, trace);
   command.insert(command.end(), {"--source-id", source});
-  // A framework's program watches its rows itself, and makes the case's outputs before them.
+  // A framework's program supervises its rows itself, and computes the case's outputs before them.
   const double limit_s = options.row_timeout_s * (is_ours(row) ? 1 : 1 + options.processes);
   const perf::Finished how =
       perf::run_watched(command, {results, std::chrono::duration<double>(limit_s)});

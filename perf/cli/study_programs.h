@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A study's experiments that another program makes: `kernelgrade model measure` with a whole model,
-// `kernelgrade peers` with a framework.
+// A study's experiments that other programs make: `kernelgrade model measure` for a complete model,
+// `kernelgrade peers` for a framework.
 #pragma once
 
 #include "perf/cli/options.h"
@@ -15,7 +15,7 @@
 
 namespace kg::cli {
 
-// Ours of the model of a point.
+// Our row for a point's model.
 Row model_row(const study::Point& point);
 
 // The same case in the frameworks of --peer.

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade try: somebody's kernel for an operation that has a card: right, and safe? And what
-// does it cost?
+// kernelgrade try: checks an external kernel for an operation that has a card: correctness, safety
+// and costs.
 #include "perf/cli/candidate/contract_run.h"
 #include "perf/cli/candidate/costs.h"
 #include "perf/cli/candidate/process.h"
@@ -37,7 +37,7 @@ const perf::Operation& operation_named(const World& world, const std::string& op
   throw UsageError(fmt::format("unknown operation {}; `kernelgrade list` has them", op));
 }
 
-// The functions that the operation asks for, as a source.
+// The source of the functions that the operation requires.
 std::string signature_of(const Programs& programs, const std::string& op) {
   const perf::Finished printed =
       perf::run_process({programs.try_plain.string(), op, "--signature"}, perf::Output::capture);
@@ -46,7 +46,7 @@ std::string signature_of(const Programs& programs, const std::string& op) {
   return printed.output;
 }
 
-// What is compiled for the host: the candidate, or the source that launches its PTX.
+// The source compiled for the host: the candidate, or the source that launches its PTX.
 fs::path source_for_host(const Programs& programs, const TryOptions& attempt,
                          const fs::path& folder) {
   if (attempt.candidate.extension() != ".ptx") {
@@ -65,7 +65,7 @@ fs::path source_for_host(const Programs& programs, const TryOptions& attempt,
   }
 }
 
-// The shared object, or the compiler's words.
+// The shared object, or the compiler's message in `errors`.
 fs::path compile(const Programs& programs, const Options& options, const fs::path& source,
                  bool checked, const fs::path& folder, std::string& errors) {
   const fs::path library = folder / (checked ? "candidate.checked.so" : "candidate.so");
@@ -80,7 +80,7 @@ fs::path compile(const Programs& programs, const Options& options, const fs::pat
   return library;
 }
 
-// The types that the candidate has; a mistake where it has none, or where --without names no test.
+// The candidate's types. Throws if it has none, or if --without names an unknown test.
 std::vector<std::string> claimed(const Programs& programs, const Options& options,
                                  const fs::path& library) try {
   const candidate::Listed listed =
@@ -100,7 +100,7 @@ std::vector<std::string> claimed(const Programs& programs, const Options& option
   throw UsageError(error.what());
 }
 
-// Each way in which the contract is run.
+// The configurations in which the conformance tests run.
 std::vector<How> ways(const Programs& programs, const fs::path& plain, const fs::path& checked,
                       bool huge) {
   const std::string small = "KERNELGRADE_VIRTUAL_DEVICE=small";
@@ -124,12 +124,12 @@ struct Failure {
   std::string where, message;
 };
 
-// What did not pass, each message once, with the first run that has it.
+// The failures, each message once, with the first run that has it.
 std::vector<Failure> failures(const std::vector<ContractRun>& runs) {
   std::vector<Failure> found;
   for (const ContractRun& run : runs) {
     const auto add = [&](const std::string& test, const std::string& message) {
-      if (message.starts_with("not run: ")) return; // for what has been said already
+      if (message.starts_with("not run: ")) return; // the cause was reported already
       if (std::none_of(found.begin(), found.end(),
                        [&](const Failure& known) { return known.message == message; }))
         found.push_back({fmt::format("{} {} ({})", run.dtype, test, run.how), message});
@@ -149,12 +149,12 @@ std::string outcome(const ContractRun& run) {
                      : fmt::format("{} of {} FAILED", failed, run.tests.size());
 }
 
-// All that is known of a candidate.
+// All results for a candidate.
 struct Judged {
   std::vector<std::string> unclaimed; // types
   std::vector<ContractRun> runs;
   candidate::Costs costs;              // of the types that passed
-  std::vector<std::string> above_cost; // where a cost is above --max-cost
+  std::vector<std::string> above_cost; // costs above --max-cost
   candidate::Taken taken;
 
   bool contract_passed() const {
@@ -166,7 +166,7 @@ struct Judged {
   }
 };
 
-// The contract in every way; whether it passed.
+// Runs the conformance tests in every configuration; returns whether they passed.
 bool run_in_all_ways(const std::string& dtype, const std::vector<How>& all, const Options& options,
                      const fs::path& folder, std::vector<ContractRun>& runs) {
   bool wrong = false;
@@ -175,7 +175,7 @@ bool run_in_all_ways(const std::string& dtype, const std::vector<How>& all, cons
                                            options.attempt.without, folder));
     const bool checked = &how != &all.front();
     const bool passed = runs.back().passed();
-    // What is wrong is not tried in other orders; the checkers may say why.
+    // A wrong result is not tried in other orders, but the checkers may show the cause.
     if (checked && (wrong || !passed)) return false;
     wrong = wrong || !passed;
   }
@@ -189,7 +189,7 @@ Judged judge_candidate(const perf::Operation& operation, const Programs& program
   for (const Dtype dtype : operation.dtypes)
     if (std::find(dtypes.begin(), dtypes.end(), name(dtype)) == dtypes.end())
       judged.unclaimed.emplace_back(name(dtype));
-  std::vector<std::string> right; // what a wrong one costs is nobody's question
+  std::vector<std::string> right; // a wrong type's costs are not counted
   for (const std::string& dtype : dtypes)
     if (run_in_all_ways(dtype, ways(programs, plain, checked, options.attempt.huge), options,
                         folder, judged.runs))
@@ -209,7 +209,7 @@ judge::TextTable contract_table(const Judged& judged) {
   return table;
 }
 
-// What it does not claim, and what of its costs is unknown or too much.
+// Types that the candidate lacks, and costs that are unknown or too high.
 std::vector<std::string> remarks(const Judged& judged, const Options& options) {
   std::vector<std::string> lines;
   for (const std::string& line : judged.costs.broken)
@@ -244,7 +244,7 @@ void show(const Judged& judged, const Options& options, std::ostream& out) {
   out << "\n" << verdict(judged, options) << "\n";
 }
 
-// The same as a page.
+// The same as an HTML page.
 std::string page(const Judged& judged, const Options& options) {
   std::vector<report::Section> sections = {{verdict(judged, options), remarks(judged, options)},
                                            {"Contract", {}, contract_table(judged)}};
@@ -315,7 +315,7 @@ int try_candidate(const Options& options, World& world) {
   try {
     const fs::path plain = compile(programs, options, source, false, folder.path(), errors);
     if (!errors.empty()) return not_compiled();
-    // A wrong call is refused before more is compiled.
+    // Usage errors are reported before more is compiled.
     const std::vector<std::string> dtypes = claimed(programs, options, plain);
     const fs::path checked = compile(programs, options, source, true, folder.path(), errors);
     if (!errors.empty()) return not_compiled();

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `kernelgrade try` takes on the command line.
+// The command line of `kernelgrade try`.
 #pragma once
 
 #include "perf/cli/command_options.h"

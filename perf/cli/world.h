@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything that the command touches outside itself. main() fills it with the real ones, tests
-// with their own.
+// Everything outside the command that it uses. main() provides the real environment, tests their
+// own.
 #pragma once
 
 #include "perf/code/cost/sources.h"
@@ -29,41 +29,40 @@ using Command = int (*)(const Options&, World&);
 struct World {
   std::vector<perf::Operation> operations;
   std::vector<judge::Mode> modes;         // that can be timed here
-  std::filesystem::path baselines;        // where --baselines is not given
-  std::filesystem::path source;           // the work tree whose commit a measurement names
-  std::filesystem::path build = {};       // the build tree that made this command; empty: none
-  std::filesystem::path executable;       // this command, for fresh processes
-  std::function<std::string()> no_device; // why nothing can be measured here; empty where it can
+  std::filesystem::path baselines;        // the default of --baselines
+  std::filesystem::path source;           // the work tree whose commit a measurement records
+  std::filesystem::path build = {};       // the build tree of this command; empty: none
+  std::filesystem::path executable;       // this command, to start new processes
+  std::function<std::string()> no_device; // why nothing can be measured here; empty if it can
   std::function<bool()> emulated = [] {
     return false;
-  };                                   // the device runs kernels, and has no times
-  std::function<std::string()> device; // its name in paths; asked only where there is one
+  };                                   // the device runs kernels, but cannot be timed
+  std::function<std::string()> device; // its name in paths; called only if there is a device
   std::function<std::unique_ptr<perf::Apparatus>(perf::Pace)> apparatus;
-  // Of the machine code that an op launched (perf/code/identity); where it is empty, rows have
-  // none.
+  // The identity of an op's launched machine code (perf/code/identity); if empty, rows have none.
   std::function<std::string(const std::string& op, const std::vector<LaunchRecord>&)> identity =
       nullptr;
-  // Of a vendor's variant; empty where the library is not known.
+  // The identity of a vendor's variant; empty if the library is not known.
   std::function<std::string(const std::string& variant)> library_identity = nullptr;
-  // Where launches are counted (kernelgrade-cost): those since the last call, and under what
+  // If launches are counted (kernelgrade-cost): the launches since the last call, and their
   // compiler and flags. Empty elsewhere.
   std::function<std::vector<count::Launch>()> take_launches = {};
   std::string counter_id = {};
-  // How this build compiles what is counted; there and where counts are taken as blessed.
+  // How this build compiles counted code; set if it counts or takes counts as blessed.
   cost::CountedBy counted_by = {};
-  bool untimed = false; // rows that take too long to be timed here are rows all the same
-  // There, too: kernels run as nvcc compiled them, from a folder of fat binaries; empty: as g++
-  // did.
+  bool untimed = false; // include rows that take too long to be timed here
+  // Also for counting: runs kernels as nvcc compiled them, from a folder of fat binaries; empty: as
+  // compiled by g++.
   std::function<void(const std::string& folder)> use_compiled = {};
-  // lab_commands(), where this program has them; others become kernelgrade-lab for these.
+  // lab_commands(), if this program has them; other programs become kernelgrade-lab for them.
   std::map<std::string, Command> lab = {};
-  bool terminal = false; // `err` is one: progress is shown
+  bool terminal = false; // whether `err` is a terminal: progress is shown
   std::ostream& out;
   std::ostream& err;
 };
 
-// What a shell would run: arguments without the program's name. Never throws; returns the exit
-// code.
+// Runs a command as a shell would: arguments without the program's name. Never throws; returns the
+// exit code.
 int kernelgrade(const std::vector<std::string>& arguments, World& world);
 
 } // namespace kg::cli

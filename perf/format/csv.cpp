@@ -10,13 +10,13 @@
 namespace kg::judge {
 namespace {
 
-// No table of ours has a tenth of these. What has more is refused at once: every one of a million
-// columns or rows would get a message of its own.
+// Kernelgrade's tables have less than a tenth of these. Larger files are refused at once, since
+// each of a million columns or rows would get its own message.
 constexpr std::size_t kMostFields = 1'000;
 constexpr std::size_t kMostRecords = 50'000;
 
-// Walks through the characters once. A record with a problem is skipped to its end, so that the
-// next one is read afresh.
+// Passes over the characters once. Skips a record with a problem to its end, so that the next
+// record is parsed normally.
 class Reader {
  public:
   Reader(std::string_view contents, const std::string& file) : rest_(contents), file_(file) {}
@@ -45,7 +45,7 @@ class Reader {
     return c;
   }
 
-  // Leaves the rest unread, and of the records none.
+  // Ignores the rest of the file and drops all records.
   void refuse(std::string_view what, std::size_t most) {
     csv_.problems.clear();
     report(fmt::format("more than {} {}", most, what), "name a file that holds less");
@@ -53,7 +53,7 @@ class Reader {
     refused_ = true;
   }
 
-  // Takes a line feed, with a carriage return before it or not, if one is next.
+  // Consumes a line feed, optionally preceded by a carriage return, if it is next.
   bool take_line_end() {
     if (rest_.starts_with("\r\n")) rest_.remove_prefix(1);
     if (!rest_.starts_with('\n')) return false;
@@ -73,7 +73,7 @@ class Reader {
       more = rest_.starts_with(',');
       if (more) take();
     }
-    if (!rest_.empty() && !take_line_end()) { // only a sick quoted field ends elsewhere
+    if (!rest_.empty() && !take_line_end()) { // only after a malformed quoted field
       while (!rest_.empty() && rest_.front() != '\n') take();
       take_line_end();
     }

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CSV as RFC 4180 has it: quoted fields, doubled quotes, line breaks inside quotes, CRLF or LF
-// between records. The reader is strict, remembers the line of each record, and reports every
-// problem of a file, not only the first. What the fields mean is schema.h's business.
+// CSV as specified by RFC 4180: quoted fields, doubled quotes, line breaks inside quotes, CRLF or
+// LF between records. The reader is strict, keeps the line of each record, and reports every
+// problem of a file, not only the first. schema.h interprets the fields.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace kg::judge {
 
-// Something wrong with a file. Line 0 means the file as a whole.
+// A problem of a file. Line 0 stands for the whole file.
 struct Problem {
   std::string file;
   std::size_t line = 0;
@@ -32,7 +32,7 @@ std::string text(const Problem& problem);
 std::string text(std::span<const Problem> problems);
 
 struct CsvRecord {
-  std::size_t line = 0; // its first, counted from 1
+  std::size_t line = 0; // its first line, counted from 1
   std::vector<std::string> fields;
 };
 
@@ -41,17 +41,16 @@ struct Csv {
   std::vector<Problem> problems;
 };
 
-// Splits the contents of `file`. Records with a problem are left out of `records`.
+// Splits the contents of `file`. `records` omits records with a problem.
 Csv read_csv(std::string_view contents, const std::string& file);
 
-// One record, ended by a line feed; fields are quoted where they must be.
+// One record, terminated by a line feed. Fields are quoted where necessary.
 std::string csv_record(std::span<const std::string> fields);
 
-// "%.6g": six digits are finer than any timing is repeatable, and keep diffs short.
+// "%.6g": timings are not repeatable to six digits, and short numbers keep diffs small.
 std::string csv_number(double value);
 
-// A decimal number that is the whole of `field` and finite: no blanks, no sign but '-', no "nan",
-// no "inf".
+// A finite decimal number that makes up all of `field`: no blanks, no '+', no "nan", no "inf".
 std::optional<double> parse_number(std::string_view field);
 
 } // namespace kg::judge

@@ -26,7 +26,7 @@ struct Section {
   std::vector<Entry> entries;
 };
 
-// `line`, and behind it `text` in lines that begin at `column`.
+// `line`, followed by `text` in lines that begin at `column`.
 std::string wrapped(std::string line, const std::string& text, std::size_t column) {
   std::string result;
   if (line.size() + 2 > column && column > 0 && !text.empty()) {
@@ -47,8 +47,8 @@ std::string wrapped(std::string line, const std::string& text, std::size_t colum
   return result + line + "\n";
 }
 
-// What stands behind an option's name, and the range that its validator allows: CLI11 has both in
-// the name of the type, as "INT:INT in [1 - 100]", "TEXT:{auto,never}" or "ENUM:value in
+// The text after an option's name, and the range that its validator allows. CLI11 combines both in
+// the name of the type: "INT:INT in [1 - 100]", "TEXT:{auto,never}" or "ENUM:value in
 // {nhwc->0,nchw->1} OR {0,1}".
 struct Value {
   std::string name, range;
@@ -106,13 +106,13 @@ Section section_of(const std::string& title, const std::vector<const CLI::Option
   return section;
 }
 
-// Arguments, then the options by group.
+// Arguments, then options by group.
 std::vector<Section> option_sections(const CLI::App& app) {
   std::vector<Section> sections;
   sections.push_back(section_of("Arguments", options_of(app, "Options", true)));
   for (const std::string& group : app.get_groups()) {
     const std::vector<const CLI::Option*> options = options_of(app, group, false);
-    if (group.empty()) continue; // for Kernelgrade's own processes
+    if (group.empty()) continue; // for internal use
     if (group != kRows) {
       sections.push_back(section_of(group, options));
       continue;
@@ -165,7 +165,7 @@ class Text : public CLI::FormatterBase {
   }
 };
 
-// With a backslash in front of each `special`.
+// Escapes each `special` with a backslash.
 std::string escaped(const std::string& text, char special) {
   std::string result;
   for (const char each : text)
@@ -173,15 +173,15 @@ std::string escaped(const std::string& text, char special) {
   return result;
 }
 
-// Manual pages: a hyphen that one types is another than that between words, and a line must not
-// begin with a point.
+// Manual pages distinguish the minus sign of options from a hyphen, and a line must not begin with
+// a period.
 std::string for_man(std::string text) {
   std::erase(text, '`');
   text = escaped(text, '-');
   return text.starts_with('.') || text.starts_with('\'') ? "\\&" + text : text;
 }
 
-// A sentence: descriptions begin with a small letter and end without a stop.
+// Makes a sentence of a description, which begins in lower case and has no full stop.
 std::string sentence(std::string text) {
   if (text.empty()) return text;
   text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
@@ -203,7 +203,7 @@ std::string entries_of(Page page, const Section& section) {
   return text;
 }
 
-// Examples become a list, and the guide a link.
+// Converts examples to a list, and the guide to a link.
 std::string markdown_footer(const std::string& footer) {
   static const std::string kGuide = "Guide: docs/";
   std::istringstream lines(footer);
@@ -218,7 +218,7 @@ std::string markdown_footer(const std::string& footer) {
   return text;
 }
 
-// Examples keep their lines; other lines are paragraphs that empty lines and examples part.
+// Keeps the lines of examples. Other lines form paragraphs between empty lines and examples.
 std::string man_footer(const std::string& footer) {
   std::istringstream lines(footer);
   std::string text;

@@ -33,7 +33,7 @@ std::string escaped(const std::string& name) {
 } // namespace
 
 json parse_json(std::string_view contents, const std::string& file) {
-  std::vector<std::set<std::string>> names; // of each open object
+  std::vector<std::set<std::string>> names; // per open object
   const auto watch = [&](int, json::parse_event_t event, json& parsed) {
     if (event == json::parse_event_t::object_start) names.emplace_back();
     if (event == json::parse_event_t::object_end) names.pop_back();
@@ -50,7 +50,7 @@ json parse_json(std::string_view contents, const std::string& file) {
         contents.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, contents.size()));
     throw Error(fmt::format("{}:{}: this is not JSON ({}); restore the file or write it anew", file,
                             1 + std::count(contents.begin(), end, '\n'), error.what()));
-  } catch (const json::exception& error) { // a number beyond a double's range
+  } catch (const json::exception& error) { // a number beyond the range of double
     throw Error(fmt::format("{}: {}; restore the file or write it anew", file, error.what()));
   }
 }

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Strict reading of JSON: a member that is missing, unknown, repeated or of the wrong type throws
-// kg::Error with the file, the JSON pointer (RFC 6901), what is wrong and what to do. So does a
-// number that is not finite or beyond kGreatest (schema.h), either way.
+// Strict JSON reader. A missing, unknown or repeated member, or one of the wrong type, throws
+// kg::Error with the file, the JSON pointer (RFC 6901), the problem and the fix. So does a number
+// that is not finite or whose magnitude exceeds kGreatest (schema.h).
 #pragma once
 
 #include <functional>
@@ -17,12 +17,11 @@
 
 namespace kg::judge {
 
-// Parses a whole file. Members of one object must have different names; nlohmann alone would keep
-// the last.
+// Parses a whole file. Members of one object must have different names; nlohmann alone would
+// silently keep the last one.
 nlohmann::json parse_json(std::string_view contents, const std::string& file);
 
-// One object, whose members are asked for by name; done() then objects to those that nobody asked
-// for.
+// One object, whose members are read by name. done() then rejects all members that were not read.
 class JsonObject {
  public:
   JsonObject(const nlohmann::json& value, std::string file, std::string pointer = "");
@@ -30,11 +29,11 @@ class JsonObject {
   std::string text(const std::string& member);
   double positive(const std::string& member);
   double from_zero(const std::string& member);
-  std::size_t whole_number(const std::string& member); // from zero
+  std::size_t whole_number(const std::string& member); // >= 0
   std::vector<double> numbers(const std::string& member);
   std::vector<double> positives(const std::string& member);
   std::map<std::string, std::string> texts(const std::string& member);
-  std::set<std::string> words(const std::string& member); // an array of strings, each once
+  std::set<std::string> words(const std::string& member); // an array of distinct strings
   std::map<std::string, double> positive_map(const std::string& member);
   std::map<std::string, double> number_map(const std::string& member);
   JsonObject object(const std::string& member);
@@ -43,7 +42,7 @@ class JsonObject {
   // The member `schema` must be this number.
   void version(int expected);
 
-  // Throws, naming the member, if `value` is empty: the word in the file is none of those allowed.
+  // Throws, naming the member, if `value` is empty: the file's word is not an allowed one.
   template <typename Enum>
   Enum known(const std::string& member, std::optional<Enum> value, std::string_view allowed) {
     if (!value) fail(member, "has an unknown value", "use " + std::string(allowed));
@@ -61,7 +60,7 @@ class JsonObject {
   const nlohmann::json& list(const std::string& name);
   double number(const std::string& name);
   double checked(const nlohmann::json& value, const std::string& place) const;
-  // `place`: a member, escaped, or an element of one.
+  // `place`: an escaped member, or an element of one.
   [[noreturn]] void unexpected(const nlohmann::json& value, const std::string& place,
                                std::string_view expected) const;
 

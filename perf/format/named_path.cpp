@@ -10,7 +10,7 @@
 namespace kg::judge {
 namespace {
 
-constexpr std::size_t kLongest = 200; // file systems end at 255 bytes
+constexpr std::size_t kLongest = 200; // file systems allow 255 bytes
 
 bool may_stand(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||

@@ -8,10 +8,10 @@
 
 namespace kg::judge {
 
-// folder / (name + extension). Every name that comes from a file or from a device and becomes part
-// of a path goes through here, so that none leads out of its folder. Throws kg::Error, naming
-// `what` ("device"), for a name that is not 1 to 200 letters, digits, '_', '-' and '.', or that
-// begins with '.' or '-'.
+// folder / (name + extension). Builds every path from names that come from a file or a device, so
+// that no path leads out of its folder. A valid name is 1 to 200 letters, digits, '_', '-' and '.',
+// and does not begin with '.' or '-'. For other names, throws kg::Error that contains `what`
+// ("device").
 std::filesystem::path named_path(const std::filesystem::path& folder, std::string_view what,
                                  std::string_view name, std::string_view extension = "");
 

@@ -26,7 +26,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 } // namespace
 
 std::string nearest(std::string_view typed, const std::vector<std::string>& words) {
-  constexpr std::size_t kLongest = 64; // a longer one is no slip of the finger
+  constexpr std::size_t kLongest = 64; // a longer word is not a typing error
   if (typed.size() > kLongest) return "";
   std::string found;
   std::size_t least = 1 + typed.size() / 4 + 1;

@@ -8,8 +8,8 @@
 
 namespace kg::cli {
 
-// The word that was probably meant: the one with the fewest letters added, left out, replaced or
-// swapped with their neighbour; empty where none is near.
+// The word that the user probably meant: the fewest insertions, deletions, replacements and swaps
+// of adjacent letters away from `typed`. Empty if no word is close.
 std::string nearest(std::string_view typed, const std::vector<std::string>& words);
 
 } // namespace kg::cli

@@ -28,8 +28,8 @@ Key key_of(const Schema& schema, const std::vector<std::string>& fields) {
 
 constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
-// Where each of the schema's columns, and last the version, stands in the file; an optional one
-// that is missing, nowhere.
+// The position in the file of each of the schema's columns, and last of the version. Empty for a
+// missing optional column.
 struct Layout {
   std::vector<std::size_t> positions;
   std::size_t version = 0;
@@ -42,7 +42,7 @@ class TableReader {
 
   Table read(Csv csv) {
     table_.problems = std::move(csv.problems);
-    if (csv.records.empty() || csv.records.front().line != 1) // no sound header: reported already
+    if (csv.records.empty() || csv.records.front().line != 1) // no valid header: already reported
       return std::move(table_);
     const std::optional<Layout> layout = read_header(csv.records.front());
     if (!layout) tell_version(csv);
@@ -98,7 +98,7 @@ class TableReader {
     return layout;
   }
 
-  // Of a file of another version, one line says what a line for each column would hide.
+  // For a file of another version, one line with the cause replaces a complaint per column.
   void tell_version(const Csv& csv) {
     const std::vector<std::string>& header = csv.records.front().fields;
     const auto at = std::find(header.begin(), header.end(), kVersionColumn);
@@ -143,7 +143,7 @@ class TableReader {
     if (table_.problems.size() == before) table_.rows.push_back(std::move(row));
   }
 
-  // Rows must be unique and sorted, so that a change of one row is a diff of one line.
+  // Rows must be unique and sorted, so that changing one row is a diff of one line.
   void check_place(const TableRow& row) {
     const Key key = key_of(schema_, row.fields);
     const auto [earlier, is_new] = lines_.emplace(key, row.line);
@@ -225,7 +225,7 @@ Table read_table(const Schema& schema, std::string_view contents, const std::str
 std::string write_table(const Schema& schema, std::vector<std::vector<std::string>> rows) {
   std::sort(rows.begin(), rows.end(),
             [&](const auto& a, const auto& b) { return key_of(schema, a) < key_of(schema, b); });
-  std::vector<std::size_t> columns; // but for optional ones that no row has
+  std::vector<std::size_t> columns; // without optional ones that no row uses
   std::vector<std::string> record = {std::string(kVersionColumn)};
   for (std::size_t i = 0; i < schema.columns.size(); ++i) {
     const auto has = [&](const std::vector<std::string>& row) { return !row.at(i).empty(); };

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A table file with declared columns. Whoever adds a kind of table lists its columns; reading then
-// fails closed: whatever is missing, unknown, repeated, out of order or out of range is a problem
-// with its file and line, and no problem hides another.
+// A table file with declared columns. Each kind of table lists its columns. Reading fails closed:
+// anything missing, unknown, repeated, unsorted or out of range is a problem with file and line.
+// All problems are reported.
 #pragma once
 
 #include "perf/format/csv.h"
@@ -16,7 +16,7 @@
 
 namespace kg::judge {
 
-// What is wrong with a field and what to do, or nothing.
+// What is wrong with a field and how to fix it. Empty if the field is valid.
 struct Complaint {
   std::string what;
   std::string fix;
@@ -25,48 +25,48 @@ using Check = std::optional<Complaint> (*)(std::string_view field);
 
 std::optional<Complaint> any_text(std::string_view field);
 std::optional<Complaint>
-an_id(std::string_view field); // letters, digits, '_' and '.', at least one
-// Numbers are finite and at most kGreatest: no time, count or rate that was measured is beyond it.
+an_id(std::string_view field); // letters, digits, '_' and '.'; at least one
+// Numbers are finite and at most kGreatest, which no measured time, count or rate exceeds.
 inline constexpr double kGreatest = 1e18;
 std::optional<Complaint> a_positive_number(std::string_view field);
 std::optional<Complaint> a_tolerance(std::string_view field); // in percent, above 0 and up to 100
 std::optional<Complaint> a_number_from_zero(std::string_view field);
-std::optional<Complaint> positive_numbers(std::string_view field); // at least one, joined by ';'
+std::optional<Complaint> positive_numbers(std::string_view field); // at least one, separated by ';'
 
 struct Column {
   std::string_view name;
   Check check;
-  bool key = false; // key columns together name a row: rows are unique in them and sorted by them
-  // May be missing, which reads as empty; written where a row has it.
+  bool key = false; // key columns together identify a row: rows are unique in and sorted by them
+  // The column may be missing and then reads as empty. It is written if any row has a value.
   bool optional = false;
 };
 
-// Every table has the column `schema` besides; each row carries the version there, so that a merge
-// of old and new rows shows.
+// Every table also has the column `schema`. Each row holds the version in it, so that a merge of
+// old and new rows is detected.
 struct Schema {
   std::string_view name; // "timing"
   int version;
   std::vector<Column> columns;
-  // The command that writes `file` anew, where there is one: for a file of another version.
+  // The command that rewrites `file` if its version differs; null if there is none.
   std::string (*renew)(const std::string& file) = nullptr;
 };
 
 struct TableRow {
   std::size_t line = 0;
-  std::vector<std::string> fields; // in the order of Schema::columns, whatever the file's
+  std::vector<std::string> fields; // in the order of Schema::columns, not of the file
 };
 
 struct Table {
-  std::vector<TableRow> rows; // those without a problem
+  std::vector<TableRow> rows; // rows without a problem
   std::vector<Problem> problems;
 };
 
 Table read_table(const Schema& schema, std::string_view contents, const std::string& file);
 
-// The file's contents: header, then the rows sorted by their key.
+// The contents of the file: the header, then the rows sorted by key.
 std::string write_table(const Schema& schema, std::vector<std::vector<std::string>> rows);
 
-// "1.5;2;3" and back. Splitting throws kg::Error on what positive_numbers would not accept.
+// "1.5;2;3" and back. split_numbers() throws kg::Error on text that positive_numbers() rejects.
 std::string join_numbers(const std::vector<double>& values);
 std::vector<double> split_numbers(std::string_view field);
 

@@ -10,10 +10,10 @@ namespace kg::judge {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD"; // U+FFFD
-constexpr std::string_view kNoWidth = "&#8203;"; // between what GitHub would read as one thing
+constexpr std::string_view kNoWidth = "&#8203;"; // separates text that GitHub would interpret
 
-// One character and its bytes; a byte that begins none, or not the shortest form of one (RFC 3629),
-// stands alone and is not valid.
+// One character and its bytes. A byte that is not part of a valid, shortest encoding (RFC 3629)
+// stands alone and is invalid.
 struct Character {
   std::string_view bytes;
   char32_t code = 0;
@@ -37,7 +37,7 @@ Character first_of(std::string_view text) {
   return {text.substr(0, size), code, true};
 }
 
-// Calls `add(character, what follows it)` for each.
+// Calls `add(character, rest of the text)` for each character.
 template <class Add>
 void each_character(std::string_view text, const Add& add) {
   while (!text.empty()) {
@@ -47,8 +47,8 @@ void each_character(std::string_view text, const Add& add) {
   }
 }
 
-// What a terminal obeys (C0, DEL and C1), what turns the direction of text (UAX #9), and what some
-// programs take for a line's end.
+// Characters that a terminal interprets (C0, DEL and C1), that change the direction of text (UAX
+// #9), or that some programs take for a line end.
 bool is_control(char32_t c) {
   return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x202A && c <= 0x202E) ||
          (c >= 0x2066 && c <= 0x2069) || c == 0x2028 || c == 0x2029 || c == 0x200E || c == 0x200F;
@@ -75,7 +75,7 @@ bool begins_emoji(std::string_view rest) {
   return end != rest.begin() && end != rest.end() && *end == ':';
 }
 
-// Pairs of single backquotes are code; any other number would take what stands behind the text in.
+// Pairs of single backquotes are code. Any other number would make the text after them code.
 bool has_whole_spans(std::string_view text) {
   return std::count(text.begin(), text.end(), '`') % 2 == 0 && text.find("``") == text.npos;
 }
@@ -96,7 +96,7 @@ std::string cut(std::string_view text, std::size_t most) {
 
 std::string printable(std::string_view text) {
   std::string result;
-  bool at_beginning = true; // of a line, blanks left aside
+  bool at_beginning = true; // of a line, ignoring blanks
   each_character(text, [&](const Character& character, std::string_view rest) {
     const char32_t c = character.code;
     if (c == '\n' || c == '\t')
@@ -104,9 +104,9 @@ std::string printable(std::string_view text) {
     else if (!character.valid || is_control(c))
       result += visible(character);
     else if (at_beginning && c == ':' && rest.starts_with(':'))
-      result += "\\:"; // "::error::" counts at the beginning of a line
+      result += "\\:"; // "::error::" is a command at the beginning of a line
     else if (c == '#' && rest.starts_with("#["))
-      result += "#\\"; // "##[error]" anywhere
+      result += "#\\"; // "##[error]" is a command anywhere
     else
       result += character.bytes;
     at_beginning = c == '\n' || (at_beginning && (c == ' ' || c == '\t'));
@@ -142,9 +142,9 @@ std::string for_markdown(std::string_view whole) {
       result.append("\\").append(character.bytes);
     } else if (result.empty() &&
                (c == '#' || c == '>' || ((c == '-' || c == '+') && next == ' '))) {
-      result.append("\\").append(character.bytes); // a block of its own
+      result.append("\\").append(character.bytes); // would begin a block
     } else if (c == ']' && next == '(') {
-      result += "]\\"; // no link, no picture
+      result += "]\\"; // would be a link or an image
     } else {
       result += character.bytes;
       if ((c == '@' && is_alphanumeric(next)) || (c == '#' && is_digit(next)) ||
@@ -210,7 +210,7 @@ std::string for_csv(std::string_view text) {
 }
 
 std::string for_annotation(std::string_view text, bool property) {
-  constexpr std::size_t kMost = 4000; // GitHub cuts longer ones
+  constexpr std::size_t kMost = 4000; // GitHub truncates longer messages
   std::string result;
   each_character(cut(text, kMost), [&](const Character& character, std::string_view) {
     const char32_t c = character.code;

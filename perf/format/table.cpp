@@ -29,7 +29,7 @@ std::string TextTable::plain() const {
     std::string row;
     for (std::size_t i = 0; i < line.size(); ++i)
       row += fmt::format("{:<{}}  ", line[i], widths[i]);
-    std::replace(row.begin(), row.end(), '\n', ' '); // a line of the table is one
+    std::replace(row.begin(), row.end(), '\n', ' '); // a row must stay on one line
     row.erase(row.find_last_not_of(' ') + 1);
     result += row + '\n';
   }

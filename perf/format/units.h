@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times as people read them.
+// Formats times for people.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 
 namespace kg::judge {
 
-// Four significant digits and the unit that suits: "1.234 ms".
+// Four significant digits with a suitable unit: "1.234 ms".
 inline std::string time_text(double ns) {
   if (ns >= 1e9) return fmt::format("{:.4g} s", ns / 1e9);
   if (ns >= 1e6) return fmt::format("{:.4g} ms", ns / 1e6);

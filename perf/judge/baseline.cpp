@@ -66,7 +66,7 @@ const Schema& timing_schema() {
   return schema;
 }
 
-// Takes fields that have passed the schema's checks.
+// Requires fields that have passed the schema's checks.
 TimingRow to_row(const TableRow& checked) {
   const auto number = [](const std::string& text) { return parse_number(text).value(); };
   TimingRow row;
@@ -151,8 +151,7 @@ TimingFile load_timings(const std::filesystem::path& path, Device device) {
     const std::optional<std::string> contents = read_file(path);
     if (!contents) return {path.string(), false, {}, {}};
     return parse_timings(*contents, path.string(), device);
-  } catch (const Error&
-               error) { // a file that is there but cannot be read must not pass for one that is not
+  } catch (const Error& error) { // an unreadable file must not pass for a missing one
     return {path.string(), true, {}, {{path.string(), 0, error.what(), "make it readable"}}};
   }
 }

@@ -30,8 +30,8 @@ std::optional<std::string> noise(const Measured& row, const Limits& limit) {
   return std::nullopt;
 }
 
-// Rows of one file are compared with each other and with what comes later, so they should be of one
-// machine in one state. A reason overrules that: a new driver, say.
+// Rows of one file are compared with each other and with later runs, so they should come from one
+// machine in one state. A reason, such as a new driver, overrides this.
 std::optional<std::string> other_speed(const Measured& row, const BlessOptions& options) {
   if (!row.canary || !options.why.empty()) return std::nullopt;
   const auto at = options.canaries_ns.find(std::string(name(row.canary->kind)));
@@ -45,7 +45,7 @@ std::optional<std::string> other_speed(const Measured& row, const BlessOptions& 
 }
 
 Status status_of(const Measured& row, const TimingRow* old, const BlessOptions& options) {
-  // A library's time may change with its version, which is not a regression of ours.
+  // A library's time may change with its version, which is not a regression of our kernels.
   const Status first = row.kind == Kind::vendor ? Status::info : Status::gate;
   return options.status.value_or(old ? old->status : first);
 }
@@ -106,7 +106,7 @@ double cost_of(const TimingRow& row, Device device) {
                                               : row.median_ns;
 }
 
-// Decides about one measured row and, if it is blessed, puts it among `rows`.
+// Decides on one measured row and, if it is blessed, adds it to `rows`.
 BlessEntry bless_row(std::map<RowKey, TimingRow>& rows, const Measured& measured,
                      const BlessOptions& options) {
   const auto at = rows.find(measured.key);

@@ -21,7 +21,7 @@ bool found_by(const std::string& path, const fs::path& program) {
   std::error_code ignored;
   for (std::string folder; std::getline(folders, folder, ':');)
     if (const fs::path found = fs::path(folder) / program.filename(); fs::exists(found, ignored))
-      return fs::equivalent(found, program, ignored); // the first hides the others
+      return fs::equivalent(found, program, ignored); // the first one hides the others
   return false;
 }
 

@@ -130,7 +130,7 @@ ComparedRow compare_row(const Measured& a, const Measured& b, const CompareRule&
   } else {
     evidence.canary_drift = judge_row(row, a, b, rule, whole.tol_pct);
   }
-  // A library's time may change with its version, which is not a regression of ours.
+  // A library's time may change with its version, which is not a regression of our kernels.
   row.result.informs = whole.across_devices || (a.kind == Kind::vendor && b.kind == Kind::vendor);
   if (row.result.informs) row.result.exit_code = kExitPass;
   word_pair(row.result, evidence);

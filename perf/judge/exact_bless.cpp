@@ -62,7 +62,7 @@ Proposal propose(const ExactTable& table, const Rows& blessed, const ExactMeasur
   return proposed(BlessAction::changed);
 }
 
-// Puts a line's rows among `rows`, all or none: a line has one counter_id and one reason.
+// Adds a line's rows to `rows`, all or none: a line has one counter_id and one reason.
 void bless_line(const ExactTable& table, const Key& line, std::vector<Proposal>& proposals,
                 Rows& rows, const std::string& why) {
   const auto refused =

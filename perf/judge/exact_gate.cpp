@@ -120,7 +120,7 @@ std::string plain_text(const ExactResult& result) {
   std::size_t unblessed = 0;
   for (const ExactVerdict& row : result.rows) {
     counts.add(row.verdict, {row.exit_code, row.informs});
-    if (row.verdict == Verdict::unblessed && ++unblessed > 1) continue; // much alike
+    if (row.verdict == Verdict::unblessed && ++unblessed > 1) continue; // all have the same reason
     if (row.verdict != Verdict::pass || row.changed) lines += for_console(row.message) + "\n";
   }
   for (const std::string& fault : result.faults) lines += for_console(fault) + "\n";

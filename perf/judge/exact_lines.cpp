@@ -121,7 +121,7 @@ std::vector<std::vector<std::string>> lines_of(const ExactTable& table,
                                                const std::vector<ExactRow>& rows) {
   std::vector<Fields> lines;
   std::map<Key, std::map<std::string_view, const ExactRow*>>
-      metrics; // by line, where there are any
+      metrics; // by line, if the table has metrics
   for (const ExactRow& row : rows) {
     require_fits(table, row);
     if (table.metrics.empty())

@@ -55,7 +55,7 @@ ExactMeasured to_measured(const ExactTable& table, JsonObject object) {
   return measured;
 }
 
-// Numbers that were not read are alike.
+// NaN, which stands for an unread value, equals NaN.
 bool are_equal(const std::vector<double>& a, const std::vector<double>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });

@@ -21,7 +21,7 @@ namespace {
 constexpr int kCostSchema = 2;
 constexpr int kResourceSchema = 3;
 
-// A kernel's name may hold template arguments, so it is no id; but it begins with its op.
+// Not an id, since a kernel's name may have template arguments, but it begins with its operation.
 std::optional<Complaint> a_kernel(std::string_view field) {
   const std::size_t dot = field.find('.');
   if (dot != field.npos && dot > 0 && dot + 1 < field.size()) return std::nullopt;
@@ -139,7 +139,7 @@ std::vector<std::string> ExactTable::line_key(std::vector<std::string> key) cons
 std::string key_text(const ExactRow& row) { return fmt::format("{}", fmt::join(row.key, " ")); }
 
 std::string exact_number(double value) {
-  constexpr double kExactIntegers = 9007199254740992; // 2^53: up to here a double counts by ones
+  constexpr double kExactIntegers = 9007199254740992; // 2^53: up to here all integers are exact
   if (std::floor(value) == value && std::abs(value) <= kExactIntegers)
     return fmt::format("{}", static_cast<std::int64_t>(value));
   return csv_number(value);
@@ -197,7 +197,7 @@ ExactFile load_exact(const ExactTable& table, const std::filesystem::path& path)
     const std::optional<std::string> contents = read_file(path);
     if (!contents) return {path.string(), false, {}, {}};
     return parse_exact(table, *contents, path.string());
-  } catch (const Error& error) { // it is there: it must not pass for one that is not
+  } catch (const Error& error) { // an unreadable file must not pass for a missing one
     return {path.string(), true, {}, {{path.string(), 0, error.what(), "make it readable"}}};
   }
 }

@@ -39,8 +39,8 @@ Judged judge_row(const Registered& wanted, const Measured* row, const TimingFile
   return {std::move(result), std::move(evidence)};
 }
 
-// Strictness applies to one test at a time, and a test is an operation with a type: a run of many
-// tests must not hide what each would show.
+// Strictness applies to one test at a time, and a test is an operation with a type. A run of many
+// tests must not hide the result of one.
 int exit_of(const GateResult& result, bool strict) {
   std::map<std::pair<std::string, std::string>, std::vector<RowExit>> tests;
   for (const RowResult& row : result.rows)

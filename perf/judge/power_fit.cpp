@@ -13,7 +13,7 @@ namespace kg::judge {
 namespace {
 
 // The 97.5 % points of Student's t with 1, 2, ... degrees of freedom (NIST/SEMATECH e-Handbook of
-// Statistical Methods, 1.3.6.7.2); beyond them that of 10, which is on the safe side.
+// Statistical Methods, 1.3.6.7.2). Beyond 10 degrees, that of 10, which is conservative.
 double student(std::size_t degrees) {
   constexpr std::array<double, 10> kPoints = {12.706, 4.303, 3.182, 2.776, 2.571,
                                               2.447,  2.365, 2.306, 2.262, 2.228};

@@ -79,7 +79,7 @@ Measured pooled(const std::vector<const Measured*>& parts) {
         at->second += "; " + value;
   }
   if (parts.size() == 1) return row;
-  row.turn_medians_ns.clear(); // the others' turns were at other times
+  row.turn_medians_ns.clear(); // turns of different processes do not correspond
   for (const auto time : {&Measured::setup_ns, &Measured::first_call_ns, &Measured::jit_ns})
     row.*time = pooled_time(parts, time);
   if (row.canary) {
@@ -130,7 +130,7 @@ json to_json(const Measured& row) {
 // Refuses a median or limits of its interval outside the range of the samples, or, with several
 // processes, of the processes' medians.
 void require_consistent(const Measured& row, const JsonObject& object) {
-  constexpr double kPrinted = 1e-5; // figures may come in six digits
+  constexpr double kPrinted = 1e-5; // values may be printed with six digits
   const bool pooled = row.process_medians_ns.size() > 1;
   const std::vector<double>& values = pooled ? row.process_medians_ns : row.samples_ns;
   if (values.size() < 2) return; // too few for an interval: the gate says so

@@ -81,7 +81,7 @@ struct Measured {
   double peak_bytes = 0; // peak device memory of the row; 0: unknown
   std::string identity;  // hash of machine code and launches; of a library row its library and
                          // version; empty if unknown
-  std::string verified;  // what was wrong with the output; empty if it was right
+  std::string verified;  // what was wrong with the output; empty if it was correct
   std::string skipped;   // why it was not measured; then there are no samples
   std::string note;
   // Further observations: clocks, throttling, library versions.

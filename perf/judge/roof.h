@@ -31,8 +31,7 @@ struct RoofShare {
 // ("read_", "add_", "copy_" and "write_bytes_per_s"), or "dram_bytes_per_s" if none of these or the
 // written bytes are unknown. The arithmetic ceiling depends on the precision: "f32_flops_per_s" for
 // f32; for other types, and for f32 rows with Measured::tf32, the larger of "<dtype>_flops_per_s"
-// and
-// "<dtype>_matrix_flops_per_s".
+// and "<dtype>_matrix_flops_per_s".
 std::optional<RoofShare> nearest_roof(const Measured& row, const Ceilings& ceilings);
 std::optional<double> roof_share(const Measured& row, const Ceilings& ceilings);
 

@@ -16,7 +16,7 @@ namespace {
 using ShardFiles = std::vector<std::filesystem::path>;
 using Shards = std::vector<std::optional<Shard>>;
 
-// Of one division: the places of its files.
+// Checks one division. `parts` are the indices of its files.
 void require_complete(const std::vector<std::size_t>& parts, const ShardFiles& files,
                       const Shards& shards) {
   const std::size_t count = shards[parts.front()]->count;

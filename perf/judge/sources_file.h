@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where an operation's blessed figures come from, one line per operation: the compiler, and a hash
-// of everything else that determines them. If both are unchanged, the figures need not be computed
-// again.
+// The sources of an operation's blessed figures, one line per operation: the compiler, and a hash
+// of everything else that determines the figures. If both are unchanged, the figures need not be
+// computed again.
 #pragma once
 
 #include <filesystem>

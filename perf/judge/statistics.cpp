@@ -39,7 +39,7 @@ void require_confidence(double confidence) {
           "confidence is " + std::to_string(confidence) + "; it must lie between 0 and 1");
 }
 
-// The p in [0, 1] at which a function that rises with p crosses `target`, to the last bit.
+// The p in [0, 1] at which an increasing function of p crosses `target`, to the last bit.
 template <typename Rising>
 double crossing(Rising rising, double target) {
   double low = 0, high = 1;
@@ -51,7 +51,7 @@ double crossing(Rising rising, double target) {
 }
 
 // The continued fraction of I_x(a, b) (DLMF 8.17.22) by the modified Lentz method (Thompson and
-// Barnett, 1986). It converges in O(sqrt(max(a, b))) steps where x <= (a + 1) / (a + b + 2).
+// Barnett, 1986). It converges in O(sqrt(max(a, b))) steps if x <= (a + 1) / (a + b + 2).
 double beta_fraction(double a, double b, double x) {
   constexpr double kTiny =
       std::numeric_limits<double>::min() / std::numeric_limits<double>::epsilon();
@@ -73,9 +73,9 @@ double beta_fraction(double a, double b, double x) {
        std::to_string(x) + ") does not converge; use fewer trials");
 }
 
-// I_x(a, b) with y = 1 - x given too, since 1 - x would lose the digits of a small y.
+// I_x(a, b) with y = 1 - x as an argument, since 1 - x would lose the digits of a small y.
 double incomplete_beta(double a, double b, double x, double y) {
-  // x^a y^b / B(a, b), the factor of DLMF 8.17.22 that both branches share; 0 where x or y is.
+  // x^a y^b / B(a, b), the factor of DLMF 8.17.22 that both branches share; 0 if x or y is 0.
   const double factor = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) +
                                  a * std::log(x) + b * std::log(y));
   if (x <= (a + 1) / (a + b + 2)) return factor * beta_fraction(a, b, x) / a;
@@ -115,7 +115,7 @@ double geometric_mean(std::span<const double> values) {
   double sum = 0;
   for (const double value : checked_copy(values)) {
     require(value >= 0, "values: " + std::to_string(value) + " is negative; ratios are >= 0");
-    sum += std::log(value); // log 0 = -infinity, whose exp is the 0 that is meant
+    sum += std::log(value); // log 0 = -infinity, whose exp is the correct 0
   }
   return std::exp(sum / static_cast<double>(values.size()));
 }
@@ -170,7 +170,7 @@ double clopper_pearson_upper(std::size_t hits, std::size_t trials, double confid
                                             std::to_string(trials) +
                                             " trials; give at least one trial per hit");
   if (hits == trials) return 1;
-  // P(B <= hits) falls with p; its negative rises.
+  // P(B <= hits) decreases with p, so its negative increases.
   return crossing([&](double p) { return -binomial_at_most(hits, trials, p); }, -(1 - confidence));
 }
 
@@ -241,7 +241,7 @@ Stop should_stop(const StopRule& rule, std::span<const double> samples, double s
   if (n >= rule.least) {
     const MedianInterval found = median_interval(samples, rule.confidence);
     const double centre = median(samples);
-    // Differences may have a median of 0 or less, of which no share is small.
+    // The median of differences may be 0 or less; then no precision is sufficient.
     const bool precise = centre > 0 && half_width(found.interval, centre) <= rule.half_width;
     if (precise && found.coverage >= rule.confidence) return Stop::precise;
   }

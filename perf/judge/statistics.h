@@ -27,10 +27,10 @@ double median(std::span<const double> samples);
 // Hyndman and Fan, 1996).
 double quantile(std::span<const double> samples, double p);
 
-// The median absolute deviation from the median, not scaled (1.4826 of it estimate a normal sd).
+// The median absolute deviation from the median, not scaled (times 1.4826: estimates a normal sd).
 double mad(std::span<const double> samples);
 
-// exp of the mean logarithm; 0 when any value is 0. Values must be finite and >= 0.
+// exp of the mean logarithm; 0 if any value is 0. Values must be finite and >= 0.
 double geometric_mean(std::span<const double> values);
 
 // An interval between two order statistics that covers the true median with probability >=
@@ -43,7 +43,7 @@ struct MedianInterval {
 MedianInterval median_interval(std::span<const double> samples, double confidence);
 
 // The 1-based rank l of that interval [X(l), X(n+1-l)]: the largest l with P(l <= B <= n-l) >=
-// confidence, B binomial(n, 1/2); 0 when even [X(1), X(n)] covers less.
+// confidence, B binomial(n, 1/2); 0 if even [X(1), X(n)] covers less.
 std::size_t median_interval_rank(std::size_t n, double confidence);
 
 // The fewest samples with which a 99 % interval of the median exists: 2 * 2^-8 < 1 % < 2 * 2^-7.

@@ -38,7 +38,7 @@ std::string counts_of_grades(const Summary& summary) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// One line per row, or one for all rows that have the same thing to say.
+// One line per row, or one for all rows with the same message.
 std::vector<std::string> lines_of(const std::vector<const RowResult*>& rows) {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -11,7 +11,7 @@
 namespace kg::judge {
 namespace {
 
-// Build B is as fast as A or faster, although the screen was suspicious.
+// Build B is at least as fast as A, although the screen was suspicious.
 void conclude_alike(RowResult& row, const GateOptions& options) {
   if (!row.healthy && options.device == Device::gpu)
     return conclude(row, Verdict::env, Cause::machine_slower);

@@ -9,10 +9,10 @@
 namespace kg::judge {
 namespace {
 
-// Multiply-adds that one multiprocessor begins per cycle. The scalar ones as in the table of
-// arithmetic throughput in NVIDIA's CUDA C++ Programming Guide; those of matrix instructions
-// (dense, sums in f32) from the peak rates in NVIDIA's architecture papers, divided by
-// multiprocessors and clock.
+// Multiply-adds that one multiprocessor starts per cycle. Scalar rates from the arithmetic
+// throughput table in NVIDIA's CUDA C++ Programming Guide. Tensor Core rates (dense, accumulation
+// in f32) from the peak rates in NVIDIA's architecture papers, divided by multiprocessors and
+// clock.
 struct PerCycle {
   std::string_view compute_capability;
   double f32;
@@ -53,7 +53,7 @@ theoretical_limits(const std::map<std::string, std::string>& environment) {
     add("f32_flops_per_s", kFlopsPerMultiplyAdd * cycles * each.f32);
     add("f64_flops_per_s", kFlopsPerMultiplyAdd * cycles * each.f64);
     add("f16_matrix_flops_per_s", kFlopsPerMultiplyAdd * cycles * each.half_matrix);
-    // Turing's matrix instructions do not know bf16.
+    // Turing's Tensor Cores do not support bf16.
     if (each.tf32_matrix > 0)
       add("bf16_matrix_flops_per_s", kFlopsPerMultiplyAdd * cycles * each.half_matrix);
     add("f32_matrix_flops_per_s", kFlopsPerMultiplyAdd * cycles * each.tf32_matrix);

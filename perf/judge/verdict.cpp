@@ -12,7 +12,7 @@
 namespace kg::judge {
 namespace {
 
-// The screen's opinion, and what overrules it.
+// The screen's opinion, and the rules that override it.
 Opinion final_opinion(const Evidence& evidence, const GateOptions& options) {
   const Examined& seen = evidence.seen;
   const Measured& row = *evidence.row;
@@ -42,7 +42,7 @@ Opinion final_opinion(const Evidence& evidence, const GateOptions& options) {
                                              : Cause::slower_same_code,
              false);
   // A host's screen often misses a slow-down of 10 %. A confirmation finds most slow-downs of 5 %
-  // and calls the others inconclusive, which is worth its minutes where the code has changed.
+  // and calls the others inconclusive. Its minutes are worth it if the code has changed.
   if (host && all_in_identity && opinion.verdict == Verdict::pass &&
       options.other_machine.empty() && seen.compared->code == Same::no)
     overrule(Verdict::pass, Cause::within_other_code, true);
@@ -119,7 +119,7 @@ int usual_exit(Verdict verdict) {
 }
 
 int exit_of_rows(const std::vector<RowExit>& rows, bool strict) {
-  constexpr std::size_t kStrictShare = 20; // one undecided row in so many
+  constexpr std::size_t kStrictShare = 20; // one undecided row in this many
   std::size_t gated = 0, undecided = 0;
   for (const RowExit& row : rows) {
     if (row.code == kExitFail) return kExitFail;
@@ -209,8 +209,8 @@ RowResult decide(const Registered& wanted, Evidence& evidence, const GateOptions
   // whose file was deleted, fails: no later run would judge it either.
   if (cause == Cause::unblessed && (file->exists || file->missing) && !result.informs)
     result.exit_code = kExitFail;
-  // Wrong output of ours fails whatever the file says; a library's only warns. A library's row that
-  // was not measured fails as any other.
+  // Wrong output of our kernel fails for any baseline; a library's only warns. A library's row that
+  // was not measured fails like any other row.
   const bool wrong_vendor =
       evidence.row && result.kind == Kind::vendor && verdict == Verdict::invalid;
   evidence.informs = wrong_vendor || (baseline && baseline->status == Status::info);

@@ -62,7 +62,7 @@ struct VerdictCounts {
   std::size_t worse = 0;    // of the informational rows
   std::size_t expected = 0; // rows of status xfail that regressed
 
-  // An informational row that fails (wrong output of ours) counts as gated.
+  // An informational row that fails (wrong output of our kernel) counts as gated.
   void add(Verdict verdict, RowExit row);
 };
 

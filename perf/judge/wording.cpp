@@ -52,7 +52,7 @@ std::string identity_text(const Measured& measured, const TimingRow& baseline, S
   return "Whether machine code or launches changed is unknown";
 }
 
-// "sm_mhz 1980, power_w 350": those of the tags that describe the machine.
+// "sm_mhz 1980, power_w 350": the tags that describe the machine.
 std::string machine_text(const std::map<std::string, std::string>& tags) {
   std::vector<std::string> parts;
   for (const char* tag : {"sm_mhz", "mem_mhz", "power_w", "temp_c", "throttle", kForeignTag})
@@ -61,7 +61,7 @@ std::string machine_text(const std::map<std::string, std::string>& tags) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// "0.47 of cublas's speed (0.50 when blessed)", and what that is worth.
+// "0.47 of cublas's speed (0.50 when blessed)", and whether it is judged.
 std::string standing_text(const Standing& standing) {
   std::string line = fmt::format("{:.2f} of {}'s speed ({:.2f} when blessed)", standing.now,
                                  standing.vendor, standing.then);
@@ -78,7 +78,7 @@ std::string roof_text(const RoofExcess& excess) {
                      excess.ceiling);
 }
 
-// What every compared row shows behind its ratio, whatever its verdict.
+// Figures that every compared row shows after its ratio, whatever its verdict.
 std::string figures(const RowResult& row, const Evidence& evidence, const GateOptions& options) {
   const Measured& measured = *evidence.row;
   const Comparison& found = *evidence.seen.compared;
@@ -111,7 +111,7 @@ std::string no_baseline(const TimingFile& file, const std::string& op) {
   return fmt::format("{} does not exist: this device has no baseline of {}", file.path, op);
 }
 
-// Without evidence, of the screen's causes, all but `disturbed`.
+// `evidence` may be empty for the screen's causes, except `disturbed`.
 std::string sentence(const RowResult& row, const Evidence& evidence, const GateOptions& options) {
   const Limits& limit = limits(options.device);
   const std::string border =
@@ -177,7 +177,7 @@ std::string sentence(const RowResult& row, const Evidence& evidence, const GateO
   case Cause::other_machine: return "the baseline is another machine's; side by side, ";
   case Cause::irreproducible:
     return "an irreproducible baseline, or a regression that both builds share: ";
-  case Cause::other_kind: // these are worded by pair_sentence()
+  case Cause::other_kind: // pair_sentence() has the wording of these
   case Cause::other_device:
   case Cause::canaries_differ:
   case Cause::few_processes:
@@ -188,7 +188,7 @@ std::string sentence(const RowResult& row, const Evidence& evidence, const GateO
   return "";
 }
 
-// `command` measures the row again, or is "bless" where that is the fix.
+// `command` measures the row again; it is "bless" if blessing is the fix.
 void compose(RowResult& row, const std::string& words, const std::string& command) {
   row.reason = words;
   if (!row.figures.empty())
@@ -282,7 +282,7 @@ void reword(RowResult& row, const RowConfirmation* confirmation, const GateOptio
                    "gate");
   if (!confirmation->found) return compose(row, words + ": " + confirmation->unavailable, "gate");
   words += confirmation->found->reason;
-  // What A was, and the machine beside both arms.
+  // The commit of A, and the machine during both arms.
   if (!confirmation->reference.empty()) words += "; A is commit " + confirmation->reference;
   if (const auto a = machine_text(confirmation->tags_a); !a.empty()) words += "; A: " + a;
   if (const auto b = machine_text(confirmation->tags_b); !b.empty()) words += "; B: " + b;

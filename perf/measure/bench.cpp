@@ -14,7 +14,7 @@
 namespace kg::perf {
 namespace {
 
-// Long enough for a GPU to leave its idle clocks, and for a host's cores to reach theirs.
+// Long enough for a GPU to leave its idle clocks, and for a host's cores to reach full clock.
 double ready_ns(Pace pace) {
   if (pace == Pace::brief) return backend == Backend::cuda ? 100e6 : 10e6;
   return backend == Backend::cuda ? 200e6 : 50e6;
@@ -79,10 +79,10 @@ double Bench::canary_ns(Kind kind) {
   return elapsed / canary.launches();
 }
 
-// The delay keeps the GPU busy until all of the graph is queued: what launching a longer one costs
-// the caller is not the device's time.
+// The delay keeps the GPU busy until the whole graph is queued. So the caller's cost of launching a
+// longer graph is not part of the device time.
 double Bench::graph_ns(Graph& graph) {
-  constexpr double kLaunchNs = 20e3, kNodeNs = 200; // upper bounds of that cost
+  constexpr double kLaunchNs = 20e3, kNodeNs = 200; // upper bounds of the caller's cost
   delay(kLaunchNs + kNodeNs * graph.node_count(), stream);
   start_.record(stream);
   graph.launch(stream);
@@ -92,7 +92,7 @@ double Bench::graph_ns(Graph& graph) {
 }
 
 double Bench::empty_node_ns() {
-  constexpr int kSamples = 9; // odd, for a median that was observed
+  constexpr int kSamples = 9; // odd, so that the median is an observed value
   Canary& empty = canary(Kind::launch);
   GraphSlope graph([&](Stream& queue) { empty.run(queue); }, stream, instruments.graph_ns);
   std::vector<double> samples;

@@ -17,8 +17,8 @@ namespace canary {
 constexpr int kThreads = 256;
 constexpr unsigned kFullWarp = 0xffffffffu;
 
-// Copies kTile float4 per thread. A block's part is contiguous: a stride of a power of two would
-// measure the associativity of a CPU's caches instead of its memory.
+// Copies kTile float4 per thread. A block's range is contiguous: a power-of-two stride would
+// measure the associativity of a CPU's caches instead of its memory bandwidth.
 constexpr int kTile = 8;
 
 __global__ void copy(std::int64_t quads, const float4* from, float4* to) {
@@ -30,8 +30,8 @@ __global__ void copy(std::int64_t quads, const float4* from, float4* to) {
   }
 }
 
-// Four independent chains of multiply-add per thread hide the latency of one. Every chain converges
-// to the fixed point 2 of x/2 + 1, so the arithmetic stays on normal numbers.
+// Four independent FMA chains per thread hide the latency of one chain. Every chain converges to
+// the fixed point 2 of x/2 + 1, so all values are normal numbers.
 __global__ void multiply_add(int rounds, float* out) {
   const float start = static_cast<float>(threadIdx.x);
   float a = start, b = start + 1, c = start + 2, d = start + 3;
@@ -44,8 +44,8 @@ __global__ void multiply_add(int rounds, float* out) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = (a + b) + (c + d);
 }
 
-// A sum over the warp by five shuffles, handed to the next warp through shared memory, `rounds`
-// times. Starting from ones, each round multiplies by 32 and scales back.
+// Sums over the warp with five shuffles and hands the sum to the next warp through shared memory,
+// `rounds` times. Starting from ones, each round multiplies by 32 and scales back.
 __global__ void exchange(int rounds, float* out) {
   __shared__ float handed[kThreads];
   float value = 1.0f;
@@ -64,8 +64,8 @@ __global__ void nothing() {}
 } // namespace canary
 namespace {
 
-// Amounts of work. Host: about 1 ms on two cores of a server of 2023. GPU: enough blocks for every
-// multiprocessor, and copies far beyond its L2.
+// Amounts of work. Host: about 1 ms on two cores of a 2023 server. GPU: enough blocks for every
+// multiprocessor, and copies far larger than the L2.
 struct Amount {
   std::size_t copy_floats; // per direction
   int blocks;
@@ -94,7 +94,7 @@ std::size_t output_size(Kind kind) {
   return 0;
 }
 
-// What every element of the output must be; the copied value is any number.
+// The expected value of every output element. The copied value is arbitrary.
 constexpr float kCopied = 0.75f;
 float expected(Kind kind) {
   switch (kind) {

@@ -19,8 +19,8 @@ using card::Card;
 using card::Problem;
 using card::Tensor;
 
-// Of what only moves data: each element has the bits of the one that it comes from; large results
-// through windows.
+// Verifies operations that only move data: each element must have the bits of its source element.
+// Of large results only windows are compared.
 std::string verify_moved(const Card& card, const TimedMemory& memory, Stream& stream) {
   const Problem& problem = memory.problem();
   const card::Bits bits = [&](std::string_view input, std::int64_t i) {
@@ -42,7 +42,7 @@ std::string verify_moved(const Card& card, const TimedMemory& memory, Stream& st
   return "";
 }
 
-// Whose results they are: the variant, or "" for a library, whose bound is multiplied by `slack`.
+// The author of results: the variant, or "" for a library, whose tolerance is scaled by `slack`.
 struct Author {
   std::string variant;
   double slack;
@@ -63,28 +63,28 @@ std::string compared(const Tensor& output, const test::Observed& seen,
   return found.passed() ? "" : output.name + ": " + found.text();
 }
 
-// What the oracle said of a part of the results, and how many numbers it read for that. Kept, since
-// a workload is verified before and after it is timed, and its inputs stay as they are.
+// Reference results of a part, and the number of elements read for them. Cached, since a workload
+// is verified before and after it is timed, with unchanged inputs.
 struct Known {
   card::References right;
   std::int64_t numbers;
 };
 using KnownParts = std::map<std::string, Known>;
 
-// What the oracle may read before it begins with one place more: some tenths of a second, since one
-// number takes from 30 to 100 ns.
+// The number of elements that the reference may read before it starts another window: some tenths
+// of a second, since one element takes 30 to 100 ns.
 constexpr std::int64_t kMostRead = 1 << 22;
-// The same where the oracle takes whole rows or columns, and about a microsecond for a number.
+// The same if the reference computes whole rows or columns, at about a microsecond per element.
 constexpr std::int64_t kMostOfRows = 1 << 20, kMostOfColumns = 1 << 19;
 
-// Some elements of each output: at both ends, then in random places between until the oracle has
-// read enough, at most sixteen places in all; smaller ones where an element takes long. A wrong
-// element elsewhere is found by the correctness tests, which compare everything.
+// Verifies windows of each output: both ends, then random ones between until the reference has read
+// enough, at most sixteen in all. The windows are smaller if an element takes long. The correctness
+// tests compare every element, and find wrong elements elsewhere.
 std::string verify_elements(const Card& card, TimedMemory& memory, const Author& author,
                             KnownParts& known, Stream& stream) {
   const Problem& problem = memory.problem();
   std::map<std::string, test::Observed, std::less<>> stored;
-  bool of_results = false; // whether the oracle asked for what this run stored
+  bool of_results = false; // whether the reference read this run's outputs
   const card::Values values = [&](std::string_view tensor) -> card::Elements {
     if (memory.is_input(tensor)) return memory.input(tensor);
     of_results = true;
@@ -128,8 +128,8 @@ std::string verify_elements(const Card& card, TimedMemory& memory, const Author&
   return "";
 }
 
-// Columns of outputs that need all rows: sixteen, and of long ones fewer, but never less than
-// three, the first and the last among them.
+// Verifies columns of outputs that need all rows: sixteen, and fewer of long ones, but at least
+// three, with the first and the last among them.
 std::string verify_columns(const Card& card, const TimedMemory& memory, const Author& author,
                            KnownParts& known, Stream& stream) {
   const auto is_of_columns = [](const Tensor& output) {
@@ -162,8 +162,8 @@ std::string verify_columns(const Card& card, const TimedMemory& memory, const Au
   return "";
 }
 
-// Of large results some rows; an output that needs all inputs is looked at where these are few, or
-// some of its columns.
+// Verifies some rows of large results. An output that needs all inputs is verified if these are
+// few; otherwise some of its columns are.
 std::string verify(const Card& card, TimedMemory& memory, const Author& author, KnownParts& known,
                    Stream& stream) {
   if (card.source) return verify_moved(card, memory, stream);
@@ -221,10 +221,10 @@ Workload workload(const Card& card, const Problem& problem, const std::string& v
   return result;
 }
 
-// What is known of a problem with these outputs.
+// Cached reference results of a problem with these outputs.
 using KnownByOutputs = std::map<std::vector<std::string>, KnownParts>;
 
-// Empty, or what is wrong with what another program gave.
+// What is wrong with another program's results; empty if nothing.
 std::string verify_results(const Card& card, Problem problem, const ResultBytes& results,
                            KnownByOutputs& known) {
   for (const Tensor& output : std::vector<Tensor>(problem.outputs)) {
@@ -254,7 +254,7 @@ Exchange exchange(const Card& card, const Problem& problem) {
   Exchange result;
   const auto add = [](std::vector<ExchangedTensor>& to, const std::vector<Tensor>& from) {
     for (const Tensor& each : from) {
-      // Some cards have integers of 64 bits as the bits of f64.
+      // Some cards store 64-bit integers as the bits of f64.
       const Dtype dtype = each.c_type == "int64_t" ? Dtype::i64 : each.dtype;
       to.push_back({each.name, dtype, each.extents, each.optional});
     }
@@ -283,10 +283,10 @@ Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
   for (const Tensor& output : std::vector<Tensor>(with_kept.outputs))
     if (output.extra) with_kept = with_kept.without(output.name);
   Problem problem = with_kept;
-  problem.kept.clear(); // ours need none of it
+  problem.kept.clear(); // our variants do not need it
   if (std::none_of(card.variants.begin(), card.variants.end(),
                    [&](const card::Variant& each) { return each.supports(problem); }))
-    return {}; // what this type lacks
+    return {}; // not supported for this type
   const Kind usual = backend == Backend::host ? card.kind_on_host : card.kind_on_gpu;
   Case result{card.kind ? card.kind(problem) : usual, problem.work, {}};
   result.automatic = card.resolved(problem);

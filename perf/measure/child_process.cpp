@@ -51,7 +51,7 @@ class Pipe {
     if (ends_[1] >= 0) close(ends_[1]);
     ends_[1] = -1;
   }
-  // What has come; empty at the end.
+  // The available output; empty at the end.
   std::string read_some() {
     std::array<char, 4096> block;
     for (;;) {
@@ -70,7 +70,7 @@ class Pipe {
   std::array<int, 2> ends_{-1, -1};
 };
 
-// Nothing while the child runs on, which only WNOHANG finds.
+// Empty while the child is still running, which only WNOHANG can return.
 std::optional<Finished> wait_for(pid_t child, int options) {
   int status = 0;
   for (;;) {
@@ -79,7 +79,7 @@ std::optional<Finished> wait_for(pid_t child, int options) {
     if (ended == 0) return std::nullopt;
     if (errno != EINTR) fail("waitpid failed: " + system_error_text(errno));
   }
-  constexpr int kSignalBase = 128; // as shells report it
+  constexpr int kSignalBase = 128; // as in shells
   Finished finished;
   if (WIFEXITED(status)) {
     finished.exit_code = WEXITSTATUS(status);
@@ -103,14 +103,14 @@ pid_t start(const std::vector<std::string>& command, FileActions& actions) {
   return child;
 }
 
-// 0 while there is no such file.
+// 0 if the file does not exist.
 std::uintmax_t size_of(const std::filesystem::path& file) {
   std::error_code missing;
   const std::uintmax_t size = std::filesystem::file_size(file, missing);
   return missing ? 0 : size;
 }
 
-// "SIGSEGV"; empty for signals that no fault raises.
+// "SIGSEGV"; empty for signals that are not caused by a fault.
 std::string_view signal_name(int signal) {
   switch (signal) {
   case SIGABRT: return "SIGABRT";
@@ -181,7 +181,7 @@ pid_t start_process(const std::vector<std::string>& command) {
 pid_t start_process(const std::vector<std::string>& command, int kept) {
   FileActions actions;
   posix_spawn_file_actions_adddup2(actions.get(), STDERR_FILENO, STDOUT_FILENO);
-  // Onto itself: that takes the flag from it by which a program does not inherit it.
+  // Duplicating the descriptor onto itself clears its close-on-exec flag.
   posix_spawn_file_actions_adddup2(actions.get(), kept, kept);
   return start(command, actions);
 }
@@ -190,8 +190,8 @@ Finished wait_process(pid_t process) { return *wait_for(process, 0); }
 
 Finished run_watched(const std::vector<std::string>& command, const Watch& watch) {
   using std::chrono::steady_clock;
-  // Waiting for a process with a time limit takes either a newer kernel (pidfd_open) or a signal
-  // handler of the whole program; looking this often costs nothing that a measurement could see.
+  // Waiting for a process with a timeout requires a newer kernel (pidfd_open) or a global signal
+  // handler. Polling at this rate does not affect measurements.
   constexpr std::chrono::milliseconds kLook{10};
   FileActions actions;
   posix_spawn_file_actions_adddup2(actions.get(), STDERR_FILENO, STDOUT_FILENO);
@@ -208,7 +208,7 @@ Finished run_watched(const std::vector<std::string>& command, const Watch& watch
     } else if (now - grown > watch.limit) {
       kill(child, SIGKILL);
       Finished finished = *wait_for(child, 0);
-      finished.stalled = finished.signal == SIGKILL; // it may have ended in between
+      finished.stalled = finished.signal == SIGKILL; // it may have ended by itself in between
       return finished;
     }
     std::this_thread::sleep_for(kLook);

@@ -14,8 +14,8 @@
 namespace kg::perf {
 namespace {
 
-// Opened for reading, so that a file made by one user serves all others: flock needs no right to
-// write, and where the temporary folder is sticky, Linux refuses O_CREAT on another user's file
+// Opens the file for reading, so that one user's file serves all users. flock needs no write
+// permission, and in a sticky temporary folder Linux refuses O_CREAT on another user's file
 // (fs.protected_regular).
 int open_lock_file(const std::filesystem::path& path) {
   constexpr mode_t kReadableByAll = 0644;

@@ -23,11 +23,11 @@ Enqueue enqueue_of(const Workload& workload, Stream& stream, const Clock& now) {
     one.launches = graph.node_count() / executions;
     return one;
   };
-  // What a caller makes once, as a list of tensors on the device, is no part of an execution, and
-  // cannot be captured.
+  // A caller's one-time work, such as a list of tensors on the device, is not part of an execution
+  // and cannot be captured.
   workload.run(stream);
   stream.synchronize();
-  sample(1); // finds the caches empty
+  sample(1); // with cold caches
   result = sample(kExecutions);
   for (int i = 1; i < kSamples; ++i) result.ns = std::min(result.ns, sample(kExecutions).ns);
   return result;

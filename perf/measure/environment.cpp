@@ -29,7 +29,7 @@ std::string version_text(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-// Of the current device; 0 where it does not say, as a part of a GPU (MIG) may.
+// An attribute of the current device; 0 if unavailable, as for a MIG instance.
 int attribute(cudaDeviceAttr which) {
   int device = 0, value = 0;
   KG_CHECK(cudaGetDevice(&device));
@@ -54,8 +54,8 @@ void add_cuda([[maybe_unused]] Environment& result) {
 #endif
 }
 
-// The value behind `key` in a file of lines "key<separators>value", as /proc/cpuinfo and os-release
-// are.
+// The value after `key` in a file of lines "key<separators>value", such as /proc/cpuinfo and
+// os-release.
 std::string lookup(const char* file, std::string_view key, std::string_view separators) {
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);) {
@@ -76,7 +76,7 @@ std::string compiler() {
 #endif
 }
 
-// The output without its line end, or nothing if the command failed or cannot be run.
+// The output without its line end; empty if the command failed or could not be run.
 std::string output_of(const std::vector<std::string>& command) {
   try {
     Finished finished = run_process(command, Output::capture);
@@ -125,7 +125,7 @@ Environment fingerprint(const Environment& environment) {
   const auto take = [&](const char* key) {
     if (const auto found = environment.find(key); found != environment.end()) result.insert(*found);
   };
-  // As the machine says that measured, which may be another (bless --from).
+  // The machine that measured may differ from this one (bless --from).
   if (const auto at = environment.find("backend"); at != environment.end() && at->second == "host")
     for (const char* key : kHostKeys) take(key);
   else
@@ -152,7 +152,7 @@ std::string source_id(const std::filesystem::path& folder) {
   };
   const std::string commit = git({"rev-parse", "--short=12", "HEAD"});
   if (commit.empty()) return "unknown";
-  // Baselines are results, not source: blessing one op must not hinder blessing the next.
+  // Baselines are results, not source: blessing one operation must not prevent blessing the next.
   const bool dirty =
       !git({"status", "--porcelain", "--untracked-files=no", "--", ".", ":(exclude)baselines"})
            .empty();

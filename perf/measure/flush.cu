@@ -31,7 +31,7 @@ __global__ void sweep(std::int64_t quads, float value, float4* to) {
     to[i] = make_float4(value, value, value, value);
 }
 
-// Of the lines that sweep wrote. What they hold afterwards nobody reads.
+// Discards the lines that sweep wrote. Their contents are not read afterwards.
 __global__ void drop(std::int64_t lines, unsigned char* from) {
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * kThreads;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < lines;
@@ -40,7 +40,7 @@ __global__ void drop(std::int64_t lines, unsigned char* from) {
 }
 
 // Each thread visits `steps` lines, `stride` lines apart. The loaded values are zeros, but the
-// hardware cannot know: every address depends on the load before.
+// hardware does not know this: every address depends on the previous load.
 __global__ void chase(int steps, std::int64_t stride, const int* from, int* sink) {
   std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   for (int i = 0; i < steps; ++i) line += stride + from[line * kLine];
@@ -60,7 +60,7 @@ namespace {
 
 // Few threads per multiprocessor, so that latency and not bandwidth limits the chase.
 constexpr int kChaseBlocks = 64;
-constexpr int kRepeats = 9; // odd, for a median that was observed
+constexpr int kRepeats = 9; // odd, so that the median is an observed value
 
 } // namespace
 
@@ -112,7 +112,7 @@ Flush::Proof Flush::prove(Stream& stream) {
 
 void reset_persisting_l2() {
 #if KG_BACKEND_CUDA
-  // A device without a part of the L2 to set aside has nothing to reset.
+  // A device that cannot set aside a part of its L2 has nothing to reset.
   int most = 0, device = 0;
   KG_CHECK(cudaGetDevice(&device));
   KG_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxPersistingL2CacheSize, device));
@@ -122,7 +122,7 @@ void reset_persisting_l2() {
 
 void delay([[maybe_unused]] double ns, [[maybe_unused]] Stream& stream) {
 #if KG_BACKEND_CUDA
-  // GPUs run at 1 to 2.5 cycles per ns; how long exactly does not matter.
+  // GPUs run at 1 to 2.5 cycles per ns; an approximate duration suffices.
   constexpr double kCyclesPerNs = 2;
   launch(flush::wait, {.grid = dim3(1), .block = dim3(1), .stream = &stream},
          static_cast<long long>(ns * kCyclesPerNs));

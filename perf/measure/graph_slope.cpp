@@ -9,10 +9,10 @@
 namespace kg::perf {
 namespace {
 
-constexpr double kLeastDifferenceNs = 50e3; // of two times, each exact to 0.5 us
+constexpr double kLeastDifferenceNs = 50e3; // of two times, each with a resolution of 0.5 us
 constexpr int kMostExecutions = 256;        // in the shorter graph
 
-// What a library allocates or compiles at its first call cannot be captured.
+// A library's allocations and compilations at its first call cannot be captured.
 Stream& primed(const std::function<void(Stream&)>& run, Stream& stream) {
   run(stream);
   stream.synchronize();

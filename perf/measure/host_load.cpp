@@ -15,8 +15,8 @@ namespace kg::perf {
 std::optional<CpuTime> parse_proc_stat(std::string_view contents, double ticks_per_s) {
   std::istringstream line{std::string(contents.substr(0, contents.find('\n')))};
   std::string name;
-  // user, nice, system, idle, iowait, irq, softirq, steal; guests follow, whose time is part of the
-  // first two.
+  // user, nice, system, idle, iowait, irq, softirq, steal. The guest times that follow are included
+  // in the first two.
   std::array<double, 8> ticks{};
   line >> name;
   for (double& kind : ticks) line >> kind;

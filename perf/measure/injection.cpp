@@ -46,7 +46,7 @@ Term parse_term(std::string_view term, std::string_view text, const std::functio
   return {chosen < kBimodalShare ? 1 + *value / 100 : 1, true};
 }
 
-// Arithmetic on a few cache lines, as a kernel would do it, until the clock says enough.
+// Computes on a few cache lines, as a kernel would, until the time has passed.
 void compute_for(double ns) {
   static const Clock now = steady_clock();
   const double end = now() + ns;
@@ -60,7 +60,7 @@ void compute_for(double ns) {
   static_cast<void>(sink);
 }
 
-// What one delay of `nominal_ns` adds to a stream in which others stand before and behind it.
+// The time that one delay of `nominal_ns` adds to a stream between other delays.
 double cost_ns(double nominal_ns, Stream& stream) {
   constexpr int kInARow = 32, kTimes = 5;
   Event start, stop;
@@ -99,7 +99,7 @@ std::optional<Injection> parse_injection(std::string_view text,
 
 std::optional<Injection> injection_here() {
   const char* text = std::getenv(kInjectVariable);
-  std::random_device seed; // each process must draw for itself; what it drew is printed
+  std::random_device seed; // each process must draw independently; the drawn value is printed
   std::mt19937 random(seed());
   return parse_injection(text ? text : "",
                          [&] { return std::uniform_real_distribution<double>()(random); });

@@ -24,8 +24,8 @@
 namespace kg::perf {
 namespace {
 
-// A fresh execution on outputs that nothing can pass for right, and the launches that it made;
-// empty, or what is wrong with the result.
+// Executes the workload on poisoned outputs and verifies the result, and records its launches.
+// Returns what is wrong with the result, or "".
 std::string run_and_verify(const Workload& workload, Stream& stream,
                            std::vector<LaunchRecord>& launches) {
   workload.poison(stream);
@@ -38,7 +38,7 @@ std::string run_and_verify(const Workload& workload, Stream& stream,
   return workload.verify(stream);
 }
 
-// Takes the time of the first execution; empty, or why it is wrong.
+// Times the first execution. Returns what is wrong with its result, or "".
 std::string first_call(const Workload& workload, Apparatus& apparatus, Measurement& result) {
   Stream& stream = apparatus.stream;
   workload.poison(stream);
@@ -51,9 +51,8 @@ std::string first_call(const Workload& workload, Apparatus& apparatus, Measureme
   return workload.verify(stream);
 }
 
-// The workload, each execution of which takes longer by this share of what it takes in this mode.
-// That share is found out once: each execution then has the same amount added, as a real change
-// would.
+// Slows each execution of the workload down by this share of its time in this mode. The time is
+// measured once, so that each execution gets the same additional time, as from a real change.
 Workload slower(Workload workload, double share, Kind kind, Mode mode, Apparatus& apparatus) {
   Protocol brief = apparatus.protocol;
   brief.stop.least = 30;
@@ -75,13 +74,13 @@ Workload slower(Workload workload, double share, Kind kind, Mode mode, Apparatus
 }
 
 bool was_throttled(const Sampled& samples) {
-  constexpr double kTolerated = 0.05; // of the blocks: a spike is no state of the device
+  constexpr double kTolerated = 0.05; // share of blocks: a short spike does not count
   return static_cast<double>(samples.throttled_blocks) >
          kTolerated * static_cast<double>(samples.blocks);
 }
 
-// Empty, or why the samples are no times. A slope is a difference of two times: a single one may be
-// anything, but their median must be told from 0.
+// Why the samples are not valid times, or "". A slope is the difference of two times: a single one
+// may have any value, but their median must differ from 0.
 std::string sample_problem(const std::vector<double>& samples_ns, Mode mode) {
   const bool slopes = mode == Mode::graph;
   const auto impossible = std::find_if_not(samples_ns.begin(), samples_ns.end(), [&](double t) {
@@ -99,15 +98,15 @@ std::string sample_problem(const std::vector<double>& samples_ns, Mode mode) {
                      interval.low, interval.high);
 }
 
-// By its text, since the runtime has one exception for whatever goes wrong; both backends and
-// cudaGetErrorString say it in these words.
+// Recognized by its text, since the runtime has a single exception type. Both backends and
+// cudaGetErrorString use these words.
 bool is_out_of_memory(const std::exception& error) {
   return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
          std::string_view(error.what()).find("out of memory") != std::string_view::npos;
 }
 
-// One row, from its set-up to its last verification. What goes wrong is its own fault, or a lack of
-// its library: nothing here throws but `sample`.
+// One row, from set-up to the last verification. Records errors in the row's result, or that its
+// library is missing. Only `sample` throws.
 class Measuring {
  public:
   // Sets up, executes once and verifies.
@@ -135,12 +134,12 @@ class Measuring {
   std::vector<double> sample() { return timing_.sample(); }
   double canary() { return apparatus_.instruments.canary_ns(kind_); }
 
-  // In the handler of what was thrown while this row was timed.
+  // To be called in the handler of an exception that was thrown while this row was timed.
   void fail_by_current_exception() {
     attempt("while timing", []() -> std::string { throw; });
   }
 
-  // `repeated`: these are the second samples.
+  // `repeated`: the samples are from the second measurement.
   void take(Sampled samples, bool repeated, std::vector<std::string> in_turns_with) {
     result_.repeated = repeated;
     if (was_throttled(samples)) result_.throttled_by = samples.throttled_by;
@@ -170,9 +169,9 @@ class Measuring {
     if (mode_ == Mode::cold)
       if (std::string problem = instruments.cold_problem(); !problem.empty()) return problem;
     reset_persisting_l2();
-    // Makes it, if it is the first of its kind: that must not happen between samples.
+    // Creates the first canary of its kind here, since that must not happen between samples.
     if (instruments.canary_ns) instruments.canary_ns(kind_);
-    held_ = allocated_bytes(); // by the canaries, and by rows that take turns with this one
+    held_ = allocated_bytes(); // by the canaries, and by rows interleaved with this one
     reset_peak_allocated_bytes();
     const double start = instruments.now();
     workload_ = row.make();
@@ -189,8 +188,8 @@ class Measuring {
     return "";
   }
 
-  // Runs a part, unless an earlier one failed. What it returns is wrong with the row; what it
-  // throws is, too, or is why the row is skipped.
+  // Runs a part unless an earlier one failed. A returned text or an exception is the row's problem,
+  // or the reason to skip the row.
   template <class Part>
   void attempt(const char* phase, Part part) {
     if (failed()) return;
@@ -198,7 +197,7 @@ class Measuring {
     try {
       fault = part();
     } catch (const NotCapturable& error) {
-      // Nothing can be captured either on a device that works no more.
+      // On a device that no longer works, captures fail as well.
       const bool works = apparatus_.instruments.device_problem().empty();
       (works ? result_.skipped : fault) = error.what();
     } catch (const vendor::NotSupported& error) {
@@ -216,7 +215,7 @@ class Measuring {
   Apparatus& apparatus_;
   std::size_t held_ = 0;
   Workload workload_;
-  ModeSampler timing_; // of the workload, where it lies
+  ModeSampler timing_; // refers to the workload, which must not move
   Measurement result_;
 };
 
@@ -228,9 +227,9 @@ std::vector<std::string> variants_but(const std::vector<Measuring*>& rows, const
   return names;
 }
 
-// Times all that have not failed, in turns. One that fails meanwhile leaves, and the others begin
-// again; so do all, once and with rests, where the device was throttled. Returns the row that left
-// the device unusable, if one did.
+// Times all rows that have not failed, interleaved. If one fails, the others start again without
+// it. If the device was throttled, all start again once with idle gaps. Returns the row that left
+// the device unusable, or null.
 const Measuring* sample_in_turns(std::deque<Measuring>& all, Mode mode, Apparatus& apparatus) {
   bool repeated = false;
   for (;;) {
@@ -267,7 +266,7 @@ const Measuring* sample_in_turns(std::deque<Measuring>& all, Mode mode, Apparatu
   }
 }
 
-// Each by itself, where together they are too much for the device.
+// Measures each row separately, if together they exceed the device's memory.
 std::vector<Measurement> measure_apart(const std::vector<Candidate>& rows, Mode mode,
                                        Apparatus& apparatus,
                                        const std::function<void(std::size_t)>& begins) {
@@ -296,7 +295,7 @@ Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
 std::vector<Measurement> measure_in_turns(const std::vector<Candidate>& rows, Mode mode,
                                           Apparatus& apparatus,
                                           const std::function<void(std::size_t)>& begins) {
-  std::deque<Measuring> all; // where each lies, it stays
+  std::deque<Measuring> all; // deque: elements must not move
   const Measuring* culprit = nullptr;
   for (std::size_t i = 0; i < rows.size() && !culprit; ++i) {
     if (begins) begins(i);

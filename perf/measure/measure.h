@@ -78,7 +78,7 @@ struct Measurement {
 
 // Tag of a row: Measurement::worst_error, if known.
 inline constexpr const char* kWorstErrorTag = "worst_error";
-// Tag of a row of ours: the variant that `automatic` selects for the case.
+// Tag of our rows: the variant that `automatic` selects for the case.
 inline constexpr const char* kAutomaticTag = "automatic";
 
 // A row to measure. `injected` is the share by which each timed execution is slowed down

@@ -18,13 +18,13 @@
 namespace kg::perf {
 namespace {
 
-// What a caller waits: from the call on an idle stream to completion. Waits too short for the
-// clock, which resolves some 20 ns, are timed several in a row.
+// Wall-clock time of a call on an idle stream until completion. Times too short for the clock,
+// which has a resolution of about 20 ns, are measured over several calls in a row.
 class RealSampler {
  public:
   RealSampler(const Workload& workload, const Clock& now, Stream& stream)
       : workload_(workload), now_(now), stream_(stream) {
-    constexpr double kClockNs = 5e3; // here the clock is good for half a percent
+    constexpr double kClockNs = 5e3; // at which the clock is accurate to half a percent
     constexpr int kMost = 1000;
     const double once = std::max(1.0, sample());
     batch_ = std::clamp(static_cast<int>(std::ceil(kClockNs / once)), 1, kMost);
@@ -48,14 +48,14 @@ class RealSampler {
   int batch_ = 1;
 };
 
-// Events resolve about 0.5 us (CUDA Runtime API, cudaEventElapsedTime): a sample of 50 us is exact
-// to a percent.
+// Events have a resolution of about 0.5 us (CUDA Runtime API, cudaEventElapsedTime), so a sample of
+// 50 us is accurate to a percent.
 constexpr double kSampleNs = 50e3;
 constexpr int kMostPerSample = 64;
 
 // Device time with the cache as the row itself leaves it. The delay keeps the GPU busy until the
-// batch is queued, so that gaps between launches are the device's, not the caller's. It is twice
-// what queueing the batch takes by the slowest of the first executions.
+// batch is queued, so that gaps between launches are the device's and not the caller's. The delay
+// is twice the time to queue the batch, from the slowest of the first executions.
 class HotSampler {
  public:
   HotSampler(const Workload& workload, const Clock& now, Stream& stream)
@@ -87,12 +87,12 @@ class HotSampler {
   Stream& stream_;
   Event start_;
   Event stop_;
-  double enqueue_ns_ = 0; // of one execution
+  double enqueue_ns_ = 0; // per execution
   int batch_ = 1;
 };
 
-// Device time from memory. Several samples are queued behind one another, since a GPU that idles
-// between samples lowers its clock; the flush before each gives the caller time to queue it.
+// Device time with a cold cache. Several samples are queued in sequence, since a GPU that idles
+// between samples lowers its clock. The flush before each sample gives the caller time to queue it.
 class ColdSampler {
  public:
   ColdSampler(const Workload& workload, const std::function<void(Stream&)>& flush, Stream& stream)
@@ -120,7 +120,7 @@ class ColdSampler {
   std::vector<Event> stop_;
 };
 
-// Whatever `sample()` of the sampler returns, for as long as the copies of this function live.
+// Wraps the sampler's `sample()`. The sampler lives as long as the copies of this function.
 template <class Timing>
 ModeSampler one_by_one(std::shared_ptr<Timing> timing, int batch) {
   return {[timing] { return std::vector<double>{timing->sample()}; }, batch};

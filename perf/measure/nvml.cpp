@@ -16,7 +16,7 @@
 namespace kg::perf {
 namespace {
 
-// From the NVML API reference; the header is not part of every CUDA toolkit.
+// From the NVML API reference, since not every CUDA toolkit contains the header.
 using Return = int;
 using Device = void*;
 constexpr Return kSuccess = 0;
@@ -25,7 +25,7 @@ constexpr int kClockSm = 1;             // NVML_CLOCK_SM
 constexpr int kClockMemory = 2;         // NVML_CLOCK_MEM
 constexpr int kTemperatureGpu = 0;      // NVML_TEMPERATURE_GPU
 
-// nvmlClocksEventReasons, those that count as throttling.
+// nvmlClocksEventReasons that count as throttling.
 struct Reason {
   std::uint64_t bit;
   const char* text;
@@ -40,7 +40,7 @@ struct Unload {
   void operator()(void* library) const { dlclose(library); }
 };
 
-// Null where the library has no such function.
+// Null if the library lacks the function.
 template <class Function>
 void load(void* library, const char* name, Function*& into) {
   into = reinterpret_cast<Function*>(dlsym(library, name));
@@ -49,8 +49,8 @@ void load(void* library, const char* name, Function*& into) {
 } // namespace
 
 struct Nvml::Library {
-  // nvmlProcessInfo_t of the functions _v2 and _v3. Not in the namespace without a name: g++ 13 and
-  // 14 crash where a member points to a function that takes a type of one, in a file that another
+  // nvmlProcessInfo_t of the functions _v2 and _v3. Not in the unnamed namespace: g++ 13 and 14
+  // crash if a member points to a function that takes such a type, in a file that another one
   // includes.
   struct ProcessInfo {
     unsigned pid;
@@ -70,7 +70,7 @@ struct Nvml::Library {
   Return (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
   Device device = nullptr;
 
-  // The value that `function` gives, if there is such a function and it succeeds.
+  // The value that `function` returns; empty if the function is missing or fails.
   template <class Value, class... Parameters, class... Arguments>
   static std::optional<Value> ask(Return (*function)(Parameters...), Arguments... arguments) {
     Value value{};
@@ -83,7 +83,7 @@ struct Nvml::Library {
     unsigned count = 0;
     Return result = processes(device, &count, nullptr);
     std::vector<ProcessInfo> found;
-    while (result == kInsufficientSize) { // again where one has come in between
+    while (result == kInsufficientSize) { // again if a process has started in between
       found.resize(count);
       result = processes(device, &count, found.data());
     }
@@ -112,7 +112,7 @@ std::unique_ptr<Nvml> Nvml::open(const std::string& pci_bus_id, const std::strin
   load(handle, "nvmlDeviceGetComputeRunningProcesses_v3", loaded->processes);
   if (!loaded->init || !loaded->shutdown || !loaded->device_by_pci_bus_id) return nullptr;
   if (loaded->init() != kSuccess) return nullptr;
-  std::unique_ptr<Nvml> nvml(new Nvml(std::move(loaded))); // from here on it shuts down
+  std::unique_ptr<Nvml> nvml(new Nvml(std::move(loaded))); // its destructor shuts NVML down
   Library& open = *nvml->library_;
   if (open.device_by_pci_bus_id(pci_bus_id.c_str(), &open.device) != kSuccess) return nullptr;
   return nvml;
@@ -140,7 +140,7 @@ std::optional<std::uint64_t> Nvml::clock_reasons() const {
 std::unique_ptr<Nvml> open_nvml() {
 #if KG_BACKEND_CUDA
   int device = 0;
-  std::array<char, 32> bus_id{}; // of 13 characters and more
+  std::array<char, 32> bus_id{}; // at least 13 characters
   KG_CHECK(cudaGetDevice(&device));
   KG_CHECK(cudaDeviceGetPCIBusId(bus_id.data(), static_cast<int>(bus_id.size()), device));
   return Nvml::open(bus_id.data());

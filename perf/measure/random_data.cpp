@@ -22,7 +22,7 @@ test::Fill fill(Dtype dtype, std::int64_t count, test::Tensor tensor) {
   return test::random_numbers(dtype, count, tensor);
 }
 
-// Kept for the process, since making a million normals takes as long as timing a row.
+// Kept for the whole process, since a million normals take as long as timing a row.
 Period period(Dtype dtype, std::int64_t count, test::Tensor tensor) {
   static std::mutex mutex;
   static std::map<std::pair<Dtype, test::Tensor>, Period> made;
@@ -45,7 +45,7 @@ Period period(Dtype dtype, std::int64_t count, test::Tensor tensor) {
 void store_repeatedly(DeviceBuffer<std::byte>& to, std::span<const std::byte> period,
                       Stream& stream) {
   copy_to_device(to.data(), period.data(), period.size(), stream);
-  // Each copy doubles what is there: gigabytes need not come from the host.
+  // Each copy doubles the filled part, so that gigabytes need not come from the host.
   for (std::size_t done = period.size(); done < to.size(); done += std::min(done, to.size() - done))
     copy_on_device(to.data() + done, to.data(), std::min(done, to.size() - done), stream);
   stream.synchronize();

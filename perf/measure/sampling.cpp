@@ -58,14 +58,14 @@ class RowSampling {
   bool finished() const { return result_.stop != judge::Stop::no; }
   Sampled& result() { return result_; }
 
-  // Not counted.
+  // These samples do not count.
   void refill_caches() {
     if (!row_.empties_caches) row_.sample();
   }
 
   void take_block() {
-    // A fast row would be done within one block. Its first blocks are cut to an equal share of the
-    // least number of samples, so that the canaries see the same stretch of time as the row.
+    // A fast row would finish within one block. Its first blocks are limited to an equal share of
+    // the minimum number of samples, so that canaries and row cover the same time.
     const std::size_t share = std::max<std::size_t>(
         1, protocol_.stop.least / std::max<std::size_t>(1, protocol_.least_blocks));
     std::vector<double>& samples = result_.samples_ns;
@@ -125,8 +125,8 @@ Protocol gpu_protocol() { return {}; }
 
 Protocol host_protocol() {
   Protocol protocol;
-  // On shared cores half a percent is out of reach; 2 % is where more samples of one process stop
-  // helping, since processes differ by more.
+  // On shared cores 0.5 % is out of reach. Below 2 %, more samples of one process do not help,
+  // since processes differ by more.
   protocol.stop.half_width = 0.01;
   protocol.warm_up_agreement = 0.03;
   protocol.warm_up_most_ns = 100e6;
@@ -146,7 +146,7 @@ Protocol in_turns(Protocol protocol) {
   protocol.stop.half_width = 0;
   protocol.stop.most = 100'000;
   protocol.stop.budget_ns = 45e6;
-  protocol.least_blocks = 0; // none is cut short
+  protocol.least_blocks = 0; // no block is cut short
   protocol.block_ns = 3e6;
   return protocol;
 }

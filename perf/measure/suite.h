@@ -57,8 +57,8 @@ struct Case {
   Kind kind = Kind::memory;
   Work work;
   std::vector<Variant> variants;
-  std::string automatic = {}; // the variant of ours that `automatic` selects; empty if unknown
-  bool in_turns = false;      // its variants are timed interleaved (measure.h)
+  std::string automatic = {};              // our variant that `automatic` selects; empty if unknown
+  bool in_turns = false;                   // its variants are timed interleaved (measure.h)
   std::function<Exchange()> exchange = {}; // for other programs; may be empty
 };
 

@@ -22,11 +22,11 @@ namespace {
 
 constexpr char kNextRow = 'r';
 constexpr char kGranted = 'g';
-constexpr char kEnded = '\0'; // the other side is gone
+constexpr char kEnded = '\0'; // the other end has closed
 
 void send_byte(int socket, char byte) {
   while (send(socket, &byte, 1, MSG_NOSIGNAL) < 0)
-    if (errno != EINTR) return; // gone: the next byte that is waited for says so
+    if (errno != EINTR) return; // closed: the next receive reports it
 }
 
 char receive_byte(int socket) {
@@ -36,7 +36,7 @@ char receive_byte(int socket) {
   return byte;
 }
 
-// A command that takes turns, seen from the side that gives them.
+// The assigning side's view of a command that takes turns.
 class Participant {
  public:
   explicit Participant(const std::vector<std::string>& command) {
@@ -56,7 +56,7 @@ class Participant {
     close(ends[1]);
     listen();
   }
-  // A process that waits for a turn ends with an error when the socket is closed.
+  // Closing the socket ends a process that waits for a turn with an error.
   ~Participant() {
     if (socket_ < 0) return;
     close(socket_);
@@ -71,7 +71,7 @@ class Participant {
   bool at_next_row() const { return said_ == kNextRow; }
   const Finished& finished() const { return finished_; }
 
-  // Returns when the turn is given up or the process has ended.
+  // Returns when the process gives up its turn or ends.
   void have_turn() {
     send_byte(socket_, kGranted);
     listen();

@@ -71,7 +71,7 @@ SpeedUp speed_up(std::string over, std::size_t of, std::vector<double> ratios) {
   return found;
 }
 
-// Operations with their types.
+// Pairs of operation and type.
 using Types = std::set<std::pair<std::string, std::string>>;
 
 Types wrong_types(const Attachments& attachments) {

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A judged run in few numbers: how much of it succeeds and how fast it is. Each number stands
-// beside what it is of.
+// Summarizes a judged run in a few numbers: success rates and speed-ups. Each number is shown with
+// its population.
 #pragma once
 
 #include "perf/judge/gate.h"
@@ -17,11 +17,11 @@
 
 namespace kg::report {
 
-// Takes ratio and grade from our rows whose operation has failed correctness tests of their type,
-// and says so in their messages: a time for a wrong result is no speed-up.
+// Removes ratio and grade of our rows whose correctness tests fail for their operation and type,
+// and says so in the message. A wrong result has no speed-up.
 void discredit_wrong(judge::GateResult& result, const Attachments& attachments);
 
-// Of one kind of check. What was skipped was not judged.
+// Counts for one kind of check. Skipped checks are not judged.
 struct Success {
   std::string
       what; // "timings of Kernelgrade", "correctness tests", "mutants", a section, a comparison
@@ -29,33 +29,33 @@ struct Success {
   std::size_t failed = 0;
   std::size_t skipped = 0;
 };
-// A kind that the run has nothing of is left out.
+// Omits kinds that the run does not contain.
 std::vector<Success> successes(const judge::GateResult& result, const CountedSections& counted,
                                const Attachments& attachments);
 
-// "99.9 %" of what was judged: rounded down, so that 100 % is all of it. "-" where nothing was.
+// "99.9 %" of the judged checks, rounded down, so that 100 % means all. "-" if nothing was judged.
 std::string rate_text(const Success& success);
 
-// How many times as fast our rows are as something else. Rows that are wrong, crashed or were not
-// measured have no ratio, and so no part in the mean; `of` counts them.
+// How many times as fast our rows are as a reference. Wrong, crashed and unmeasured rows have no
+// ratio and do not enter the mean; `of` includes them.
 struct SpeedUp {
   std::string over; // "the baselines", "the fastest vendor"
   std::size_t of = 0;
   std::size_t rows = 0;    // with a ratio
-  std::size_t reached = 0; // of them at least as fast
-  // Of these ratios; 0 where there are none.
+  std::size_t reached = 0; // rows that are at least as fast
+  // Of these ratios; 0 if there are none.
   double geomean = 0;
   double median = 0;
   double least = 0;
   double greatest = 0;
 };
 SpeedUp over_baselines(const judge::GateResult& result);
-// On a GPU; on the host the executor's overhead would be held against the kernel, and no row
-// counts.
+// GPU only. No row counts on the host, where the emulator's overhead would be attributed to the
+// kernel.
 SpeedUp over_vendor(const judge::Results& run, const judge::GateResult& result,
                     const Attachments& attachments);
 
-// Both kinds of numbers as tables, and what the mean is.
+// Success rates and speed-ups as tables, with an explanation of the mean.
 std::string aggregates_markdown(const judge::Results& run, const judge::GateResult& result,
                                 const CountedSections& counted, const Attachments& attachments);
 

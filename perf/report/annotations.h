@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What failed, as the workflow commands by which GitHub shows it at the lines of a pull request
+// Failures as workflow commands. GitHub shows them at the affected lines of a pull request
 // (docs.github.com, "Workflow commands for GitHub Actions", "Setting an error message").
 #pragma once
 
@@ -14,11 +14,11 @@
 
 namespace kg::report {
 
-inline constexpr std::size_t kMostAnnotations = 10; // GitHub shows no more of one step
+inline constexpr std::size_t kMostAnnotations = 10; // GitHub shows at most 10 per step
 
-// A line for each of the first failures (failures.h) that have a place: a failed test its
-// assertion, a bug that no test finds the kernel's line, a count the line that causes it, a row its
-// operation's header.
+// One line for each of the first failures (failures.h) with a place: the assertion of a failed
+// test, the kernel's line of a surviving mutant, the line that causes a count, or the header of a
+// row's operation.
 std::string annotations(const judge::GateResult& result, const CountedSections& counted = {},
                         const Attachments& attachments = {});
 

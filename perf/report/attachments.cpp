@@ -21,7 +21,7 @@
 namespace kg::report {
 namespace {
 
-// The names of an object's members, without building what they hold.
+// The member names of an object, without parsing their values into memory.
 std::set<std::string> members(const std::string& contents) {
   std::set<std::string> names;
   const auto shallow = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
@@ -81,17 +81,17 @@ std::string mutants_line(const std::vector<KillMatrix>& matrices) {
   return fmt::format("mutants: {} of {} killed", found, all);
 }
 
-// Of a test's message what tells most in few lines: GoogleTest's first ones say where, the next
+// The most informative lines of a test's message: GoogleTest's first line says where, the next ones
 // what.
 std::string brief(const std::string& message) {
   constexpr std::size_t kMost = 300;
   return message.size() <= kMost ? message : message.substr(0, kMost) + "...";
 }
 
-// The table's first `most` lines as Markdown, and how many there are beyond. Nothing without lines.
+// The table's first `most` lines as Markdown, and the number of further ones. Empty without lines.
 std::string section(const std::string& heading, std::vector<std::string> header,
                     const std::vector<std::vector<std::string>>& lines, std::size_t most) {
-  if (lines.empty()) return ""; // the counts stand in the first line of all
+  if (lines.empty()) return ""; // the report's first line has the counts
   const std::size_t colon = heading.find(": ");
   std::string text = fmt::format("### {}\n\n{}\n\n", judge::for_markdown(heading.substr(0, colon)),
                                  judge::for_markdown(heading.substr(colon + 2)));
@@ -143,7 +143,7 @@ bool add_file(Attachments& attachments, const std::filesystem::path& path) {
     return true;
   }
   const auto contents = read_file(path);
-  if (!contents) return false; // who reads results says so
+  if (!contents) return false; // the reader of results reports it
   const std::set<std::string> names = members(*contents);
   const std::string file = path.string();
   const auto parsed = [&] { return judge::parse_json(*contents, file); };
@@ -214,7 +214,7 @@ std::vector<TestSuite> junit_suites(const Attachments& attachments) {
 std::string tests_csv(const Attachments& attachments) {
   std::string text;
   const auto add = [&](const std::vector<std::string>& fields) {
-    std::vector<std::string> cells; // of text, but for the seconds, which are not negative
+    std::vector<std::string> cells; // text cells, except the seconds, which are never negative
     for (const std::string& field : fields) cells.push_back(judge::for_csv(field));
     text += judge::csv_record(cells);
   };

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands in a report beside timings and counts, each from a file of its own: the correctness
-// tests, the bugs that they found, builds measured side by side, studies, and rows over commits.
+// Parts of a report besides timings and counts, each from its own file: correctness tests, mutants,
+// side-by-side builds, studies, and rows over commits.
 #pragma once
 
 #include "perf/report/correctness.h"
@@ -20,21 +20,21 @@
 
 namespace kg::report {
 
-// Which operations were asked for, of how many; all where none is named.
+// The requested operations and the number of existing ones. All if `named` is empty.
 struct Scope {
   std::vector<std::string> named;
   std::size_t of = 0;
 };
-std::string text(const Scope& scope); // "2 of 35 operations: softmax, gemm"; of all: ""
+std::string text(const Scope& scope); // "2 of 35 operations: softmax, gemm"; "" for all
 
 struct Attachments {
   Scope scope;
-  std::vector<PlannedTest> tests; // that CTest was to run; empty where the report was told none
+  std::vector<PlannedTest> tests; // that CTest was to run; empty if unknown
   std::vector<CorrectnessRun> correctness;
   std::vector<KillMatrix> mutants;
   std::vector<SideBySide> comparisons;
   std::vector<StudyRun> studies;
-  History history; // is shown, and judged by nobody
+  History history; // shown, not judged
 
   bool empty() const {
     return tests.empty() && correctness.empty() && mutants.empty() && comparisons.empty() &&
@@ -42,12 +42,12 @@ struct Attachments {
   }
 };
 
-// Adds what the file holds; false where it is none of these, and perhaps a file of results. Throws
-// Error where it is one of these but not whole, or has what another file had.
+// Adds the contents of the file. Returns false if it is of another kind, perhaps results. Throws
+// Error if it is incomplete or repeats the contents of another file.
 bool add_file(Attachments& attachments, const std::filesystem::path& path);
 
-// 1 if a test, a mutant or a study failed or did not run, or a build is slower than the other; else
-// 0, or 77 where all was skipped. `attachments` is not empty.
+// 1 if a test, mutant or study failed or did not run, or a build is slower than the other.
+// Otherwise 77 if a part was skipped completely, else 0. `attachments` must not be empty.
 int exit_code(const Attachments& attachments);
 
 // "2 of 35 operations: softmax, gemm", "correctness: 310 passed, 1 failed", "mutants: 96 of 96
@@ -57,13 +57,13 @@ std::vector<std::string> lines(const Attachments& attachments);
 // The members of report.json: tests, correctness, mutants, comparisons, studies, history.
 nlohmann::json json(const Attachments& attachments);
 
-// Test suites of all of them, one per operation and type, per operation, per comparison, per study.
+// One test suite per operation and type, per operation, per comparison, and per study.
 std::vector<TestSuite> junit_suites(const Attachments& attachments);
 
-// tests.csv: a record per correctness test and per mutant.
+// tests.csv: one record per correctness test and per mutant.
 std::string tests_csv(const Attachments& attachments);
 
-// For each kind of which something failed a heading, its counts, and the worst `most` of that.
+// For each kind with failures: a heading, its counts, and the `most` worst failures.
 std::string markdown(const Attachments& attachments, std::size_t most);
 
 } // namespace kg::report

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values beside one another as plain SVG, in the colours of the report's style sheet.
+// Bar charts as plain SVG, in the colours of the report's style sheet.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace kg::report {
 
 struct Bar {
   std::string name;
-  double value = 0; // 0: there is none, and its words say why
+  double value = 0; // 0: unknown; `words` says why
   std::string words;
 };
 struct BarGroup {
@@ -19,8 +19,8 @@ struct BarGroup {
   std::vector<Bar> bars;
 };
 
-// A line for each bar, a heading for each group; lengths are logarithms, from a third of the least
-// value of all.
+// One line per bar and one heading per group. Bar lengths are logarithmic and start at a third of
+// the smallest value.
 std::string bar_plot(const std::string& title, const std::vector<BarGroup>& groups);
 
 } // namespace kg::report

@@ -49,7 +49,7 @@ TextTable environment_of(const ComparedResults& compared) {
   return table;
 }
 
-// One line per reason, with the first of the rows that share it.
+// One line per reason, with the first of its rows.
 std::vector<std::string> reasons(const ComparedResults& compared) {
   std::vector<std::string> order;
   std::map<std::string, std::vector<const ComparedRow*>> rows;

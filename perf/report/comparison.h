@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two compared results for people and for programs.
+// Formats the comparison of two results.
 #pragma once
 
 #include "perf/judge/compare_results.h"
@@ -12,7 +12,7 @@ namespace kg::report {
 
 inline constexpr int kComparisonSchema = 1;
 
-// What the environments differ in, the rows, the rows of one side only, and why rows did not pass.
+// Differences of the environments, the rows, rows of one side only, and reasons of rows that fail.
 std::string plain_text(const judge::ComparedResults& compared);
 std::string markdown(const judge::ComparedResults& compared);
 

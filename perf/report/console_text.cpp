@@ -17,7 +17,7 @@
 namespace kg::report {
 namespace {
 
-// The first line of a text, not too long for a console.
+// The first line of a text, limited in length for the console.
 std::string first_line(const std::string& text) {
   constexpr std::size_t kMost = 300;
   const std::string line = text.substr(0, text.find('\n'));

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A judged run in the few lines that end a console.
+// A judged run in the few lines that end the console output.
 #pragma once
 
 #include "perf/judge/gate.h"
@@ -14,15 +14,15 @@
 
 namespace kg::report {
 
-// What failed or did not run first, each with its command; then a line for the tests, the counts
-// and the resources; then the times; and the verdict last. Of each kind at most `most` lines, and
-// where the rest is. The times of a CPU are one line: they are the executor's own.
+// Failed and unexecuted tests first, each with its command. Then one line each for tests, counts
+// and resources, then times, and the verdict last. At most `most` lines per kind, with a reference
+// to the rest. A CPU's times take one line, since they are the emulator's.
 std::string console_text(const judge::Results& run, const judge::GateResult& result,
                          const CountedSections& counted, const Attachments& attachments,
                          const std::string& page, std::size_t most = 5);
 
-// "timings of the executor on this CPU (no GPU's): 56 as blessed, 1 slower, 18 undecided; of
-// vendors 12"
+// "timings of the emulator on this CPU (not a GPU's): 56 unchanged, 1 failed, 18 undecided; 12 of
+// libraries are informational"
 std::string emulated_timings_line(const judge::GateResult& result);
 
 } // namespace kg::report

@@ -16,7 +16,7 @@ namespace kg::report {
 namespace {
 
 constexpr std::string_view kProgramEnd = "_test"; // <op>_test
-constexpr const char* kAnyVariant = "any";        // evidence that holds for each of them
+constexpr const char* kAnyVariant = "any";        // evidence that holds for every variant
 
 // "ledger.seen/<op>/<dtype>/<variant>/<evidence>", or ledger.required.
 void take_evidence(const std::string& key, CorrectnessRun& run) {
@@ -53,7 +53,7 @@ void take_test(const std::string& suite, const nlohmann::json& test, Correctness
     run.passed.push_back({name, "", seconds});
 }
 
-// What was shown for any variant was shown for each; then the variant "any" has said all it can.
+// Removes the variant "any", and copies its evidence to all other variants.
 void spread_any(CorrectnessRun& run) {
   const auto any = run.evidence.extract(kAnyVariant);
   if (any.empty()) return;
@@ -65,7 +65,7 @@ void spread_any(CorrectnessRun& run) {
 
 void fail_without_evidence(CorrectnessRun& run) {
   if (!run.failed.empty() || run.passed.empty())
-    return; // a test that failed or was skipped shows none
+    return; // a failed or skipped test shows no evidence
   for (const auto& [variant, kinds] : run.evidence)
     for (const auto& [kind, shown] : kinds)
       if (!shown)
@@ -111,7 +111,7 @@ nlohmann::json remarks(const std::vector<Remark>& list) {
 std::vector<CorrectnessRun> correctness_from(const nlohmann::json& root, const std::string& file) {
   try {
     std::vector<CorrectnessRun> runs = read(root);
-    // A program that ran no test has shown nothing.
+    // A program without tests shows nothing.
     require(!runs.empty(), "it holds no tests");
     return runs;
   } catch (const nlohmann::json::exception& error) {
@@ -123,7 +123,7 @@ std::vector<CorrectnessRun> correctness_from(const nlohmann::json& root, const s
 }
 
 int exit_code(const CorrectnessRun& run) {
-  // A run of no tests at all tests nothing.
+  // A run without passed and skipped tests fails.
   if (run.passed.empty() && run.skipped.empty()) return judge::kExitFail;
   return !run.failed.empty()   ? judge::kExitFail
          : !run.passed.empty() ? judge::kExitPass

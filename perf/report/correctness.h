@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an operation's correctness tests said, from the file that their program writes
+// The results of an operation's correctness tests, from the file that the test program writes
 // (--gtest_output=json:FILE).
 #pragma once
 
@@ -17,7 +17,7 @@ namespace kg::report {
 
 struct Remark {
   std::string test;
-  std::string message; // of a failure what it says, of a skip the reason
+  std::string message; // the failure message or the reason of a skip
   double seconds = 0;
 };
 
@@ -29,19 +29,19 @@ struct CorrectnessRun {
   std::vector<Remark> failed;
   std::vector<Remark> skipped;
   double seconds = 0;
-  // By variant and kind of evidence (tests/support/ledger.h), of what a test demands or shows:
-  // whether it was shown.
+  // By variant and kind of evidence (tests/support/ledger.h) that a test requires or shows: whether
+  // it was shown.
   std::map<std::string, std::map<std::string, bool>> evidence;
 };
 
-// A run per type. A run whose tests pass without showing what they demand has failed, as it has for
-// the tests' program. Throws Error, naming `file`, where it is not of a correctness test.
+// One run per type. A run that passes without the required evidence has failed, as in the test
+// program. Throws Error with `file` if it is not from a correctness test.
 std::vector<CorrectnessRun> correctness_from(const nlohmann::json& root, const std::string& file);
 
-// 1 if a test failed, else 0 if one passed, else 77.
+// 1 if a test failed, otherwise 0 if one passed, otherwise 77.
 int exit_code(const CorrectnessRun& run);
 
-// The command that runs the tests of a type again.
+// The command that repeats the tests of a type.
 std::string test_command(const std::string& op, const std::string& dtype);
 
 nlohmann::json to_json(const CorrectnessRun& run);

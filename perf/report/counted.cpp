@@ -30,9 +30,9 @@ int urgency(const ExactVerdict& row) {
   return row.changed ? 2 : 3;
 }
 
-const std::string kUnchanged = "unchanged"; // in the place of a verdict
+const std::string kUnchanged = "unchanged"; // takes the place of a verdict
 
-// Neither compiled nor counted, and as it was blessed.
+// Neither compiled nor counted, and unchanged since blessed.
 bool is_unchanged(const CountedSection& section, std::size_t row) {
   return !section.measured[row].as_blessed.empty() && urgency(section.result.rows[row]) == 3;
 }
@@ -48,7 +48,7 @@ std::size_t unchanged(const CountedSection& section) {
   return rows;
 }
 
-// Of the others.
+// Counts the other rows.
 judge::VerdictCounts count(const CountedSection& section) {
   judge::VerdictCounts counts;
   for (std::size_t i = 0; i < section.measured.size(); ++i)
@@ -170,7 +170,7 @@ std::string markdown(const CountedSection& section, std::size_t most) {
   for (const std::size_t i : worst_first(section)) {
     const ExactVerdict& verdict = section.result.rows[i];
     const ExactMeasured& measured = section.measured[i];
-    if (urgency(verdict) == 3) break; // the rest is as blessed
+    if (urgency(verdict) == 3) break; // the remaining rows are unchanged
     if (shown == most) {
       ++left;
       continue;
@@ -198,10 +198,10 @@ std::vector<std::map<std::string, std::string>> csv_records(const CountedSection
   const ExactTable& table = *section.table;
   std::vector<std::map<std::string, std::string>> records;
   for (const std::size_t i : worst_first(section)) {
-    if (is_unchanged(section, i)) continue; // its baseline says the same
+    if (is_unchanged(section, i)) continue; // equal to its baseline
     const ExactMeasured& measured = section.measured[i];
     const ExactVerdict& verdict = section.result.rows[i];
-    const bool as_blessed = urgency(verdict) == 3; // nothing is to be said of it
+    const bool as_blessed = urgency(verdict) == 3; // no message is necessary
     for (std::size_t q = 0; q < table.quantities.size(); ++q) {
       if (q == table.minimum || std::isnan(measured.row.values[q])) continue;
       std::map<std::string, std::string> record = {

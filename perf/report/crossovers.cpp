@@ -79,7 +79,7 @@ void rank(TimedCase& one, judge::Device device) {
   one.point.loss_pct = is_slower ? 100 * (chosen->second.ns / best.ns - 1) : 0;
 }
 
-// Why the change cannot be placed between the two cases; empty where it can.
+// Why the change cannot be located between the two cases; empty if it can.
 std::string obstacle(const SweepChange& change, const TimedCase& from, const TimedCase& to) {
   for (const TimedCase* side : {&from, &to})
     for (const std::string& variant : {change.before, change.after})
@@ -101,14 +101,14 @@ SweepChange change_between(const TimedCase& from, const TimedCase& to) {
   return change;
 }
 
-// Cases of the same elements in other shapes may differ by what their vectors take.
+// Cases with equal element counts in different shapes may differ in size by their vectors.
 constexpr double kOneSize = 1.1;
 
-// Where cases of one size differ in which is the fastest, it is not the size that decides: the
-// change is there, and none is looked for between it and its neighbours.
+// If cases of one size have different fastest variants, the size does not decide. The change lies
+// within that size, and none is located between it and its neighbours.
 std::vector<SweepChange> changes_of(const std::vector<TimedCase>& cases) {
   std::vector<SweepChange> changes;
-  const TimedCase* last = nullptr; // the last of the lesser sizes; null where those differ
+  const TimedCase* last = nullptr; // the last of the smaller sizes; null if those disagree
   for (std::size_t i = 0, end = 0; i < cases.size(); i = end) {
     const TimedCase* other = nullptr;
     for (end = i; end < cases.size() && cases[end].point.size <= kOneSize * cases[i].point.size;

@@ -35,7 +35,7 @@ constexpr std::array<std::pair<TestState, std::string_view>, 7> kNames = {{
     {TestState::skipped, "skipped"},
 }};
 
-// One test as CTest's results have it.
+// One test in CTest's results.
 struct Ran {
   std::string status; // run, fail, notrun, disabled
   std::string reason; // of a test that did not run
@@ -43,7 +43,7 @@ struct Ran {
   double seconds = 0;
 };
 
-// Nothing where CTest did not come to its end since `begin`.
+// Empty if CTest has not finished since `begin`.
 std::optional<std::map<std::string, Ran>> read_results(const fs::path& path,
                                                        fs::file_time_type begin) {
 #if KERNELGRADE_NO_XML
@@ -74,7 +74,7 @@ const nlohmann::json* property(const nlohmann::json& test, std::string_view name
   return nullptr;
 }
 
-// The file that the test's command is told to leave; empty where there is none.
+// The file that the test's command must write; empty if there is none.
 fs::path result_file(const nlohmann::json& test) {
   constexpr std::string_view kGoogleTest = "--gtest_output=json:";
   const auto command = test.find("command");
@@ -88,7 +88,7 @@ fs::path result_file(const nlohmann::json& test) {
   return {};
 }
 
-// What is wrong with it; empty where nothing is.
+// What is wrong with the file; empty if nothing.
 std::string complaint(const fs::path& file, fs::file_time_type begin) {
   std::error_code error;
   const fs::file_time_type written = fs::last_write_time(file, error);
@@ -100,7 +100,7 @@ std::string complaint(const fs::path& file, fs::file_time_type begin) {
   return "";
 }
 
-// Of a test's output the line that tells most: the reason of a skip, else the last one.
+// The most informative line of a test's output: the reason of a skip, otherwise the last line.
 std::string last_words(const std::string& output) {
   std::string last;
   for (std::size_t at = 0; at < output.size();) {
@@ -133,7 +133,7 @@ void conclude(PlannedTest& planned, const nlohmann::json& test, const Ran& ran,
   }
   if (planned.failed()) return;
   const fs::path file = result_file(test);
-  // A test that is skipped as a whole may have had nothing to write.
+  // A test that is skipped as a whole may not write a file.
   if (file.empty() || planned.state == TestState::skipped) return;
   if (std::string what = complaint(file, begin); !what.empty()) {
     planned.state = TestState::no_result;

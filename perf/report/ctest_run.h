@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What became of the tests that CTest was to run. The list is CTest's own, made before the run, so
-// that a test that did not run, or left nothing, is a failure with a name.
+// The outcome of CTest's tests. The list of tests is made before the run, so a test that did not
+// run or left no result is a failure with a name.
 #pragma once
 
 #include "perf/report/junit.h"
@@ -19,41 +19,41 @@ enum class TestState {
   passed,
   failed,
   skipped,   // by exit code 77
-  not_run,   // CTest says so, or its results do not mention the test
-  timed_out, // it took as long as it may
+  not_run,   // CTest says so, or its results omit the test
+  timed_out, // it reached its time limit
   disabled,
-  no_result // it passed or was skipped, but the file that it was to leave is missing, empty, broken
+  no_result // it passed or was skipped, but its result file is missing, empty, broken
             // or older than the run
 };
 std::string_view name(TestState state); // "not run", ...
 
 struct PlannedTest {
   std::string name;  // "cost.softmax"
-  std::string op;    // of its label op_<op>; empty where it has none
+  std::string op;    // from its label op_<op>; empty if none
   std::string label; // its tier: "perf"
   TestState state = TestState::not_run;
-  std::string message; // what is known of a test that did not pass
-  std::string again;   // the command that runs it again
+  std::string message; // details of a test that did not pass
+  std::string again;   // the command that repeats the test
 
   bool failed() const { return state != TestState::passed && state != TestState::skipped; }
 };
 
-// `list`: what `ctest --show-only=json-v1` printed before the run. `results`: what `ctest
-// --output-junit` wrote in it; where that file is missing, cut off or older than the list, CTest
-// did not come to its end, and none of the tests has run. Throws Error where the list is none.
+// `list`: output of `ctest --show-only=json-v1` before the run. `results`: output of `ctest
+// --output-junit`. If that file is missing, truncated or older than the list, CTest did not finish,
+// and all tests count as not run. Throws Error if `list` is not such a list.
 std::vector<PlannedTest> planned_tests(const std::filesystem::path& list,
                                        const std::filesystem::path& results);
 
 // "tests: 112 passed, 1 not run, 3 skipped"
 std::string line(const std::vector<PlannedTest>& tests);
 
-// What the watched builds of the kernels and the sanitizers found: "checkers: 70 passed, 1 failed",
-// or, where none of them was to run, how to run them.
+// The results of the checked builds and the sanitizers: "checkers: 70 passed, 1 failed". If none
+// was to run, how to run them.
 std::string checkers_line(const std::vector<PlannedTest>& tests);
 
 nlohmann::json to_json(const PlannedTest& test);
 
-// A suite with a case for each of CTest's tests.
+// A suite with one case per CTest test.
 TestSuite junit_suite(const std::vector<PlannedTest>& tests);
 
 } // namespace kg::report

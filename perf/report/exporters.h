@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A judged run in the forms that other programs read.
+// Exports a judged run for other programs.
 #pragma once
 
 #include "perf/judge/gate.h"
@@ -13,19 +13,19 @@
 
 namespace kg::report {
 
-// One record per row, in the order judged: what report.json says of it, in columns. Behind the
-// timed rows those of counted.h.
+// One record per row, in the order judged: the data of report.json in columns. After the timed
+// rows, the records of counted.h.
 std::string rows_csv(const judge::Results& run, const judge::GateResult& result,
                      const CountedSections& counted = {});
 
-// JUnit's XML as CI systems read it: a test case per row, correctness test, mutant, compared row
-// and experiment, its numbers as properties, its message with the command that runs it again as
-// failure or skip; faults of the run as test cases.
+// JUnit XML for CI systems. Test cases are rows, correctness tests, mutants, compared rows,
+// experiments, and faults of the run. Numbers become properties; a message with the command that
+// repeats the test becomes a failure or skip.
 std::string junit_xml(const judge::Results& run, const judge::GateResult& result,
                       const CountedSections& counted = {}, const Attachments& attachments = {});
 
-// For shields.io's "endpoint" badge (https://shields.io/badges/endpoint-badge).
-// Counts CTest's tests where the report was told of them, else rows.
+// For shields.io's "endpoint" badge (https://shields.io/badges/endpoint-badge). Counts CTest's
+// tests if known, otherwise rows.
 std::string badge_json(const judge::GateResult& result, const CountedSections& counted = {},
                        const Attachments& attachments = {});
 

@@ -20,7 +20,7 @@ namespace {
 
 using judge::RowResult;
 
-// Failures in the order added; those added under a key that was there count as alike.
+// Failures in the order added. Further failures with the same key count as alike.
 class List {
  public:
   void add(Failure failure, const std::string& key = "") {
@@ -40,9 +40,9 @@ class List {
   std::map<std::string, std::size_t> places_;
 };
 
-// The first "<folder>/...:<line>" in a text; paths may have something before them.
+// The first "<folder>/...:<line>" in a text; a path may have a prefix.
 std::optional<Place> place_in(const std::string& whole, const std::string& folder) {
-  constexpr std::size_t kMost = 2000; // std::regex takes stack for every character that matches
+  constexpr std::size_t kMost = 2000; // std::regex recurses for every matching character
   const std::string text = whole.substr(0, kMost);
   const std::regex form("(" + folder + R"(/[\w./-]+):(\d+))");
   std::smatch found;
@@ -63,7 +63,7 @@ void add_tests(List& list, const std::vector<CorrectnessRun>& runs) {
     }
 }
 
-// CTest's names of the tests whose failure the rows and results below tell better.
+// CTest's names of tests whose failures the rows and results below explain better.
 std::set<std::string> named_anyway(const judge::GateResult& result, const CountedSections& counted,
                                    const Attachments& attachments) {
   std::set<std::string> names;
@@ -92,13 +92,13 @@ void add_planned(List& list, const std::vector<PlannedTest>& tests,
 
 bool is_wrong(const RowResult& row) { return row.verdict == judge::Verdict::invalid; }
 
-// The rows that fail and are wrong, or that fail and are not.
+// Adds the failing rows that are wrong, or those that are not.
 void add_rows(List& list, const judge::GateResult& result, bool wrong) {
   std::vector<const RowResult*> failed;
   for (const RowResult& row : result.rows)
     if (row.exit_code == judge::kExitFail && is_wrong(row) == wrong) failed.push_back(&row);
   std::stable_sort(failed.begin(), failed.end(), [](const RowResult* a, const RowResult* b) {
-    return a->ratio.value_or(0) < b->ratio.value_or(0); // none: nothing measured
+    return a->ratio.value_or(0) < b->ratio.value_or(0); // no ratio: nothing measured
   });
   for (const RowResult* row : failed) {
     const std::string verdict(judge::name(row->verdict));
@@ -166,9 +166,9 @@ void add_study(List& list, const StudyRun& run) {
                 {}});
 }
 
-// Behind a list's item; a text of several lines keeps them in a block of its own.
+// The reason after a list item. Several lines become a block.
 std::string why_markdown(const std::string& why) {
-  constexpr std::size_t kMost = 600; // of one failure; the whole is in report.html
+  constexpr std::size_t kMost = 600; // per failure; report.html has the complete text
   const std::string text = why.size() <= kMost ? why : why.substr(0, kMost) + "...";
   if (text.find('\n') == std::string::npos) return " " + judge::for_markdown(text);
   return judge::for_markdown_block(text, "  ");

@@ -29,16 +29,16 @@ std::string outcome(const judge::GateResult& result, const std::vector<Failure>&
   return fmt::format("FAILED: {}{}", text, more == 0 ? "" : fmt::format(", and {} more", more));
 }
 
-// What holds of the operations whose correctness tests ran. One of which all was skipped is neither
-// right nor wrong.
+// The number of correct operations among those whose correctness tests ran. An operation with only
+// skipped tests is neither correct nor wrong.
 std::string operations(const judge::GateResult& result, const Attachments& attachments) {
-  if (!result.faults.empty()) return ""; // files are missing: perhaps those of an operation's tests
+  if (!result.faults.empty()) return ""; // missing files may be those of an operation's tests
   std::set<std::string> tested, wrong;
   for (const CorrectnessRun& run : attachments.correctness) {
     if (!run.passed.empty() || !run.failed.empty()) tested.insert(run.op);
     if (!run.failed.empty()) wrong.insert(run.op);
   }
-  // A test that crashed or did not run leaves nothing that could be counted.
+  // A test that crashed or did not run leaves no results to count.
   for (const PlannedTest& test : attachments.tests)
     if (test.label != "perf" && !test.op.empty() && test.failed()) {
       tested.insert(test.op);
@@ -54,7 +54,7 @@ std::string operations(const judge::GateResult& result, const Attachments& attac
   return fmt::format("{} operation{} correct", count, tested.size() == 1 ? "" : "s");
 }
 
-// Costs and resources, each once, however many architectures there are.
+// Costs and resources, each once for all architectures.
 std::vector<std::string> counts(const CountedSections& counted) {
   std::vector<std::string> texts, blessed, unchanged;
   for (const CountedSection& section : counted) {
@@ -102,7 +102,7 @@ std::string headline(const judge::Results& run, const judge::GateResult& result,
   if (std::any_of(attachments.tests.begin(), attachments.tests.end(),
                   [](const PlannedTest& test) { return test.state != TestState::passed; }))
     parts.push_back(line(attachments.tests));
-  // Correctness is said above, tests where they did not all pass.
+  // Correctness is stated above, and so are tests if not all passed.
   Attachments others = attachments;
   others.tests.clear();
   others.correctness.clear();

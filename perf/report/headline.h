@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run in one sentence, for those who read no more than that.
+// Summarizes a run in one sentence.
 #pragma once
 
 #include "perf/judge/gate.h"
@@ -14,8 +14,8 @@
 namespace kg::report {
 
 // "passed: 35 operations correct; costs and resources match the baselines; 60 of 75 timings
-// undecided (they do not count on a CPU)". What failed comes first, by its name: "FAILED: cost.axpy
-// not run, and 2 more; ...". `result` has the exit code of all parts of the run.
+// inconclusive (they do not count on a CPU)". Failures come first, by name: "FAILED: cost.axpy not
+// run, and 2 more; ...". `result` has the exit code of all parts of the run.
 std::string headline(const judge::Results& run, const judge::GateResult& result,
                      const CountedSections& counted, const Attachments& attachments);
 

@@ -15,14 +15,14 @@
 namespace kg::report {
 namespace {
 
-// The page with `name` in '@' replaced, once.
+// Replaces the first "@<name>@" in the page.
 std::string with(std::string page, std::string_view name, std::string_view text) {
   const std::string mark = "@" + std::string(name) + "@";
   return page.replace(page.find(mark), mark.size(), text);
 }
 
-// Inside a script element "</script>" would end it and "<!--" change how it is read; in JSON '<'
-// stands in strings only, where it may be escaped.
+// In a script element "</script>" would end the element, and "<!--" would change its parsing. In
+// JSON '<' occurs only in strings, where it may be escaped.
 std::string for_script(const std::string& json) {
   std::string result;
   for (const char c : json)
@@ -33,9 +33,9 @@ std::string for_script(const std::string& json) {
   return result;
 }
 
-// A long list of objects as columns, {"packed": rows, "columns": {member: [values, places]}}: the
-// different values of a member, and for each row the place of its own or -1. unpacked() in
-// page/format.js reverses it.
+// Stores a long list of objects as columns, {"packed": rows, "columns": {member: [values,
+// indices]}}: the distinct values of a member, and for each row the index of its value or -1.
+// unpacked() in page/format.js reverses it.
 nlohmann::json columns_of(const nlohmann::json& rows) {
   struct Column {
     nlohmann::json values = nlohmann::json::array();
@@ -58,7 +58,7 @@ nlohmann::json columns_of(const nlohmann::json& rows) {
   return {{"packed", rows.size()}, {"columns", packed}};
 }
 
-// A report has tens of thousands of counts that name the same cases, variants and verdicts.
+// Reports contain tens of thousands of counts that repeat the same cases, variants and verdicts.
 nlohmann::json packed(nlohmann::json value) {
   constexpr std::size_t kLong = 50;
   const bool is_list = value.is_array() && value.size() >= kLong;
@@ -72,7 +72,7 @@ nlohmann::json packed(nlohmann::json value) {
 
 } // namespace
 
-// The report last: its text may hold anything.
+// Inserts the report last, since its text may contain anything.
 std::string html(const std::string& report) {
   return with(with(with(page::html, "STYLE", page::style), "SCRIPTS", page::scripts), "REPORT",
               for_script(packed(nlohmann::json::parse(report)).dump()));

@@ -24,7 +24,7 @@ void add(Counts& counts, const TestCase& test) {
   counts.seconds += test.seconds;
 }
 
-// A message of several lines is the element's text, too: viewers show the attribute in lists.
+// A message of several lines also becomes the element's text: viewers show the attribute in lists.
 std::string outcome(const TestCase& test) {
   const std::string title = judge::for_xml(test.message.substr(0, test.message.find('\n')));
   const bool longer = test.message.find('\n') != std::string::npos;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Test results in the XML that CI systems show (JUnit's, in the dialect that most of them read).
+// Test results in JUnit's XML, in the dialect that most CI systems read.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 namespace kg::report {
 
 struct TestCase {
-  std::string classname; // what viewers group by: "perf.copy.f32"
+  std::string classname; // by which viewers group: "perf.copy.f32"
   std::string name;
   double seconds = 0;
-  int exit_code = 0;   // 1: failed, 77: skipped, else passed
-  std::string verdict; // the type of the failure
-  std::string message; // of a failure or a skip; the first line is its title
+  int exit_code = 0;   // 1: failed, 77: skipped, otherwise passed
+  std::string verdict; // type of the failure
+  std::string message; // of a failure or a skip; its first line is the title
   std::vector<std::pair<std::string, std::string>> properties = {};
 };
 
@@ -25,7 +25,7 @@ struct TestSuite {
   std::vector<TestCase> cases;
 };
 
-// A case that stands for a file or a run that is faulty.
+// A case for a faulty file or run.
 TestCase fault_case(const std::string& classname, const std::string& fault);
 
 std::string junit_xml(const std::vector<TestSuite>& suites);

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder that is removed at the end of the scope, unless it has got its name by then.
+// A folder that is removed at the end of the scope unless it was renamed before.
 class UnfinishedFolder {
  public:
   explicit UnfinishedFolder(const fs::path& parent) {
@@ -26,19 +26,19 @@ class UnfinishedFolder {
     require(mkdtemp(name.data()) != nullptr,
             fmt::format("{}: cannot make a folder; choose another one for the report", name));
     path_ = name;
-    using fs::perms; // mkdtemp makes folders for the owner alone
+    using fs::perms; // mkdtemp restricts access to the owner
     fs::permissions(path_, perms::owner_all | perms::group_read | perms::group_exec |
                                perms::others_read | perms::others_exec);
   }
   ~UnfinishedFolder() {
-    std::error_code ignored; // its name says what it is
+    std::error_code ignored; // its name marks it as unfinished
     if (!path_.empty()) fs::remove_all(path_, ignored);
   }
   UnfinishedFolder(const UnfinishedFolder&) = delete;
   UnfinishedFolder& operator=(const UnfinishedFolder&) = delete;
 
   const fs::path& path() const { return path_; }
-  // Whether no other folder has that name.
+  // Renames the folder. Returns whether the name was free.
   bool rename_to(const fs::path& name) {
     std::error_code error;
     fs::rename(path_, name, error);
@@ -53,9 +53,9 @@ class UnfinishedFolder {
   fs::path path_;
 };
 
-// When a run was kept, by its folder's name, to be compared with others; nothing where the folder
-// is no such run.
-using Kept = std::pair<std::string, unsigned long>; // the time, and the number in its second
+// When a run was kept, from its folder's name, as a sortable value. Empty if the folder is not such
+// a run.
+using Kept = std::pair<std::string, unsigned long>; // time, and number within that second
 std::optional<Kept> kept_at(const fs::directory_entry& entry) {
   static const std::regex form(R"((\d{8}T\d{6}Z)(?:-([1-9]\d{0,8}))?)");
   std::smatch found;
@@ -66,7 +66,7 @@ std::optional<Kept> kept_at(const fs::directory_entry& entry) {
   return Kept{found[1], found[2].matched ? std::stoul(found[2]) : 1};
 }
 
-// By way of another name, so that what has a run's name is whole at any time.
+// Renames the folder first, so that a folder with a run's name is always complete.
 bool remove_run(const fs::path& run) {
   const fs::path doomed = run.parent_path() / (".removed-" + run.filename().string());
   std::error_code error;
@@ -94,7 +94,7 @@ std::size_t prune_runs(const fs::path& runs, std::size_t most, const fs::path& n
     if (const auto kept = kept_at(entry); kept && entry.path().filename() != newest.filename())
       older.emplace(*kept, entry.path());
   std::size_t removed = 0, left = older.size();
-  for (const auto& [kept, run] : older) { // the oldest first
+  for (const auto& [kept, run] : older) { // oldest first
     if (left-- < most) break;
     removed += remove_run(run);
   }

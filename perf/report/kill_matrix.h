@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of an operation's seeded bugs its tests found, and by which check: what kill_matrix
-// (tests/mutation/mutants) writes.
+// Which mutants of an operation the tests killed, and by which check. Reads the output of
+// kill_matrix (tests/mutation/mutants).
 #pragma once
 
 #include "perf/report/junit.h"
@@ -17,12 +17,12 @@ namespace kg::report {
 struct Mutant {
   std::string name;
   std::string place; // file and line of the original
-  std::string why;   // what is wrong with it
+  std::string why;   // the defect
   bool killed = false;
-  std::string check; // that killed it, or how it got away
+  std::string check; // the check that killed it, or why it survived
   std::string expected;
-  std::string test;    // that killed it
-  std::string message; // that test's
+  std::string test;    // the test that killed it
+  std::string message; // of that test
 };
 
 struct KillMatrix {
@@ -30,17 +30,17 @@ struct KillMatrix {
   std::vector<Mutant> mutants;
 };
 
-// Throws Error, naming `file`, where something is missing.
+// Throws Error with `file` if a member is missing.
 KillMatrix kill_matrix_from(const nlohmann::json& root, const std::string& file);
 
 std::size_t killed(const KillMatrix& matrix);
 
-// The command that runs the tests with this mutant again.
+// The command that repeats the tests with this mutant.
 std::string mutant_command(const KillMatrix& matrix, const Mutant& mutant);
 
 nlohmann::json to_json(const KillMatrix& matrix);
 
-// A test per mutant, which passes where the mutant was killed.
+// One test per mutant, which passes if the mutant was killed.
 TestSuite junit_suite(const KillMatrix& matrix);
 
 } // namespace kg::report

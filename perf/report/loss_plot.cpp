@@ -22,14 +22,14 @@ std::string loss_label(double x, double y, const char* anchor, const std::string
       anchor, judge::for_xml(words));
 }
 
-// 1, 2 or 5 of a power of ten, so that there are four to ten in the span.
+// 1, 2 or 5 times a power of ten, for four to ten ticks in the span.
 double tick_distance(double span) {
   const double power = std::pow(10, std::floor(std::log10(span / 4)));
   const double parts = span / 4 / power;
   return power * (parts >= 5 ? 5 : parts >= 2 ? 2 : 1);
 }
 
-// From steps and losses to places.
+// Maps steps and losses to coordinates.
 struct Places {
   double low = std::numeric_limits<double>::max(), high = std::numeric_limits<double>::lowest();
   std::size_t steps = 1;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Losses of training, step by step, by several implementations over each other, as plain SVG.
+// Training losses per step of several implementations in one plot, as plain SVG.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace kg::report {
 
 struct LossCurve {
   std::string name;
-  std::vector<double> losses; // before each step and behind the last; one that is not finite: a gap
+  std::vector<double> losses; // before each step and after the last; non-finite values are gaps
 };
 
-// Linear axes. The first curve is the broadest and the last the finest, so that equal ones show
-// within one another. There is a curve with a finite loss.
+// Linear axes. Line widths decrease from the first curve to the last, so that coinciding curves
+// stay visible. At least one curve must have a finite loss.
 std::string loss_plot(const std::string& title, const std::vector<LossCurve>& curves);
 
 } // namespace kg::report

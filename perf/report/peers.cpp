@@ -28,7 +28,7 @@ using judge::Measured;
 bool failed(const Measured& row) { return !row.verified.empty(); }
 bool timed(const Measured& row) { return !failed(row) && row.skipped.empty(); }
 
-// "crash", or "wrong result", which is what nobody else has called otherwise.
+// "crash", or otherwise "wrong result".
 std::string failure(const Measured& row) {
   const auto tag = row.tags.find("failure");
   return tag == row.tags.end() ? "wrong result" : tag->second;
@@ -37,7 +37,7 @@ std::string failure(const Measured& row) {
 struct Case {
   std::string id;
   double bytes = 0;
-  std::map<std::string, const Measured*> rows; // by the implementation
+  std::map<std::string, const Measured*> rows; // by implementation
 
   const Measured* fastest() const {
     const Measured* best = nullptr;
@@ -45,7 +45,7 @@ struct Case {
       if (timed(*row) && (!best || row->median_ns < best->median_ns)) best = row;
     return best;
   }
-  // Whether no other can be told from it.
+  // Whether it is the fastest, and no other row's interval overlaps its own.
   bool is_won_by(const Measured& row) const {
     return fastest() == &row && std::none_of(rows.begin(), rows.end(), [&](const auto& other) {
              return other.second != &row && timed(*other.second) &&
@@ -55,7 +55,7 @@ struct Case {
 };
 
 struct Field {
-  bool emulated = false; // ours are left out
+  bool emulated = false; // our kernels are omitted
   std::vector<std::string> names;
   std::vector<Case> cases;
 };
@@ -63,7 +63,7 @@ struct Field {
 Field field_of(const judge::Results& run) {
   Field field;
   const bool host = device_of(run) == judge::Device::host;
-  std::set<std::string> given; // to a framework
+  std::set<std::string> given; // cases assigned to a framework
   std::map<std::string, Case> cases;
   for (const Measured& row : run.rows)
     if (row.tags.contains(judge::kPeerTag)) given.insert(row.key.case_id);
@@ -124,7 +124,7 @@ Section about(const judge::Results& run, const Field& field) {
   return section;
 }
 
-// How many times as fast the first is as the second, in the cases that both have.
+// How many times as fast the first is as the second, over the cases that both have.
 std::string mean(const Field& field, const std::string& first, const std::string& second) {
   std::vector<double> ratios;
   for (const Case& its : field.cases) {
@@ -154,7 +154,7 @@ Section means(const Field& field) {
   return section;
 }
 
-// Classes of the bytes that a case must move, each sixteen times the one before.
+// Size classes by minimum traffic in bytes, each sixteen times the previous one.
 constexpr double kKiB = 1024, kMiB = 1024 * kKiB;
 struct Class {
   const char* text;
@@ -212,7 +212,7 @@ Section by_size(const Field& field) {
   return section;
 }
 
-// Each case's times as bars, the logarithm of how many times the fastest one's they are.
+// Bars with the logarithm of each time relative to the fastest one's, per case.
 std::string pictures(const Field& field) {
   std::vector<BarGroup> groups;
   for (const Case& its : field.cases) {
@@ -234,7 +234,7 @@ std::vector<double> numbers_of(const std::string& text) {
   return values;
 }
 
-// Ours and each framework's, of every model that is trained.
+// Losses of our implementation and of each framework, for every trained model.
 std::string loss_pictures(const Field& field) {
   std::string html;
   for (const Case& its : field.cases) {

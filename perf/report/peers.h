@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Frameworks, libraries and, on a GPU, our kernels beside one another: what each case takes, who
-// wins at which size, and what failed.
+// Compares frameworks, libraries and, on a GPU, our kernels: the time of each case, the fastest at
+// each size, and failures.
 #pragma once
 
 #include "perf/judge/result.h"
@@ -13,11 +13,11 @@
 
 namespace kg::report {
 
-// Of what a caller waits (mode real), in the cases that a framework was to solve. A row that failed
-// has no time, is in no mean, and counts as lost. None where no framework is among the rows.
+// Wall-clock times (mode real) of the cases assigned to a framework. A failed row has no time,
+// enters no mean, and counts as lost. Empty if there are no framework rows.
 std::vector<Section> peer_sections(const judge::Results& run);
 
-// The same as a page, with a picture; empty where there are none.
+// The same as a page with a plot. Empty if there are no sections.
 std::string peers_page(const judge::Results& run);
 
 } // namespace kg::report

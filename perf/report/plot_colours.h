@@ -1,8 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The colours that tell curves and bars apart, in the order of their use: names of the page's
-// style.
+// Colours of curves and bars, in order of use: names from the page's style sheet.
 #pragma once
 
 #include <array>

@@ -41,8 +41,8 @@ constexpr const char* kScale =
     "gate makes "
     "of it.";
 
-// Of the samples, from the least to the greatest in steps of 5 %: what a histogram needs, at any
-// number of samples. At least one sample.
+// Quantiles of the samples from minimum to maximum in steps of 5 %, for a histogram of any number
+// of samples. Requires at least one sample.
 std::vector<double> quantiles(std::vector<double> samples) {
   constexpr int kSteps = 20;
   std::sort(samples.begin(), samples.end());
@@ -64,7 +64,7 @@ nlohmann::json to_json(const judge::RowConfirmation& confirmation) {
           {"detectable_pct", found.detectable_pct}};
 }
 
-// What was measured side by side; empty where nothing was.
+// The side-by-side measurements; empty if there are none.
 std::string confirmations_text(const judge::Results& run) {
   judge::TextTable table({"row", "A", "pairs", "A / B", "interval", "verdict"});
   const judge::Confirmations all = judge::stored_confirmations(run);
@@ -84,7 +84,7 @@ std::string confirmations_text(const judge::Results& run) {
                      table.markdown());
 }
 
-// What the device cannot exceed by its design; empty where that is not known.
+// The device's theoretical limits; empty if unknown.
 std::string limits_text(const std::map<std::string, double>& limits) {
   if (limits.empty()) return "";
   judge::TextTable table({"limit", "per second"});
@@ -139,8 +139,8 @@ nlohmann::json to_json(const judge::RowResult& row, const judge::Measured* measu
   return result;
 }
 
-// Of the rows that have one; rows that failed to give a time or a right result have none. How many
-// rows there are stands beside it.
+// Statistics of the graded rows; rows without a time or with a wrong result have no grade. `rows`
+// also counts these.
 nlohmann::json to_json(const judge::GroupGrade& group) {
   nlohmann::json result = {{"rows", group.rows}, {"graded", group.graded}};
   if (group.geomean) result["geomean"] = *group.geomean;
@@ -148,7 +148,7 @@ nlohmann::json to_json(const judge::GroupGrade& group) {
   return result;
 }
 
-// All of ours, as one group, with the median and the ends.
+// All of our rows as one group, with median, minimum and maximum.
 nlohmann::json all_of(const judge::GateResult& result) {
   std::vector<const judge::RowResult*> ours;
   for (const judge::RowResult& row : result.rows)
@@ -162,7 +162,7 @@ nlohmann::json all_of(const judge::GateResult& result) {
   return all;
 }
 
-// Vendor's time / ours over the rows that have it: how often we are as fast, the mean, the ends.
+// Vendor time / our time over the rows that have it: rows at least as fast, mean, minimum, maximum.
 nlohmann::json to_json(const SpeedUp& vendor) {
   nlohmann::json result = {{"of", vendor.of}, {"rows", vendor.rows}, {"faster", vendor.reached}};
   if (vendor.rows == 0) return result;

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A judged run as a folder of files. report.json says everything; the others say the same, or a
-// part of it, in another form: report.html (a page that needs nothing else), report.md, and what
-// faces.h makes.
+// Writes a judged run as a folder of files. report.json is complete. The other files hold all or
+// parts of it in other forms: report.html (a self-contained page), report.md, and those of
+// exporters.h and annotations.h.
 #pragma once
 
 #include "perf/judge/gate.h"
@@ -22,15 +22,14 @@ inline constexpr int kReportSchema = 3;
 std::string markdown(const judge::Results& run, const judge::GateResult& result,
                      const CountedSections& counted = {}, const Attachments& attachments = {});
 
-// Every row with its verdict and its times, and means over rows; the samples lie in samples.json,
-// as `run --json` writes them. `ceilings`: what the device was seen to reach, empty where that is
-// not known.
+// Every row with verdict and times, and means over rows. samples.json holds the samples, in the
+// format of `run --json`. `ceilings`: the device's measured ceilings, empty if unknown.
 std::string json(const judge::Results& run, const judge::GateResult& result,
                  const judge::Ceilings& ceilings = {}, const CountedSections& counted = {},
                  const Attachments& attachments = {});
 
-// Writes all of them into a folder of this run in `folder`/runs (kept_runs.h), which it returns,
-// and then into `folder` itself, which holds the newest: there each file is whole.
+// Writes all files into a new folder in `folder`/runs (kept_runs.h), and copies them atomically to
+// `folder`, which holds the newest run. Returns the new folder.
 std::filesystem::path write(const std::filesystem::path& folder, const judge::Results& run,
                             const judge::GateResult& result, const judge::Ceilings& ceilings = {},
                             const CountedSections& counted = {},

@@ -14,7 +14,7 @@ namespace {
 
 using history::Event;
 using history::Point;
-// When its level changed last, and when anything did; empty where nothing did.
+// The dates of the last change of level and of the last event; empty if none.
 std::pair<std::string, std::string> last_changes(const RowHistory& row) {
   std::pair<std::string, std::string> last;
   for (const Event& event : row.events) {

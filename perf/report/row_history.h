@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows over commits, as a part of report.json: from the SQLite file of `kernelgrade history`.
+// Rows over commits, from the SQLite file of `kernelgrade history`, for report.json.
 #pragma once
 
 #include "perf/lab/history/database.h"
@@ -16,22 +16,22 @@ namespace kg::report {
 struct RowHistory {
   history::Series series;
   std::vector<history::Point> points;
-  std::vector<history::Event> events; // of these points
+  std::vector<history::Event> events; // at these points
 };
 
 struct History {
   std::vector<RowHistory> rows;
-  std::size_t left_out = 0; // rows that have one, beyond those
+  std::size_t left_out = 0; // further rows with a history
 
   bool empty() const { return rows.empty(); }
 };
 
-// Those with the newest change of level first, then those with the newest event, then by name; of
-// these the first `most`.
+// Rows with the newest change of level first, then those with the newest event, then by name. Keeps
+// the first `most`.
 History newest_changes_first(std::vector<RowHistory> rows, std::size_t most);
 
-// `runs`, each once, and for each row its points as [place in runs, median, interval's low and high
-// end, baseline or 0], in nanoseconds, with the events at places among them.
+// `runs`, each once. For each row its points as [index into runs, median, low and high end of the
+// interval, baseline or 0], in nanoseconds, and the events with the indices of their points.
 nlohmann::json to_json(const History& history);
 
 } // namespace kg::report

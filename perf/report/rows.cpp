@@ -19,12 +19,12 @@ using judge::RowResult;
 
 std::string spread_text(const Measured& row) {
   const double share = judge::half_width(row.ci_ns, row.median_ns);
-  return share > 1 ? "> ±100 %" : fmt::format("±{:.1f} %", 100 * share); // no more is known then
+  return share > 1 ? "> ±100 %" : fmt::format("±{:.1f} %", 100 * share); // exact value meaningless
 }
 
 bool is_valid(const Measured& row) { return row.verified.empty() && !row.samples_ns.empty(); }
 
-// The columns that both tables begin with.
+// The first columns of both tables.
 class Columns {
  public:
   Columns(const std::vector<Measured>& rows, judge::Device device)
@@ -70,7 +70,7 @@ double badness(const RowResult& row) {
   constexpr double kWorst = -std::numeric_limits<double>::infinity();
   if (row.exit_code == judge::kExitFail && !row.ratio) return kWorst;
   const double ratio = row.ratio.value_or(std::numeric_limits<double>::max());
-  constexpr double kBeforeAllOthers = 1e6; // more than any ratio
+  constexpr double kBeforeAllOthers = 1e6; // larger than any ratio
   return row.exit_code == judge::kExitFail ? ratio - kBeforeAllOthers : ratio;
 }
 
@@ -79,13 +79,13 @@ double badness(const RowResult& row) {
 std::string rate_text(const Measured& row) {
   if (row.samples_ns.empty()) return "-";
   if (counts_operations(row.bytes, row.flops))
-    return fmt::format("{:.4g} GFLOP/s", row.flops / row.median_ns); // per ns, which is 1e9 per s
+    return fmt::format("{:.4g} GFLOP/s", row.flops / row.median_ns); // flops per ns = GFLOP/s
   if (row.bytes > 0) return fmt::format("{:.4g} GB/s", row.bytes / row.median_ns);
   return "-";
 }
 
 std::map<judge::RowKey, double> standings(const std::vector<Measured>& rows) {
-  std::map<std::pair<std::string, judge::Mode>, double> fastest; // vendor's, by case and mode
+  std::map<std::pair<std::string, judge::Mode>, double> fastest; // vendor time by case and mode
   for (const Measured& row : rows) {
     if (!judge::is_library(row) || !is_valid(row)) continue;
     const auto [at, is_new] =

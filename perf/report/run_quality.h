@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far a run's times can be believed, for people: on which machine, how often, how steadily.
+// How reliable a run's times are: the machine, the repetitions, the stability.
 #pragma once
 
 #include "perf/judge/gate.h"
@@ -13,7 +13,7 @@
 
 namespace kg::report {
 
-// Names with values, in the order to show. What the run does not know is left out or said so.
+// Names with values, in display order. Unknown facts are omitted or marked as unknown.
 std::vector<std::pair<std::string, std::string>> trust_facts(const judge::Results& run,
                                                              const judge::GateResult& result);
 

@@ -12,7 +12,7 @@ namespace {
 
 std::string html_of(const judge::TextTable& table) {
   std::string text = "<div class=\"scroll\"><table>\n";
-  const char* cell = "th"; // of the first line
+  const char* cell = "th"; // the first line is the header
   for (const std::vector<std::string>& line : table.lines()) {
     text += "<tr>";
     for (const std::string& words : line)
@@ -51,7 +51,7 @@ std::string html_of(const Section& section) {
   std::string text = fmt::format("<h2>{}</h2>\n", judge::for_xml(section.title));
   for (const std::string& line : section.lines) {
     const char* const element =
-        line.find('\n') == std::string::npos ? "p" : "pre"; // keeps its lines
+        line.find('\n') == std::string::npos ? "p" : "pre"; // preserves line breaks
     text += fmt::format("<{0}>{1}</{0}>\n", element, judge::for_xml(line));
   }
   return section.table ? text + html_of(*section.table) : text;

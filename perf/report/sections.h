@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was found, for people: sections that the console, a Markdown file and a page show alike.
+// Results as sections, shared by the console, Markdown and HTML.
 #pragma once
 
 #include "perf/format/table.h"
@@ -12,7 +12,7 @@
 
 namespace kg::report {
 
-// Lines, then a table.
+// Lines of text, followed by a table.
 struct Section {
   std::string title;
   std::vector<std::string> lines;
@@ -20,12 +20,12 @@ struct Section {
 };
 
 std::string plain_text(const std::vector<Section>& sections);
-// `level`: of the first heading; those of the others are one below.
+// `level` of the first heading; the other headings are one level below.
 std::string markdown(const std::vector<Section>& sections, int level = 1);
 std::string html_of(const Section& section);
 
-// A whole HTML file in the report's style, without scripts or network: `title` is plain text,
-// `body` HTML.
+// A complete HTML file in the report's style, without scripts or network access. `title` is plain
+// text, `body` is HTML.
 std::string html_page(const std::string& title, const std::string& body);
 
 } // namespace kg::report

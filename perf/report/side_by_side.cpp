@@ -73,7 +73,7 @@ SideBySide side_by_side_from(const nlohmann::json& root, const std::string& file
     SideBySide compared{root.at("a"), root.at("b"), {}};
     for (const nlohmann::json& row : root.at("rows")) compared.rows.push_back(row_from(row));
     return compared;
-  } catch (const std::exception& error) { // of the JSON, or ours
+  } catch (const std::exception& error) { // from the JSON library or from this file
     throw Error(fmt::format("{}: {}; run kernelgrade ab again", file, error.what()));
   }
 }

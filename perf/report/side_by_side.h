@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two builds measured side by side: what `kernelgrade ab --json` writes.
+// Two builds measured side by side, as written by `kernelgrade ab --json`.
 #pragma once
 
 #include "perf/judge/gate.h"
@@ -19,12 +19,12 @@ namespace kg::report {
 struct ComparedPair {
   judge::RowKey key;
   judge::Verdict verdict = judge::Verdict::invalid;
-  double a_ns = 0; // medians of the processes; 0: not measured
+  double a_ns = 0; // medians over processes; 0: not measured
   double b_ns = 0;
   std::size_t pairs = 0;
-  std::optional<double> ratio; // A / B: below 1, B is slower
+  std::optional<double> ratio; // A / B; below 1: B is slower
   judge::Interval ratio_interval;
-  double detectable_pct = 0; // the slow-down that these pairs would find 9 in 10 times
+  double detectable_pct = 0; // the slow-down that these pairs would detect in 9 of 10 runs
   std::string reason;
 };
 
@@ -34,10 +34,10 @@ struct SideBySide {
   std::vector<ComparedPair> rows;
 };
 
-// Throws Error, naming `file`, where something is missing.
+// Throws Error with `file` if a member is missing.
 SideBySide side_by_side_from(const nlohmann::json& root, const std::string& file);
 
-// Of its rows: 1 beats 0 beats 77.
+// judge::exit_of_rows() of its rows.
 int exit_code(const SideBySide& compared);
 
 // "beside 1a2b3c4d5e6f: 1 regressed, 30 pass"

@@ -21,7 +21,7 @@ using study::Experiment;
 using study::Record;
 using study::Study;
 
-// The least median; null where none is timed.
+// The row with the lowest median; null if none is timed.
 const Measured* fastest(const AtPoint& at, bool ours_only) {
   const Measured* best = nullptr;
   for (const Experiment* each : at.experiments) {
@@ -32,7 +32,7 @@ const Measured* fastest(const AtPoint& at, bool ours_only) {
   return best;
 }
 
-// The fastest, and those that cannot be told from it.
+// The fastest variant, and those that are not significantly slower.
 std::string choice(const AtPoint& at, bool ours_only) {
   const Measured* best = fastest(at, ours_only);
   if (!best) return "-";
@@ -64,7 +64,7 @@ std::string fit_verdict(const Curve& curve, const std::optional<study::Fit>& fit
   if (scaling.tolerance == 0) return "informs";
   if (!study::within(*fit, scaling)) return curve.judged ? "FAILED" : "outside (informs)";
   const double apart = std::fabs(fit->exponent - scaling.exponent);
-  const bool another_fits = apart + fit->reach >= 1; // the next whole power, too
+  const bool another_fits = apart + fit->reach >= 1; // the interval includes the next whole power
   return apart <= scaling.tolerance && !another_fits ? "pass" : "inconclusive: the times scatter";
 }
 
@@ -106,11 +106,11 @@ Section choice_section(const Study& study, const Record& record) {
 
 namespace {
 
-// What one way to choose a variant costs.
+// The cost of one rule for choosing a variant.
 struct Rule {
   std::string name;
-  std::vector<double> times; // as long as the fastest of Kernelgrade's, by point
-  std::size_t without = 0;   // points where what it takes has no time
+  std::vector<double> times; // relative to Kernelgrade's fastest, by point
+  std::size_t without = 0;   // points where the selected variant has no time
 };
 
 void apply(Rule& rule, const AtPoint& at, const std::string& variant, double fastest_ns) {
@@ -124,7 +124,7 @@ void apply(Rule& rule, const AtPoint& at, const std::string& variant, double fas
     rule.times.push_back((*taken)->row.median_ns / fastest_ns);
 }
 
-// `automatic` first, where the rows say what it takes, and then each variant of ours.
+// `automatic` first, if the rows say what it selects, then each of our variants.
 std::vector<Rule> rules_of(const Record& record) {
   Rule automatic{"automatic", {}, 0};
   std::vector<Rule> always;

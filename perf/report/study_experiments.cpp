@@ -32,7 +32,7 @@ std::string text_at(const std::map<std::string, std::string>& texts, const char*
   return found == texts.end() ? otherwise : found->second;
 }
 
-// The greatest share of the CPU that other processes took beside an experiment, in percent.
+// The largest CPU share of other processes during any experiment, in percent.
 double busiest(const Record& record) {
   double most = 0;
   for (const Experiment& each : record.done)
@@ -66,7 +66,7 @@ std::vector<std::string> cells_of(const study::Point& point, const Experiment& e
 }
 
 std::string shortened(const std::string& name) {
-  constexpr std::size_t kMost = 60; // vendors' kernels have names of several lines' length
+  constexpr std::size_t kMost = 60; // vendors' kernel names may fill several lines
   return name.size() <= kMost ? name : name.substr(0, kMost - 3) + "...";
 }
 

@@ -15,7 +15,7 @@
 namespace kg::report {
 namespace {
 
-// One for each group.
+// One plot per group.
 std::string plots(const study::Study& study, const study::Record& record) {
   std::map<std::string, std::vector<study::Curve>> groups;
   for (study::Curve& curve : study::curves(record)) groups[curve.group].push_back(std::move(curve));

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A study as one HTML file in the report's style, with plots of time against size: no scripts, no
-// network.
+// A study as one HTML file in the report's style, with plots of time against size. No scripts, no
+// network access.
 #pragma once
 
 #include "perf/lab/study/record.h"
@@ -15,8 +15,8 @@ namespace kg::report {
 
 std::string study_html(const study::Study& study, const study::Record& record);
 
-// <name of the record's file>.md and .html in `folder`, each whole or not at all. Returns the
-// latter.
+// Writes <name of the record's file>.md and .html into `folder`, each atomically. Returns the path
+// of the .html file.
 std::filesystem::path write_study(const std::filesystem::path& folder,
                                   const std::filesystem::path& record_file,
                                   const study::Study& study, const study::Record& record);

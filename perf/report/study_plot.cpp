@@ -20,7 +20,7 @@ using study::Timed;
 
 constexpr double kWidth = 760, kHeight = 400, kLeft = 78, kRight = 130, kTop = 12, kBottom = 44;
 
-// One logarithmic axis from values to places.
+// A logarithmic axis that maps values to coordinates.
 class Axis {
  public:
   Axis(double low, double high, double from, double to) : from_(from), to_(to) {
@@ -31,7 +31,7 @@ class Axis {
   double operator()(double value) const {
     return from_ + (std::log10(value) - low_) / (high_ - low_) * (to_ - from_);
   }
-  // Powers of ten, or 1, 2 and 5 of each where there are few.
+  // Powers of ten, or 1, 2 and 5 times each if there are few.
   std::vector<double> ticks() const {
     std::vector<double> found;
     for (int power = static_cast<int>(std::floor(low_)); power <= std::ceil(high_); ++power)
@@ -104,8 +104,8 @@ std::string line(const Curve& curve, const Axis& x, const Axis& y, const char* c
                      judge::for_xml(curve.variant));
 }
 
-// The curves' places among each other at their right ends, the uppermost first, so that their names
-// stand in the order of the lines and apart.
+// Vertical positions of the curves' names at their right ends, uppermost first: in the order of the
+// lines, without overlaps.
 std::vector<double> name_places(const std::vector<Curve>& curves, const Axis& y) {
   constexpr double kLine = 15;
   std::vector<std::size_t> order(curves.size());

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time against size as plain SVG, in the colours of the report's style sheet.
+// Plots time against size as plain SVG, in the colours of the report's style sheet.
 #pragma once
 
 #include "perf/lab/study/analysis.h"
@@ -11,8 +11,8 @@
 
 namespace kg::report {
 
-// Both axes logarithmic; a line per curve, its 99 % intervals as bars, its name at its end.
-// `curves` are of one group; there is at least one.
+// Logarithmic axes. Each curve is a line with its name at the end and its 99 % intervals as bars.
+// `curves` belong to one group and must not be empty.
 std::string time_plot(const std::string& title, const std::string& axis,
                       const std::vector<study::Curve>& curves);
 

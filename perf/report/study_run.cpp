@@ -14,7 +14,7 @@
 namespace kg::report {
 namespace {
 
-constexpr bool kNotStrict = false; // who combines the exit codes is
+constexpr bool kNotStrict = false; // strictness applies where exit codes are combined
 
 nlohmann::json to_json(const Section& section) {
   nlohmann::json object = {{"title", section.title}, {"lines", section.lines}};
@@ -35,7 +35,7 @@ nlohmann::json to_json(const study::Curve& curve) {
           {"times", times}};
 }
 
-// Nothing where the exponent is as expected or informs.
+// Empty if the exponent is as expected or informational.
 std::optional<StudyRemark> wrong_exponent(const study::Study& study, const study::Curve& curve) {
   if (!study.scaling || study.scaling->tolerance == 0 || !curve.judged) return std::nullopt;
   const study::Scaling scaling = study::expected(study, curve);

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A study as a part of a report that holds other things, too.
+// A study as part of a report.
 #pragma once
 
 #include "perf/lab/study/record.h"
@@ -20,7 +20,7 @@ struct StudyRun {
   study::Record record;
 };
 
-// Throws Error where the file is damaged or its study is not known.
+// Throws Error if the file is damaged or its study is unknown.
 StudyRun study_from(const std::filesystem::path& path);
 
 int exit_code(const StudyRun& run);
@@ -28,23 +28,22 @@ int exit_code(const StudyRun& run);
 // "study matmul: 17 of 18 experiments, 1 invalid"
 std::string line(const StudyRun& run);
 
-// What did not go well: experiments that are invalid or were skipped, and of a finished study the
-// exponents that are not the expected ones.
+// Invalid and skipped experiments, and unexpected exponents of a finished study.
 struct StudyRemark {
-  std::string name;    // of the row or the curve
+  std::string name;    // row or curve
   std::string verdict; // "invalid", "skipped" or "failed"
   std::string message;
 };
 std::vector<StudyRemark> remarks(const StudyRun& run);
 
-// Its sections (study_sections.h) as titles, lines and tables, its curves, where they cross, and
-// its remarks.
+// For JSON: its sections (study_sections.h) as titles, lines and tables, its curves, their
+// crossovers, and its remarks.
 nlohmann::json to_json(const StudyRun& run);
 
-// A test per experiment, and one per exponent that is not as expected.
+// One test per experiment, and one per unexpected exponent.
 TestSuite junit_suite(const StudyRun& run);
 
-// All sections, under a heading of the third level.
+// All sections, below a third-level heading.
 std::string markdown(const StudyRun& run);
 
 } // namespace kg::report

@@ -23,7 +23,7 @@ std::vector<Section> study_sections(const study::Study& study, const study::Reco
     sections.push_back(choice_section(study, record));
     if (auto regret = regret_section(record)) sections.push_back(std::move(*regret));
   }
-  if (study.scaling && !record.header.shard) { // some sizes are no curve
+  if (study.scaling && !record.header.shard) { // a shard's sizes do not form a curve
     sections.push_back(scaling_section(study, record));
     sections.push_back(crossover_section(study, record));
   }
@@ -43,7 +43,7 @@ int exit_code(const study::Study& study, const study::Record& record, bool stric
   std::vector<int> exits = {judge::exit_of_rows(experiments, strict)};
   if (const auto exit = study::exit_of_fits(study, study::curves(record));
       record.finished() && !record.header.shard && exit &&
-      *exit == judge::kExitFail) // a fit that says nothing is no skipped test
+      *exit == judge::kExitFail) // an inconclusive fit is not a skipped test
     exits.push_back(*exit);
   return judge::combined_exit(exits, strict);
 }

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a study found, for people: sections that the console, report.md and the page show alike.
+// A study's results as sections, shared by the console, report.md and the page.
 #pragma once
 
 #include "perf/lab/study/record.h"
@@ -12,12 +12,12 @@
 
 namespace kg::report {
 
-// The machine; every experiment with its times and its check; relative speeds; the variant to take
-// at each point; overheads, exponents and crossovers where the study has a scaling; kernels by
-// time; failures. Of an unfinished study what there is.
+// The machine; all experiments with times and checks; relative speeds; the best variant at each
+// point; overheads, exponents and crossovers if the study has a scaling; kernels by time; failures.
+// For an unfinished study, what is available.
 std::vector<Section> study_sections(const study::Study& study, const study::Record& record);
 
-// 1 where an experiment or a fitted exponent failed, 77 where everything was skipped.
+// 1 if an experiment or a fitted exponent failed; otherwise as exit_of_rows().
 int exit_code(const study::Study& study, const study::Record& record, bool strict);
 
 } // namespace kg::report

@@ -16,7 +16,7 @@
 namespace kg::report {
 namespace {
 
-// Of those for which `counts`.
+// The fastest row for which `counts` returns true.
 const judge::Measured* fastest_of(const AtPoint& at, bool (*counts)(const judge::Measured&)) {
   const judge::Measured* best = nullptr;
   for (const study::Experiment* each : at.experiments)

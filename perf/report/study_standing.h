@@ -7,13 +7,12 @@
 
 namespace kg::report {
 
-// Of a study whose points count items: how many of them per second, of every row, and what it was
-// that ran.
+// For studies whose points count items: items per second of each row, and what ran.
 Section rate_section(const study::Study& study, const study::Record& record);
 
-// How many experiments are right, and at each point our fastest variant beside the fastest library,
-// with its grade; on a CPU, where ours are emulated, no grades. What failed is in no mean and in
-// the success rate.
+// How many experiments are correct, and at each point our fastest variant against the fastest
+// library with its grade. No grades on a CPU, where our kernels are emulated. Failed experiments
+// enter no mean but count in the success rate.
 Section standing_section(const study::Record& record);
 
 } // namespace kg::report

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sections of study_sections.h, one by one.
+// The individual sections of study_sections.h.
 #pragma once
 
 #include "perf/lab/study/analysis.h"
@@ -13,7 +13,7 @@
 
 namespace kg::report {
 
-// The experiments of a point that are done, in the order of the plan.
+// A point's finished experiments, in the order of the plan.
 struct AtPoint {
   const study::Point* point;
   std::vector<const study::Experiment*> experiments;
@@ -25,20 +25,20 @@ inline bool is_timed(const study::Experiment& experiment) {
   return !experiment.row.samples_ns.empty();
 }
 
-// The variant, with its group where there are several. In study_comparison.cpp.
+// The variant, with its group if there are several. Defined in study_comparison.cpp.
 std::string curve_name(const study::Curve& curve);
 
-// study_experiments.cpp: what was measured, and on what.
+// study_experiments.cpp: the machine and the measurements.
 Section machine_section(const study::Study& study, const study::Record& record);
 Section experiment_section(const study::Study& study, const study::Record& record);
 Section kernel_section(const study::Study& study, const study::Record& record);
 Section failure_section(const study::Record& record);
 
-// study_comparison.cpp: what follows.
+// study_comparison.cpp: conclusions.
 Section relative_section(const study::Study& study, const study::Record& record);
 Section choice_section(const study::Study& study, const study::Record& record);
-// What `automatic`, and always the same variant, cost beside the fastest at each point; none where
-// ours are fewer than two.
+// The cost of `automatic`, and of each fixed variant, against the fastest at each point. Empty with
+// fewer than two of our variants.
 std::optional<Section> regret_section(const study::Record& record);
 Section scaling_section(const study::Study& study, const study::Record& record);
 Section crossover_section(const study::Study& study, const study::Record& record);

@@ -20,7 +20,7 @@ namespace {
 using judge::GateResult;
 using judge::RowResult;
 
-// A part of a text that ends where a line does, with the count of what is missing.
+// Cuts a text at a line end and appends what is missing.
 std::string cut(const std::string& text, std::size_t most) {
   if (text.size() <= most) return text;
   const std::size_t end = text.rfind('\n', most) + 1;
@@ -28,7 +28,7 @@ std::string cut(const std::string& text, std::size_t most) {
          fmt::format("\n{} more characters are in report.md\n", text.size() - end);
 }
 
-// Rows that did not simply pass, failures first.
+// Rows with any result other than a plain pass, failures first.
 GateResult noteworthy(const GateResult& result) {
   GateResult worst = result;
   std::erase_if(worst.rows, [](const RowResult& row) {
@@ -45,14 +45,14 @@ std::string opening(const judge::Results& run, const GateResult& result,
                     const CountedSections& counted, const Attachments& attachments,
                     std::size_t most) {
   const std::vector<Failure> failed = failures(result, counted, attachments);
-  constexpr std::size_t kSlowest = 5; // where nothing is worse
+  constexpr std::size_t kSlowest = 5; // if nothing is worse
   const judge::Summary counts = judge::summarise(result, failed.empty() ? kSlowest : 0);
   std::string text = markdown(failed, most);
   const std::string aggregates = aggregates_markdown(run, result, counted, attachments);
   const std::string times = result.rows.empty() ? "" : judge::counts_markdown(counts) + "\n";
   if (!attachments.tests.empty())
     text += judge::for_markdown(checkers_line(attachments.tests)) + "\n\n";
-  // What a CPU times comes behind what holds on a GPU, too.
+  // A CPU's times come after the results that also hold on a GPU.
   if (device_of(run) == judge::Device::gpu)
     text += times + aggregates;
   else

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A judged run in few words, as Markdown: for a pull request's comment or a job's summary.
+// A short Markdown summary of a judged run, for a pull request comment or a job summary.
 #pragma once
 
 #include "perf/judge/gate.h"
@@ -14,16 +14,15 @@
 
 namespace kg::report {
 
-// What a reader wants first, of summary.md and report.md alike: the first `most` failures, the
-// counts by grade and verdict, success rates and speed-ups, how far the timings can be trusted, and
-// the first `most` remarks on what did not fail.
+// The first part of summary.md and report.md: the first `most` failures, the counts by grade and
+// verdict, success rates and speed-ups, the reliability of the timings, and the first `most`
+// remarks on rows that did not fail.
 std::string opening(const judge::Results& run, const judge::GateResult& result,
                     const CountedSections& counted, const Attachments& attachments,
                     std::size_t most);
 
-// The verdict as a heading, the opening with the worst kMostFirst, then of each kind the worst
-// kMostSummaryRows. At most kMostSummary bytes, which GitHub's comments (65,536 characters) leave
-// room around.
+// The verdict as heading, the opening with the worst kMostFirst, then the worst kMostSummaryRows of
+// each kind. At most kMostSummary bytes, below GitHub's limit of 65,536 characters per comment.
 inline constexpr std::size_t kMostSummary = 60000;
 inline constexpr std::size_t kMostFirst = 10;
 inline constexpr std::size_t kMostSummaryRows = 20;

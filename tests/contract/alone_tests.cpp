@@ -18,16 +18,16 @@
 namespace kg::card {
 namespace {
 
-constexpr std::int64_t kRows = 33; // more than a warp has lanes, and odd
+constexpr std::int64_t kRows = 33; // odd, and more than the lanes of a warp
 
-// Where the rows of a batch lie in a tensor: each has so many indices of this axis.
+// Where a tensor stores the rows of a batch: each row has `each` indices of this axis.
 struct RowAxis {
   std::size_t axis;
   std::int64_t each;
 };
 
-// The axis that is longer in a batch of kRows than in one of two; none where the tensor is every
-// row's, or a result of all rows.
+// The axis that is longer in a batch of kRows than in a batch of two; none if all rows share the
+// tensor, or it is a result of all rows.
 std::optional<RowAxis> row_axis(const Tensor& of_two, const Tensor& whole) {
   std::optional<RowAxis> found;
   for (std::size_t axis = 0; axis < whole.extents.size(); ++axis) {
@@ -44,7 +44,7 @@ std::optional<RowAxis> row_axis(const Tensor& of_two, const Tensor& whole) {
 
 using Rows = std::vector<std::int64_t>;
 
-// One of the card's batches: its data, and its rows in batches of other sizes.
+// One of the card's batches: its data, and selected rows in batches of other sizes.
 class Batch {
  public:
   Batch(const Judge& judge, std::string pattern) : judge_(judge), pattern_(std::move(pattern)) {
@@ -64,7 +64,7 @@ class Batch {
   Problem problem(std::int64_t rows) const {
     return problem_of(judge_.card(), judge_.dtype(), {"normal", batch_of(pattern_, rows)});
   }
-  // Whether a variant is tried on all sizes of it.
+  // Whether the variant is tested at all its sizes.
   bool tries(const Variant& variant) const {
     return variant.tries(whole) && variant.tries(problem(2)) && variant.tries(problem(1));
   }
@@ -75,8 +75,8 @@ class Batch {
     return some;
   }
 
-  // The first element in which these rows' results, computed together, differ from those that they
-  // have in the whole batch; empty where no bit does.
+  // The first element that differs between these rows' results, computed together, and their
+  // results in the whole batch; empty if all bits match.
   std::string difference(const Rows& rows, const Inputs& together, const Inputs& in_whole,
                          const std::string& how) const {
     for (const Tensor& output : whole.outputs) {
@@ -100,11 +100,11 @@ class Batch {
     return "";
   }
 
-  Problem whole; // of kRows
+  Problem whole; // has kRows rows
   Inputs inputs;
 
  private:
-  // What some of `count` rows have of a tensor.
+  // The part of a tensor of `count` rows that belongs to these rows.
   test::Observed part(std::string_view name, const test::Observed& all, std::int64_t count,
                       const Rows& rows) const {
     const auto found = axes_.find(name);
@@ -129,7 +129,7 @@ class Batch {
   std::map<std::string, RowAxis, std::less<>> axes_; // of tensors that have rows
 };
 
-// Every tensor's rows `packs` of 16 bytes and `off` elements further apart than whole packs.
+// A layout whose rows start off whole packs by `off` elements, after `packs` extra 16-byte packs.
 Layout apart(const Problem& problem, std::int64_t packs, std::int64_t off) {
   Layout layout;
   for (const auto* tensors : {&problem.inputs, &problem.outputs})
@@ -142,14 +142,14 @@ Layout apart(const Problem& problem, std::int64_t packs, std::int64_t off) {
   return layout;
 }
 
-// What was seen of one variant on one batch; empty where no bit differs.
+// The differences of one variant on one batch; empty if all bits match.
 struct Differences {
   std::string batch, stride;
 };
 
 Differences differences(Judge& judge, const Batch& batch, const Variant& variant) {
   const auto run = [&](const Problem& problem, const Inputs& inputs, const Layout& layout = {}) {
-    // Which kernels run is what other tests look at: `automatic` has none of its own.
+    // Other tests check which kernels run; `automatic` has none of its own.
     return execute(variant.run, problem, inputs, judge.stream(), layout).outputs;
   };
   const Inputs in_whole = run(batch.whole, batch.inputs);
@@ -179,10 +179,10 @@ Differences differences(Judge& judge, const Batch& batch, const Variant& variant
   return found;
 }
 
-// A variant's claims, for which some batch must show that they are needed.
+// A variant's declared dependences; some batch must confirm each of them.
 class Claims {
  public:
-  // `seen` is the difference, `why` what the card says of it.
+  // `seen` is the difference, `why` the card's reason for it.
   void check(const Variant& variant, Dtype dtype, const char* of, std::string_view why,
              const std::string& seen) {
     if (why.empty()) {
@@ -190,7 +190,7 @@ class Claims {
       EXPECT_EQ(difference, "");
       return;
     }
-    // In 16 bits the last rounding hides most of what differs. A GPU has more blocks at once.
+    // 16-bit rounding hides most differences. A GPU runs more blocks at once.
     const Dtype most_exact = variant.dtypes.empty() ? Dtype::f32 : variant.dtypes.front();
     if (backend == Backend::host && dtype == most_exact)
       shown_[fmt::format("{} declares that bits depend on the {}: {}", variant.name, of, why)] |=
@@ -205,7 +205,7 @@ class Claims {
   std::map<std::string, bool> shown_;
 };
 
-// Whether `automatic` takes the same variant for a batch of any size, which is tried by itself.
+// Whether `automatic` selects the same variant for any batch size; that variant is tested itself.
 bool takes_one_variant(const Card& card, const Batch& batch) {
   const std::string_view taken = card.resolved(batch.whole);
   return !taken.empty() && taken == card.resolved(batch.problem(2)) &&

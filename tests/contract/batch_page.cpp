@@ -35,7 +35,7 @@ of 16 bytes.
 |---|---|---|---|---|
 )";
 
-// The exceptions of one card: variants by what their bits depend on, why, and the first batch.
+// The exceptions of one card: variants by kind of dependence and reason, with the first batch.
 struct Exception {
   std::vector<std::string> variants;
   std::string batch;

@@ -11,7 +11,7 @@
 
 namespace kg::card {
 
-// The page, by what the cards declare and the test RowsAlone holds them to (alone_tests.h).
+// Generates the page from what the cards declare; the test RowsAlone checks it (alone_tests.h).
 std::string batch_page(const std::vector<const Card*>& cards);
 
 } // namespace kg::card

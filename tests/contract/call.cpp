@@ -68,7 +68,7 @@ test::Strided strided(const Tensor& tensor, const Layout& layout) {
 }
 
 void Call::bind(std::string_view tensor, void* data, std::int64_t gap, std::int64_t step) {
-  problem_->tensor(tensor); // there is one
+  problem_->tensor(tensor); // throws if there is none
   bound_[std::string(tensor)] = {data, gap, step};
   made_ = std::make_shared<std::any>();
 }

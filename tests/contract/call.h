@@ -67,8 +67,8 @@ struct Tensor {
 // The elements of each input by name, dense and row-major.
 using Inputs = std::map<std::string, test::Observed, std::less<>>;
 
-// How a candidate kernel is called (signature.h): the words of its function's name and its integer
-// arguments, single or as a list in host memory. An integer with the name of a scalar replaces it.
+// How to call a candidate kernel (signature.h): the words of its function's name and its integer
+// arguments, single or as a list in host memory. An integer replaces a scalar of the same name.
 struct Integers {
   std::string name;
   std::vector<std::int64_t> values;
@@ -130,7 +130,7 @@ class Call {
  public:
   explicit Call(const Problem& problem) : problem_(&problem) {}
 
-  // data: the tensor's first element; gap: elements that the layout adds after each row; step: the
+  // data: the tensor's first element; gap: elements after each row of the layout; step: the
   // distance between elements of a row.
   void bind(std::string_view tensor, void* data, std::int64_t gap = 0, std::int64_t step = 1);
   void bind(std::string_view tensor, void* data, const Place& place);
@@ -147,7 +147,7 @@ class Call {
   T* out(std::string_view tensor) const {
     return static_cast<T*>(data(tensor, test::DtypeOf<T>::value));
   }
-  // The same for any type, for the libraries.
+  // The same for any type; used by libraries.
   void* address(std::string_view tensor) const;
 
   // Device memory for a variant's workspace, initially poisoned. Repeated runs of a problem share
@@ -214,8 +214,8 @@ class Call {
   std::shared_ptr<std::any> made_ = std::make_shared<std::any>();
 };
 
-// Calls function.template operator()<T>() for the floating-point type of the kernels that `dtype`
-// stands for; an Error for any other.
+// Calls function.template operator()<T>() for the kernels' floating-point type that `dtype` names.
+// Throws Error for any other.
 template <class Function>
 auto dispatch(Dtype dtype, Function function) {
   if (dtype == Dtype::f16) return function.template operator()<f16>();
@@ -225,7 +225,7 @@ auto dispatch(Dtype dtype, Function function) {
   return function.template operator()<float>();
 }
 
-// The same of an operation that only moves data, where one type of each size stands for all.
+// The same for operations that only move data: one type of each size stands for all.
 template <class Function>
 auto dispatch_moved(Dtype dtype, Function function) {
   if (dtype == Dtype::i8) return function.template operator()<std::int8_t>();

@@ -29,12 +29,12 @@ namespace {
 
 constexpr std::string_view kName = "candidate";
 
-// A card, and somebody's functions for it.
+// A card, and an external library's functions for it.
 struct Candidate {
   const Card& card;
   void* library;
 
-  // Null where it has none for this problem.
+  // Null if the library has none for this problem.
   void (*function(const Problem& problem) const)() {
     return reinterpret_cast<void (*)()>(dlsym(library, function_name(card, problem).c_str()));
   }
@@ -43,8 +43,8 @@ struct Candidate {
   }
 };
 
-// The stream that candidates are given: one of CUDA's own, since what they do on it is compared
-// with what they were given.
+// The stream passed to candidates: a CUDA stream of its own, so that launches can be compared with
+// the given stream.
 class CudaStream {
  public:
   explicit CudaStream(Stream& stream) {
@@ -66,11 +66,11 @@ class CudaStream {
   cudaStream_t handle_ = nullptr;
 };
 
-// One of its functions and what it takes: the same in every execution of a problem.
+// A candidate's function and its parameters: the same in every execution of a problem.
 struct Function {
   std::string name;
   void (*address)();
-  std::vector<std::string> tensors; // those that the problem does without, too
+  std::vector<std::string> tensors; // including those that the problem omits
   Calling calling;
 };
 Function function_of(const Candidate& candidate, const Problem& problem) {
@@ -83,13 +83,12 @@ Function function_of(const Candidate& candidate, const Problem& problem) {
   return result;
 }
 
-// Calls `function` with the arguments of signature.h, in their order; what the problem does without
-// is null.
+// Calls `function` with the arguments of signature.h, in their order; omitted tensors are null.
 void call_function(const Function& function, const Call& call, cudaStream_t stream) {
   const Problem& problem = call.problem();
   std::vector<void*> pointers;
   std::vector<float> scalars;
-  Calling calling = function.calling; // a copy: what it points to may be written
+  Calling calling = function.calling; // a copy: the candidate may write to it
   for (const std::string& tensor : function.tensors) pointers.push_back(call.address(tensor));
   for (const auto& [name, value] : problem.scalars)
     if (!calling.replaces(name)) scalars.push_back(call.scalar(name));
@@ -105,7 +104,7 @@ void call_function(const Function& function, const Call& call, cudaStream_t stre
   std::array<cudaStream_t, 1> streams = {stream};
   pass(ffi_type_pointer, pointers);
   pass(ffi_type_float, scalars);
-  std::deque<std::int64_t*> lists; // whose places stay
+  std::deque<std::int64_t*> lists; // with stable addresses
   for (Integers& integers : calling.integers) {
     std::int64_t* const first = integers.values.data();
     types.push_back(integers.list ? &ffi_type_pointer : &ffi_type_sint64);
@@ -119,7 +118,7 @@ void call_function(const Function& function, const Call& call, cudaStream_t stre
   ffi_call(&interface, function.address, nullptr, arguments.data());
 }
 
-// What belongs to the process, and no kernel changes.
+// Process state that a kernel must not change.
 struct Surroundings {
   std::vector<std::string> environment;
   int rounding = std::fegetround();
@@ -127,7 +126,7 @@ struct Surroundings {
   Surroundings() {
     for (char** variable = environ; *variable; ++variable) environment.emplace_back(*variable);
   }
-  // What is otherwise than in `before`; empty if nothing.
+  // What differs from `before`; empty if nothing.
   std::string changed(const Surroundings& before) const {
     if (rounding != before.rounding) return "it changed the floating-point environment";
     if (environment != before.environment) return "it changed the environment's variables";
@@ -136,7 +135,7 @@ struct Surroundings {
 };
 
 #if !KG_BACKEND_CUDA
-// What is wrong with what it launched and called, none of which a result shows; empty if nothing.
+// What its launches and calls did wrong, not visible in a result; empty if nothing.
 std::string misconduct(const std::vector<LaunchRecord>& launches, cudaStream_t given) {
   for (const LaunchRecord& launch : launches) {
     if (launch.stream != &foreign::stream_of(given))
@@ -181,14 +180,14 @@ std::string_view run(const Candidate& candidate, const Call& call, Stream& strea
   return kName;
 }
 
-// With the bound of a kernel whose order of additions nobody knows.
+// With the bound of a kernel whose summation order is unknown.
 Reference in_any_order(Reference reference) {
   if (reference.tolerance)
     reference.tolerance = [known = reference.tolerance](std::string_view) { return known(""); };
   return reference;
 }
 
-// The samples or shapes whose function the candidate has.
+// The samples or shapes for which the candidate has a function.
 template <class Made>
 std::function<std::vector<Made>(Dtype)> claimed(const Candidate& candidate,
                                                 std::function<std::vector<Made>(Dtype)> all) {
@@ -204,7 +203,7 @@ std::function<std::vector<Made>(Dtype)> claimed(const Candidate& candidate,
   };
 }
 
-// What is asked for must be tried: an Error where the shape is none, or has no function.
+// A requested shape must be tested: throws Error if it is invalid, or has no function.
 void require_function(const Candidate& from, const Card& card, const std::string& text) {
   std::string wanted;
   for (const Dtype dtype : card.dtypes) {
@@ -291,7 +290,7 @@ Card candidate_card(const Card& card, const std::string& library,
       return patterns;
     };
   candidate.misaligned = claimed(from, card.misaligned);
-  candidate.pitches = {}; // its rows lie side by side
+  candidate.pitches = {}; // its tensors are dense
   std::erase_if(candidate.empty, [&](const std::string& shape) {
     return std::none_of(candidate.dtypes.begin(), candidate.dtypes.end(),
                         [&](Dtype dtype) { return from.has(dtype, shape); });

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel from elsewhere, as the one variant of an operation's card: the functions of signature.h
-// that a shared object defines.
+// An external kernel as the only variant of an operation's card: the functions of signature.h that
+// a shared object defines.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace kg::card {
 
-// Loads the shared object and gives the card with the candidate in the place of our variants. Its
-// types are those of which it defines a function; what needs a function that it lacks is left out
-// of the samples and sizes. Held to the bound of a kernel that nobody knows; tensors are dense;
-// nothing is refused and no variant chosen. `card` must outlive it. Throws Error where the object
-// cannot be loaded, with the linker's words, or has none of the functions, with their names.
+// Loads the shared object and returns the card with the candidate in place of our variants. Its
+// types are those with a function in the library; samples and sizes that need a missing function
+// are dropped. It is held to the bound for unknown kernels: dense tensors, no refused arguments, no
+// selection. `card` must outlive it. Throws Error with the linker's message if loading fails, or
+// with the functions' names if it defines none.
 Card candidate_card(const Card& card, const std::string& library,
                     const std::vector<std::string>& shapes = {});
 

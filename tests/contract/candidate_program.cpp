@@ -41,10 +41,10 @@ struct Arguments {
   bool huge = false;
 };
 
-// In the child: what the tests say.
+// In the child: runs the tests.
 int judge(const Card& card, const Arguments& arguments, int argc, char** argv) {
   try {
-    // GoogleTest's tests refer to it until the process ends.
+    // Registered tests refer to it until the process ends.
     static const Card candidate = candidate_card(card, arguments.library, arguments.shapes);
     register_contract(candidate);
     if (arguments.huge) own_test("RowsBeyond32Bits", rows_beyond_32_bits, __FILE__, __LINE__);
@@ -55,7 +55,7 @@ int judge(const Card& card, const Arguments& arguments, int argc, char** argv) {
   }
 }
 
-// In the parent, in which nothing of the candidate ever runs.
+// In the parent, which never runs code of the candidate.
 int wait_for(pid_t child, int verdict) {
   int code = 0;
   const bool whole = read(verdict, &code, sizeof code) == sizeof code;
@@ -72,7 +72,7 @@ int wait_for(pid_t child, int verdict) {
   return EXIT_FAILURE;
 }
 
-// Nothing of the candidate is loaded before the fork, not even what a library does by itself.
+// Loads nothing of the candidate before the fork: libraries may run code when loaded.
 int watch(const Card& card, const Arguments& arguments, int argc, char** argv) {
   int ends[2];
   require(pipe(ends) == 0, fmt::format("pipe: {}", std::strerror(errno)));
@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
     const Card& card = card_named(argv[1]);
     Arguments arguments{argv[2], {}};
     if (arguments.library == "--signature") return fmt::print("{}", stub(card, {})), EXIT_SUCCESS;
-    int used = 2; // arguments, and the program's name in the place of the last
+    int used = 2; // arguments consumed; the program's name replaces the last
     arguments.huge = argc > 3 && argv[3] == std::string_view("--huge");
     if (arguments.huge) ++used;
     for (; used + 2 < argc && argv[used + 1] == std::string_view("--shape"); used += 2)

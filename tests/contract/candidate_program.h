@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade-try and kernelgrade-try-checked, which `kernelgrade try` starts: the contract of an
-// operation for somebody else's kernel, in a shared object.
+// kernelgrade-try and kernelgrade-try-checked, started by `kernelgrade try`: an operation's
+// conformance tests for an external kernel in a shared object.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace kg::card {
 
-// Those of every operation that has one (generated from the calls of kernelgrade_add_op).
+// The cards of all operations (generated from the calls of kernelgrade_add_op).
 std::vector<const Card*> cards();
 
 } // namespace kg::card

@@ -69,7 +69,7 @@ struct Dependence {
   std::string_view stride; // whether rows are aligned to 16 bytes
 };
 
-// An implementation of ours.
+// One of Kernelgrade's implementations.
 struct Variant {
   std::string name;
   std::function<std::string_view(const Call&, Stream&)> run; // returns the name of what ran
@@ -312,8 +312,8 @@ std::function<std::string_view(const Call&, Stream&)> automatic_of(Enumerator au
   };
 }
 
-// What a card has of the enumerators of its variants, all run by `run`, and of the one that they
-// call `automatic`; `resolved` where that is always the same.
+// Sets the card's members that follow from its variants' enumerators, all run by `run`, and from
+// the enumerator named `automatic`; `resolved` only if it never depends on the problem.
 template <class Run, class Enumerators>
 void run_by(Card& card, const Enumerators& enumerators, Run run) {
   constexpr auto kAutomatic = std::remove_cvref_t<decltype(*enumerators)>::automatic;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where variants by clusters are tried and timed, for the cards of operations on rows.
+// Where cluster variants of row operations are tested and timed.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@
 
 namespace kg::card {
 
-// Two slices of a cluster, the second of which has a pack less.
+// Two slices of a cluster; the second is one pack shorter.
 inline constexpr std::int64_t kForCluster = 4104;
 
-// Each block is a thread of the host's, and they meet often: few of them, one row from `cols`
-// columns on, and no times of rows that other variants are for.
+// On the host each block is a host thread, and blocks synchronize often. So from `cols` columns on
+// only one row is tested, and lengths that other variants handle are not timed.
 inline void limit_cluster(Variant& cluster, std::int64_t cols = 5000) {
   cluster.tried = [cols](const Problem& p) { return cols_of(p) < cols || rows_of(p) == 1; };
   cluster.timed = [](const Problem& p) { return cols_of(p) >= kAutomaticClusterCols; };
 }
 
-// run_by, for operations whose `supports` and `resolved` ask for the length of the rows.
+// run_by for operations whose `supports` and `resolved` take the row length.
 template <class Run, class Enumerators>
 void run_rows_by(Card& card, const Enumerators& enumerators, Run run,
                  std::int64_t cluster_cols = 5000) {

@@ -17,7 +17,7 @@
 namespace kg::card {
 namespace {
 
-// For as long as it lives, kernels run as g++ compiled them.
+// During its lifetime, kernels run as g++ compiled them.
 class AsSource {
  public:
 #if !KG_BACKEND_CUDA
@@ -26,7 +26,7 @@ class AsSource {
 #endif
 };
 
-// How two results differ, in words; empty where no bit does.
+// How two results differ, as text; empty if all bits match.
 std::string difference(const test::Observed& compiled, const test::Observed& source) {
   std::size_t count = 0;
   double most = 0;

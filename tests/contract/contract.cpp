@@ -85,8 +85,8 @@ void random_against_vendors(Judge& judge) {
   }
 }
 
-// Whether NaN or an infinity is among the inputs and cannot be among the outputs, which would show
-// it: indices.
+// Whether the inputs contain NaN or infinity, but the outputs, such as indices, cannot represent
+// them.
 bool gives_integers_of_special_values(const Problem& problem, const Sample& sample) {
   return std::all_of(problem.outputs.begin(), problem.outputs.end(),
                      [](const Tensor& output) { return is_integer(output.dtype); }) &&
@@ -124,7 +124,7 @@ test::Observed poison(const Tensor& tensor) {
           std::vector<std::uint64_t>(size, test::poison_bits(tensor.dtype))};
 }
 
-// The inputs are poison until a slow kernel on the same stream has written them.
+// The inputs stay poisoned until a slow kernel on the same stream has written them.
 void waits_for_its_stream(Judge& judge, const Problem& problem) {
   const Inputs inputs = completed(problem, {});
   Stream& stream = judge.stream();
@@ -142,7 +142,7 @@ void waits_for_its_stream(Judge& judge, const Problem& problem) {
       const std::size_t width = size_of(input.dtype);
       const std::int64_t row = input.gap == 0 ? input.size() : input.extents.back();
       for (std::int64_t place = 0, row_end = strided(input, {}).storage_size(); place < row_end;
-           place += row + input.gap) // nobody reads between rows
+           place += row + input.gap) // the gaps are never read
         copy_late(static_cast<const std::byte*>(from.data()) +
                       static_cast<std::size_t>(place) * width,
                   static_cast<std::byte*>(to.data()) + static_cast<std::size_t>(place) * width,
@@ -180,8 +180,8 @@ void automatic_reports_what_ran(Judge& judge, const Problem& problem) {
     EXPECT_NE(kernel.find(outcome.ran), std::string::npos) << kernel << " ran for " << outcome.ran;
 }
 
-// Matrices of which one has a column or a row less than the others, rows closer than they are long,
-// or elements apart.
+// Matrices with one column or row less than the others, overlapping rows, or elements that are not
+// contiguous.
 void refuses_rows_that_do_not_fit(Judge& judge, const Problem& problem, const Variant& variant,
                                   const std::function<Call(const Problem&)>& bound) {
   for (const auto* group : {&problem.inputs, &problem.outputs})
@@ -208,7 +208,7 @@ void refuses_rows_that_do_not_fit(Judge& judge, const Problem& problem, const Va
     }
 }
 
-// A call of a problem of the usual shape, changed by `change`, must be refused before any launch.
+// A problem of the usual shape, changed to be invalid, must be refused before any launch.
 void refuses_wrong_arguments(Judge& judge, const Problem& problem) {
   std::map<std::string, DeviceTensor> tensors;
   std::vector<const Tensor*> all;
@@ -236,7 +236,7 @@ void refuses_wrong_arguments(Judge& judge, const Problem& problem) {
       EXPECT_THROW(variant.run(call, judge.stream()), Error)
           << variant.name << ": " << tensor->name << " is null";
     }
-    // An extent that is negative is so in every tensor that has it.
+    // A negative extent is negative in every tensor that has it.
     std::set<std::int64_t> extents;
     for (const Tensor* tensor : all)
       if (!tensor->derived) extents.insert(tensor->extents.begin(), tensor->extents.end());
@@ -248,7 +248,7 @@ void refuses_wrong_arguments(Judge& judge, const Problem& problem) {
       EXPECT_THROW(variant.run(bound(negative), judge.stream()), Error)
           << variant.name << ": the extent " << extent << " is -1";
     }
-    // An output that begins within another tensor: an input it may at most take whole.
+    // An output that begins inside another tensor; it may only share an input's memory completely.
     for (const Tensor& output : problem.outputs)
       for (const Tensor* tensor : all) {
         if (!judge.card().refuses_overlap || tensor->size() < 2 || output.size() == 0 ||
@@ -266,7 +266,7 @@ void refuses_wrong_arguments(Judge& judge, const Problem& problem) {
       }
     for (const auto& [scalar, values] : judge.card().refused_scalars)
       for (const double value : values) {
-        if (!problem.scalars.contains(scalar)) continue; // another form's
+        if (!problem.scalars.contains(scalar)) continue; // belongs to another form
         Problem wrong = problem;
         wrong.scalars[scalar] = value;
         EXPECT_THROW(variant.run(bound(wrong), judge.stream()), Error)
@@ -322,7 +322,7 @@ void enter(const Card& card, const Test& test) {
         [&card, dtype, run = test.run]() -> Contract* { return new Contract(card, dtype, run); });
 }
 
-// A program has one card and tests of its own, which are initialised in either order.
+// A program has one card and its own tests, initialised in either order.
 struct Program {
   const Card* card = nullptr;
   std::vector<Test> waiting;

@@ -21,7 +21,7 @@ std::uint64_t bits_at(std::span<const std::byte> bytes, std::size_t width, std::
   return bits; // little-endian
 }
 
-// Whether anybody watches for reads of what nobody has written: the executor's checkers, or
+// Whether reads of uninitialised memory are detected: by the executor's checkers, or by
 // compute-sanitizer.
 bool initialisation_is_watched() {
   return backend == Backend::host || device_properties().emulated ||
@@ -33,7 +33,7 @@ bool initialisation_is_watched() {
 Inputs completed(const Problem& problem, Inputs inputs) {
   problem.draw(problem, inputs);
   std::uint64_t number = 0;
-  std::int64_t patterns = 0; // so many are in use
+  std::int64_t patterns = 0; // number of patterns in use
   for (const Tensor& tensor : problem.inputs) {
     ++number;
     if (inputs.contains(tensor.name)) continue;
@@ -85,8 +85,8 @@ DeviceTensor::DeviceTensor(const Tensor& tensor, const Layout& layout, const tes
   require(static_cast<std::int64_t>(values.values.size()) == size,
           fmt::format("{} elements for the tensor {} of {}", values.values.size(), name_, size));
   written_.emplace(memory_.bytes(), std::byte{kPoisonByte});
-  // Nothing is written between the runs where that would be seen. Elsewhere one copy brings all of
-  // it, since a GPU spends as long on a row as on the whole.
+  // Where uninitialised reads are detected, gaps must stay unwritten. Elsewhere one copy transfers
+  // everything, since a GPU takes as long for a row as for the whole.
   const bool by_runs = initialisation_is_watched();
   view_.for_each_run([&](std::int64_t first, std::int64_t place, std::int64_t run) {
     const auto from = static_cast<std::size_t>(first), count = static_cast<std::size_t>(run);

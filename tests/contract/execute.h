@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One run of a variant on given data, with everything around the tensors watched: what the run must
-// leave alone is compared afterwards, and what it should write is poison before.
+// One run of a variant on given data, with the memory around the tensors watched: outputs are
+// poisoned before the run, and everything that the run must not write is compared afterwards.
 #pragma once
 
 #include <cstddef>
@@ -20,41 +20,41 @@
 
 namespace kg::card {
 
-// The elements behind an output that must stay poison.
+// The elements after an output that must stay poisoned.
 inline constexpr std::int64_t kBehind = 5;
 
-// Inputs that a sample leaves open: those that the problem gives, else standard normals or patterns
-// of bits, other ones for each tensor.
+// Fills in the inputs that a sample leaves open: those that the problem defines, else standard
+// normals or bit patterns, different for each tensor.
 Inputs completed(const Problem& problem, Inputs inputs);
 
-// Numbers with their patterns beside them, for what is written to memory many times.
+// Numbers together with their bit patterns, for inputs that are written to memory many times.
 Inputs encoded(Inputs inputs);
 
-// The problem of a sample, with its scalars.
+// The problem of a sample, including its scalars.
 Problem problem_of(const Card& card, Dtype dtype, const Sample& sample);
 
-// A tensor in device memory. Gaps and what lies in front are poison that nobody wrote, so that the
-// checkers see a kernel read them.
+// A tensor in device memory. Gaps and the elements before the tensor are poison that was never
+// written, so the checkers report kernels that read them.
 class DeviceTensor {
  public:
-  // Of an output: all poison.
+  // An output: all poison.
   DeviceTensor(const Tensor& tensor, const Layout& layout, std::int64_t behind);
-  // Of an input, with these elements.
+  // An input with these elements.
   DeviceTensor(const Tensor& tensor, const Layout& layout, const test::Observed& values,
                Stream& stream);
 
   void* data() const; // its first element
 
-  // As it was made; of an input with gaps, they are written, too.
+  // Restores the initial contents. The gaps of an input are written as well.
   void restore(Stream& stream);
 
-  // All bytes of its memory, as they are now.
+  // All bytes of its memory, in their current state.
   std::vector<std::byte> stored(Stream& stream) const;
   // Dense, row-major.
   test::Observed read(std::span<const std::byte> stored) const;
   test::Observed read(Stream& stream) const { return read(stored(stream)); }
 
-  // What is wrong around it or, of an input that nobody may overwrite, in it; empty if nothing.
+  // Faults around the tensor and, unless an input may be overwritten, inside it; empty if none.
   std::vector<std::string> faults(std::span<const std::byte> stored, bool may_be_overwritten) const;
 
  private:
@@ -65,16 +65,16 @@ class DeviceTensor {
   DeviceBuffer<std::byte> memory_;
 };
 
-// A variant's or a vendor's; gives the name of what ran.
+// Runs a variant or a vendor and returns the name of what ran.
 using Run = std::function<std::string_view(const Call&, Stream&)>;
 
-// A problem's tensors in device memory, and the call that takes them. The arguments are execute's.
+// A problem's tensors in device memory, and a call bound to them. Same arguments as execute.
 struct Bound {
   Bound(const Problem& problem, const Inputs& inputs, Stream& stream, const Layout& layout = {},
         const std::map<std::string, std::string>& in_place = {});
 
-  // Runs in this memory once more, with outputs as they were at first; the bytes of each output's
-  // memory. For many runs: on a GPU it takes a fifth of the driver's calls that execute does.
+  // Runs again in this memory with the outputs' initial contents; returns the bytes of each
+  // output's memory. For many runs: on a GPU a fifth of the driver calls that execute makes.
   std::map<std::string, std::vector<std::byte>> outputs_of(const Run& run, Stream& stream);
 
   std::map<std::string, DeviceTensor, std::less<>> tensors;
@@ -82,21 +82,21 @@ struct Bound {
 };
 
 struct Outcome {
-  Inputs outputs;                   // by name, as the inputs
+  Inputs outputs;                   // by name, like the inputs
   std::string ran;                  // the variant that ran
-  std::vector<std::string> kernels; // the names of those launched
+  std::vector<std::string> kernels; // the names of the launched kernels
   const std::vector<std::uint64_t>& bits(std::string_view output) const {
     return outputs.find(output)->second.bits;
   }
-  std::vector<std::string> faults; // of the memory around: "the kernel changed its input x"
+  std::vector<std::string> faults; // faults around the tensors: "the kernel changed its input x"
 };
 
-// Leaves of outputs that are counted (Tensor::counted_by) what is written. What is wrong with a
-// count, or behind it; empty if nothing.
+// Truncates counted outputs (Tensor::counted_by) to the elements that were written. Returns the
+// faults of a count, or of the elements after it; empty if none.
 std::vector<std::string> cut_to_counts(const Problem& problem, Inputs& outputs);
 
-// An output that `in_place` names takes the memory of the input
-// named beside it, one that the problem updates that of the input of its name.
+// An output named in `in_place` shares the memory of the input given there; an output that the
+// problem updates shares the memory of its own input.
 Outcome execute(const Run& run, const Problem& problem, const Inputs& inputs, Stream& stream,
                 const Layout& layout = {}, const std::map<std::string, std::string>& in_place = {});
 

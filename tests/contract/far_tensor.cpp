@@ -9,7 +9,7 @@
 namespace kg::card {
 namespace {
 
-// A tensor of two rows at the ends of the address space.
+// A tensor of two rows more than 2^31 elements apart.
 struct FarTensor {
   void* data;
   std::int64_t stride;
@@ -17,7 +17,7 @@ struct FarTensor {
   std::function<void()> check_guards;
 };
 
-// T: as wide as the elements. Both rows are `bytes` at first.
+// T: a type of the elements' size. Both rows are initialised with `bytes`.
 template <class T>
 FarTensor far_tensor(const Tensor& tensor, const std::vector<std::byte>& bytes, Stream& stream) {
   const auto rows = std::make_shared<test::FarRows<T>>(tensor.extents.back());
@@ -48,13 +48,12 @@ FarTensor far_tensor(const Tensor& tensor, const test::Observed* values, Stream&
 
 } // namespace
 
-// All tensors that have the rows; the others lie as always.
+// All tensors with these rows are split; the others are placed as usual.
 void rows_far_apart(Judge& judge) {
   for (const std::string& shape : judge.card().far(judge.dtype())) {
     const Problem problem = problem_of(judge.card(), judge.dtype(), {"normal", shape});
     const Inputs inputs = completed(problem, {});
-    // Two rows, of a matrix or of a tensor of more axes, whose strides follow from that of its
-    // rows.
+    // Two rows of a matrix, or of a tensor of more axes whose strides follow from the row stride.
     const auto is_far = [](const Tensor& tensor) {
       return tensor.extents.size() > 2 ? tensor.size() == 2 * tensor.extents.back()
                                        : tensor.by_row && tensor.extents.size() == 2;

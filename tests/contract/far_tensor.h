@@ -6,8 +6,8 @@
 
 namespace kg::card {
 
-// The contract's test RowsFarApart: the card's problems `far`, the rows of each tensor further
-// apart than 32 bits count.
+// The conformance test RowsFarApart, for the card's `far` problems: the rows of each tensor are too
+// far apart for 32-bit offsets.
 void rows_far_apart(Judge& judge);
 
 } // namespace kg::card

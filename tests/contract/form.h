@@ -9,8 +9,8 @@
 
 namespace kg::card {
 
-// Which of Card::forms the problem has, by the words of its shape. "" is the form of a shape with
-// none of the others' words. Throws Error if no form or several match.
+// The index in Card::forms that matches the words of the problem's shape; "" matches a shape
+// without any other form's words. Throws Error if no form or several match.
 inline std::string form_of(const Card& card, const Problem& problem) {
   return card.forms[Shape::parse(problem.shape).phrase(card.forms)];
 }

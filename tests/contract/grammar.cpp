@@ -16,7 +16,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// The keys of the numbers that hold a 0, with their words: "rows" of "rows0", "p" of "p1.0.4".
+// The keys of numbers that contain a 0, with their words: "rows" of "rows0", "p" of "p1.0.4".
 std::map<std::string, std::string> zeros_of(const std::string& shape) {
   std::map<std::string, std::string> zeros;
   std::istringstream words(shape);
@@ -47,12 +47,12 @@ bool is_timed(const Card& card, const std::string& shape) {
   return has(card.timed_on_host) || has(card.timed_on_gpu);
 }
 
-// Without a location: the text comes from a command line, and the message goes back there.
+// Without a source location: the text comes from a command line, where the message is shown.
 [[noreturn]] void refuse(const std::string& shape, const std::string& what) {
   throw Error(fmt::format("shape '{}': {}", shape, what));
 }
 
-// A number may be 0 where one of the card's own shapes has it so.
+// A number may be 0 only if one of the card's own shapes has a 0 there.
 void require_no_zero(const Card& card, Dtype dtype, const std::string& shape) {
   std::map<std::string, std::string> zeros = zeros_of(shape);
   if (zeros.empty()) return;
@@ -67,7 +67,7 @@ void require_no_zero(const Card& card, Dtype dtype, const std::string& shape) {
 void require_well_formed(const Card& card, Dtype dtype, const std::string& text) {
   if (is_timed(card, text)) return;
   try {
-    require_no_zero(card, dtype, text); // before something is divided by it
+    require_no_zero(card, dtype, text); // before it is used as a divisor
     const Problem problem = card.problem(dtype, Shape::parse(text));
     for (const Tensor& output : problem.outputs)
       if (!output.extra && output.size() == 0)

@@ -19,13 +19,13 @@ namespace kg::card {
 namespace {
 
 constexpr std::int64_t k2To31 = std::int64_t{1} << 31, k2To32 = std::int64_t{1} << 32;
-constexpr std::int64_t kParts = 16; // of a row, or of a short axis of a grid, for a window to show
-constexpr std::int64_t kShownOuter = 64; // more indices of outer axes are left to the other windows
-// As many blocks as a grid may have along x.
+constexpr std::int64_t kParts = 16;      // of a row, or of a short grid axis, for a window to cover
+constexpr std::int64_t kShownOuter = 64; // only the other windows cover more indices of outer axes
+// The maximum number of blocks of a grid along x.
 constexpr std::int64_t kMostRows = std::numeric_limits<std::int32_t>::max();
 
-// Of a tensor: a row is `outer` runs of `run` elements, as far apart as all rows have them. Rows of
-// an outermost axis have one run.
+// For a tensor: a row is `outer` runs of `run` elements, with the runs of all rows interleaved.
+// Rows of an outermost axis are a single run.
 struct RowLayout {
   std::int64_t outer, run;
 
@@ -33,7 +33,7 @@ struct RowLayout {
 };
 using RowLayouts = std::map<std::string, RowLayout>; // by tensor
 
-// Empty where a batch has outputs of all rows: the window computes a part of the rows alone.
+// Empty if a batch has an output of all rows: a window computes only some of the rows.
 RowLayouts row_layouts(const Problem& of_one, const Problem& of_two) {
   RowLayouts layouts;
   for (const auto* tensors : {&of_two.inputs, &of_two.outputs})
@@ -41,7 +41,7 @@ RowLayouts row_layouts(const Problem& of_one, const Problem& of_two) {
       const Tensor& one = of_one.tensor(tensor.name);
       const auto [longer, same] = std::mismatch(tensor.extents.begin(), tensor.extents.end(),
                                                 one.extents.begin(), one.extents.end());
-      if (longer == tensor.extents.end() && tensors == &of_two.inputs) continue; // every row's
+      if (longer == tensor.extents.end() && tensors == &of_two.inputs) continue; // shared
       if (longer == tensor.extents.end() || tensor.size() != 2 * one.size() || *longer != 2 * *same)
         return {};
       const std::int64_t outer =
@@ -51,15 +51,14 @@ RowLayouts row_layouts(const Problem& of_one, const Problem& of_two) {
   return layouts;
 }
 
-// The first rows, the last ones, and those around where the tensors' elements and bytes reach 2^31
-// and 2^32.
+// The first and last rows, and the rows around 2^31 and 2^32 elements and bytes of the tensors.
 std::vector<std::int64_t> places(const Problem& problem, const RowLayouts& layouts,
                                  std::int64_t rows) {
   std::set<std::int64_t> found = {0, 1, rows - 2, rows - 1};
   for (const auto& [name, row] : layouts)
     for (const std::int64_t boundary : {k2To31, k2To32})
       for (const std::int64_t unit :
-           {std::int64_t{1}, // elements, bytes
+           {std::int64_t{1}, // elements, then bytes
             static_cast<std::int64_t>(size_of(problem.tensor(name).dtype))})
         for (const std::int64_t beside : {-1, 0, 1}) {
           const std::int64_t run = boundary / unit / row.run + beside;
@@ -80,9 +79,9 @@ void copy_row(const Tensor& tensor, const RowLayout& row, const void* from, std:
                    run, stream);
 }
 
-// `few` is a call on a batch of as many rows as there are places, `run` a variant: runs it on a
-// batch of so many rows, in which these have their places, all others being 0, and brings their
-// results back.
+// Runs the variant on a batch of `rows` rows. `few` is a call on as many rows as there are
+// `places`. Copies its inputs to these places of the batch, where all other rows are 0, and copies
+// the results back.
 std::string_view run_at_places(const Variant& variant, const Problem& huge,
                                const RowLayouts& layouts, const std::vector<std::int64_t>& places,
                                std::int64_t rows, const Call& few, Stream& stream) {
@@ -114,8 +113,7 @@ std::string_view run_at_places(const Variant& variant, const Problem& huge,
       window.show(part, kParts);
       for (const std::int64_t place : places) window.show(place * kParts + part, rows * kParts);
     }
-    // Blocks of inner axes follow each other within those of outer ones, or have an axis of the
-    // grid to themselves.
+    // Blocks of inner axes are consecutive within those of outer axes, or have their own grid axis.
     for (const auto& [name, row] : layouts)
       for (std::int64_t o = 0; o < row.outer && row.outer <= kShownOuter; ++o)
         for (const std::int64_t place : places) window.show(o * rows + place, row.outer * rows);

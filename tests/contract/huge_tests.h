@@ -6,11 +6,11 @@
 
 namespace kg::card {
 
-// The test RowsBeyond32Bits, of the card's `batches`: some rows of a batch of more than 2^32
-// elements, those around 2^31 and 2^32 elements and bytes among them, are held to the oracle as a
-// batch of their own. The tensors are sparse, and the emulator runs a window of each grid
-// (tests/support/huge.h), so the blocks must be independent and in the order of the rows. Fails
-// where no batch lends itself to it.
+// The test RowsBeyond32Bits, for the card's `batches`: computes a batch of more than 2^32 elements
+// and compares the rows around 2^31 and 2^32 elements and bytes with the oracle, as a batch of
+// their own. The tensors are sparse, and the emulator runs a window of each grid
+// (tests/support/huge.h), so blocks must be independent and ordered by row. Fails if no batch of
+// the card is suitable.
 void rows_beyond_32_bits(Judge& judge);
 
 } // namespace kg::card

@@ -23,13 +23,13 @@ namespace {
 using test::Evidence;
 using test::Expectation;
 
-// Of one that is counted, as long as it should be.
+// A counted output with its expected length.
 Tensor with_its_length(Tensor output, const Reference& reference) {
   if (!output.counted_by.empty()) output.extents = {std::ssize(reference.value)};
   return output;
 }
 
-// An output's expectation and the bounds that it points to.
+// An output's expectation, and the bounds that it references.
 struct Bounded {
   Bounded(const Tensor& whole, const Reference& reference, std::string_view variant,
           test::SignedZero zero = test::SignedZero::must_match)
@@ -55,7 +55,7 @@ test::Degenerate degenerate(const Sample& sample, const Tensor& output,
   return reference.bits == std::vector<std::uint64_t>{0} ? test::Degenerate::zero : by_size;
 }
 
-// Of the elements that are not 0, in a row.
+// Checks the nonzero elements, as one row.
 testing::AssertionResult not_vacuous_without_zeros(const Expectation& expectation) {
   std::vector<double> value, tolerance;
   for (std::size_t i = 0; i < expectation.value.size(); ++i) {
@@ -138,7 +138,7 @@ Outcome Judge::run(const Variant& variant, const Problem& problem, const Inputs&
       problem.outputs[0].size() == 0 ||
       (!problem.inputs.empty() &&
        std::all_of(problem.inputs.begin(), problem.inputs.end(),
-                   [](const Tensor& input) { return input.size() == 0; })); // sums of nothing
+                   [](const Tensor& input) { return input.size() == 0; })); // empty sums
   record(id(variant.name, problem), nothing ? Evidence::empty : Evidence::hygiene);
   return outcome;
 }
@@ -171,7 +171,7 @@ Sample Judge::random(const std::string& shape) const {
 void Judge::check(const Sample& sample, const Layout& layout,
                   const std::vector<std::string_view>& only) {
   const Problem problem = problem_of(card_, dtype_, sample);
-  Sample whole = sample; // its inputs are drawn once
+  Sample whole = sample; // draws its inputs once
   whole.inputs = completed(problem, sample.inputs);
   check_against(whole, card_.references(problem, whole.inputs), layout, only);
 }
@@ -223,7 +223,7 @@ void Judge::check_at(const std::vector<Layout>& layouts, const Sample& sample,
         examined[output.name] = bounded.tolerance;
       }
     }
-    Inputs last; // outputs that have their verdict: the same bits have the same
+    Inputs last; // outputs already judged: equal bits get the same verdict
     for (const Layout& layout : layouts) {
       Outcome outcome = run(variant, problem, stored, layout);
       if (same_bits(outcome.outputs, last)) continue;
@@ -245,8 +245,8 @@ void Judge::check_at(const std::vector<Layout>& layouts, const Sample& sample,
 
 namespace {
 
-// Approximations at the end of what the PTX ISA allows (runtime/ptx/liberties.h) stay within the
-// bounds. How accurate a kernel is beside a library is a matter of what GPUs really do.
+// Approximations at the limit of what the PTX ISA allows (runtime/ptx/liberties.h) must stay within
+// the bounds. But only a GPU's real approximations can be compared with a library's accuracy.
 bool approximations_are_off() {
   const char* const seed = std::getenv("KERNELGRADE_PTX_APPROX");
   return seed != nullptr && *seed != '\0';
@@ -256,11 +256,11 @@ bool approximations_are_off() {
 
 void Judge::check_vendors(const Sample& sample, const Layout& layout) {
   Problem problem = problem_of(card_, dtype_, sample);
-  problem.patterns = false; // a library may move elements through its arithmetic
+  problem.patterns = false; // a library may pass elements through arithmetic
   const Inputs inputs = completed(problem, sample.inputs);
   const References references = card_.references(problem, inputs);
   const auto vendors = card_.vendors.names(problem);
-  // A CPU may lack the instructions for these (libraries/host/onednn.h), and for no others.
+  // A CPU may lack the instructions for these types (libraries/host/onednn.h), but for no others.
   const bool is_16_bit = dtype_ == Dtype::f16 || dtype_ == Dtype::bf16;
   if (vendors.empty()) test::report_no_vendor(card_.name, dtype_);
   if (backend == Backend::host && dtype_ == Dtype::f32) {
@@ -269,7 +269,7 @@ void Judge::check_vendors(const Sample& sample, const Layout& layout) {
   }
   for (const Variant& variant : card_.variants) {
     if (!variant.tries(problem)) continue;
-    // Before the vendor writes the same values.
+    // Run first: the vendor writes the same values.
     const Outcome ours = run(variant, problem, inputs, layout);
     bool any_runs = vendors.empty();
     for (const std::string_view vendor : vendors) {
@@ -301,7 +301,7 @@ void Judge::check_vendors(const Sample& sample, const Layout& layout) {
                             bound.output)));
       }
     }
-    // That all libraries refuse the problem, in words of their own, is an answer, too.
+    // An explicit refusal of the problem by all libraries is also an answer.
     if (!any_runs) {
       testing::Test::RecordProperty("vendor_refused", problem.shape);
       record(id(variant.name, problem), Evidence::vendor);

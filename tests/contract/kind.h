@@ -6,8 +6,8 @@
 
 namespace kg {
 
-// Which canary a row is compared with where clocks and machines differ: what bounds it on the
-// executor or the GPU.
+// The canary that a row is compared with if clocks and machines differ: the resource that bounds
+// the row on the executor or the GPU.
 enum class Kind { memory, compute, sync, launch };
 std::string_view name(Kind kind);
 

@@ -8,8 +8,8 @@
 
 namespace kg::card {
 
-// Enqueues a kernel that copies device memory after a long computation by one thread, tens of
-// milliseconds on a GPU: whoever does not wait for it reads what was there before.
+// Enqueues a kernel that copies device memory after a long single-threaded computation: tens of
+// milliseconds on a GPU. A reader that does not wait for the kernel sees the old contents.
 void copy_late(const void* from, void* to, std::size_t bytes, Stream& stream);
 
 } // namespace kg::card

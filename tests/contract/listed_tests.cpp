@@ -11,7 +11,7 @@
 namespace kg::card {
 namespace {
 
-// Setting up a timed problem takes a second at the most: 10 to 100 ns for an element by its index.
+// Setting up a timed problem takes at most a second: 10 to 100 ns per element by index.
 void computes_few_elements(const Problem& timed) {
   constexpr std::int64_t kMost = 1 << 26;
   for (const Tensor& input : timed.inputs)
@@ -24,7 +24,7 @@ void computes_few_elements(const Problem& timed) {
 
 } // namespace
 
-// Those of the other backend, too: one shape that its card refuses costs all rows there.
+// Includes the other backend's shapes: one shape refused by its card loses all rows there.
 void lists_problems(Judge& judge) {
   const Card& card = judge.card();
   for (const auto* const shapes : {&card.timed_on_host, &card.timed_on_gpu})

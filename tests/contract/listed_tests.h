@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the shapes that are timed promise, on the host and on a GPU.
+// Checks the shapes that are timed on the host and on a GPU.
 #pragma once
 
 #include "tests/contract/contract.h"

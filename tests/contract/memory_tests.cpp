@@ -8,16 +8,16 @@
 namespace kg::card {
 namespace {
 
-// Of the rows that may lie apart: the first output's, or the first input's where that has one
-// number for each row.
+// The length of rows that may have gaps: the first output's, or the first input's if that output
+// has one number per row.
 std::int64_t length_of_rows(const Problem& problem) {
   const Tensor& output = problem.outputs[0];
   return (output.extents.size() > 1 ? output : problem.inputs[0]).extents.back();
 }
 
-// Every tensor at the same place, at each from one aligned address to the next, each at its own,
-// all but one aligned, and all but one misaligned; where rows may lie apart, gaps that keep them
-// aligned and that do not.
+// All tensors at the same offset, for each offset between aligned addresses; all at different
+// offsets; all but one aligned; all but one misaligned; and, where rows may have gaps, gaps that
+// keep the alignment and gaps that do not.
 std::vector<Layout> layouts(const Problem& problem) {
   std::vector<std::string> names;
   for (const auto* tensors : {&problem.inputs, &problem.outputs})
@@ -38,7 +38,7 @@ std::vector<Layout> layouts(const Problem& problem) {
       result.push_back(all(k, 0));
       result.back()[name].offset = 0;
     }
-  // Aligned to half a pack, a quarter and so on: a kernel may ask for too little of one tensor.
+  // Aligned to half a pack, a quarter etc.: a kernel may check one tensor's alignment too weakly.
   for (std::int64_t k = 1; k < pack; k *= 2)
     for (const std::string& name : names) {
       result.push_back(all(0, 0));
@@ -67,7 +67,7 @@ std::vector<Layout> layouts(const Problem& problem) {
   return result;
 }
 
-// Every way to give outputs the memory of inputs, by the output's name: no input to two of them.
+// Every way to put outputs in the memory of inputs, by output name; no input is used twice.
 std::vector<std::map<std::string, std::string>> ways_in_place(const Problem& problem) {
   std::vector<std::map<std::string, std::string>> ways = {{}};
   for (const Tensor& output : problem.outputs)
@@ -83,7 +83,7 @@ std::vector<std::map<std::string, std::string>> ways_in_place(const Problem& pro
   return ways;
 }
 
-// An operation of one output whose inputs may all be it: one array for everything.
+// An operation with one output that may share memory with any input: all tensors are one array.
 void all_in_one_place(Judge& judge, const Problem& problem) {
   if (problem.outputs.size() > 1 || problem.inputs.size() < 2 ||
       problem.outputs[0].may_be.size() < problem.inputs.size())

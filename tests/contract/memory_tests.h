@@ -1,17 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contract's tests of where tensors may lie.
+// The conformance tests of tensor placement.
 #pragma once
 
 #include "tests/contract/contract.h"
 
 namespace kg::card {
 
-// Tensors at odd addresses, and rows apart where the operation allows it.
+// Tensors at odd addresses, and row gaps where the operation allows them.
 void misaligned(Judge& judge);
 
-// Outputs in the memory of inputs, aligned and not; all tensors in one place where they may be.
+// Outputs in the memory of inputs, aligned and misaligned; all tensors at one address if allowed.
 void in_place(Judge& judge, const Problem& problem);
 
 } // namespace kg::card

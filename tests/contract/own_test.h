@@ -1,15 +1,15 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// KG_OWN_TEST(Name) { ... } is a test of an operation that its card cannot express. It runs once
-// per type, as Own/<dtype>.Name, and `judge` is the operation's judge in that type.
+// KG_OWN_TEST(Name) { ... } defines a test that an operation's card cannot express. It runs once
+// per type, as Own/<dtype>.Name; `judge` is the operation's judge for that type.
 #pragma once
 
 #include "tests/contract/contract.h"
 
 namespace kg::card {
 
-// Registers a test of the program's card. Gives true.
+// Registers a test of the program's card. Returns true.
 bool own_test(const char* name, void (*test)(Judge& judge), const char* file, int line);
 
 } // namespace kg::card

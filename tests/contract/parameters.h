@@ -12,8 +12,8 @@
 
 namespace kg::card {
 
-// What a problem's shape says, as the operation's own struct: parsed once, when the problem is
-// made, and shared by its copies.
+// A problem's shape as the operation's own struct: parsed once, when the problem is created, and
+// shared by its copies.
 class Parameters {
  public:
   Parameters() = default;
@@ -23,7 +23,7 @@ class Parameters {
       Parameters(P parameters) // NOLINT(google-explicit-constructor): a struct is its parameters
       : value_(std::make_shared<const std::any>(std::move(parameters))) {}
 
-  // Throws Error where the problem was made without parameters or with those of another operation.
+  // Throws Error if the problem has no parameters, or those of another operation.
   template <class P>
   const P& as() const {
     const P* const found = value_ ? std::any_cast<P>(value_.get()) : nullptr;

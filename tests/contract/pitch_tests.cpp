@@ -10,14 +10,13 @@
 namespace kg::card {
 namespace {
 
-// Axes whose strides can be chosen.
+// The number of axes with a free stride.
 std::size_t free_axes(const Tensor& tensor) {
   if (tensor.extents.size() < 2) return 0;
   return tensor.strided ? tensor.extents.size() - 1 : 1;
 }
 
-// Each stride `wider` packs above the next whole one, and then off it by `off`, one number for each
-// free axis.
+// Each stride is rounded up to whole packs, plus `wider` packs, plus the free axis' entry of `off`.
 Place pitched(const Tensor& tensor, std::int64_t wider, const std::vector<std::int64_t>& off) {
   const std::int64_t pack = elements_per_pack(tensor.dtype);
   std::vector<std::int64_t> strides(off.size());
@@ -32,7 +31,7 @@ Place pitched(const Tensor& tensor, std::int64_t wider, const std::vector<std::i
   return place;
 }
 
-// Whole packs everywhere; then each stride off alone, those of a tensor together, and all.
+// First whole packs everywhere; then one stride off, all strides of one tensor off, and all off.
 std::vector<Layout> layouts(const std::vector<const Tensor*>& tensors) {
   const auto whole = [&](std::int64_t wider, std::int64_t off) {
     Layout layout;
@@ -62,7 +61,7 @@ std::vector<Layout> layouts(const std::vector<const Tensor*>& tensors) {
 } // namespace
 
 void pitches(Judge& judge) {
-  std::set<std::int64_t> ends; // of rows of the operation's type, within a pack
+  std::set<std::int64_t> ends; // of rows of the operation's type, relative to a pack
   const std::int64_t pack = elements_per_pack(judge.dtype());
   for (const std::string& shape : judge.card().pitches(judge.dtype())) {
     Sample sample = judge.random(shape);

@@ -6,9 +6,9 @@
 
 namespace kg::card {
 
-// The contract's test Pitches: the card's problems `pitches`, whose rows lie apart. What is aligned
-// to a pack (16 bytes) beside one stride that is not must not be taken for packs, nor must a row
-// that ends within a pack, however wide the pitch.
+// The conformance test Pitches: the card's `pitches` problems, whose rows have gaps. Vectorized
+// access is wrong if one stride is off whole packs (16 bytes), even if all others are aligned, and
+// for a row that ends within a pack, whatever the pitch.
 void pitches(Judge& judge);
 
 } // namespace kg::card

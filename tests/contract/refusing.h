@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Problems of which one thing is wrong, and what is said of them.
+// Problems with exactly one wrong argument, and the errors that they must cause.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace kg::card {
 
-// A function of what is wrong and how it becomes so: of `valid`, so changed, `run` must throw an
+// Returns a function of a description and a change: with `valid` so changed, `run` must throw an
 // Error and launch nothing.
 template <class Problem, class Run>
 auto refusing(const Problem& valid, Run run) {
@@ -26,7 +26,7 @@ auto refusing(const Problem& valid, Run run) {
   };
 }
 
-// The words of the Error that `run` throws; "accepted" where it throws none.
+// The message of the Error that `run` throws; "accepted" if it throws none.
 template <class Run>
 std::string error_of(Run run) {
   try {
@@ -37,7 +37,7 @@ std::string error_of(Run run) {
   return "accepted";
 }
 
-// The same of what must launch nothing where it throws.
+// The same; a run that throws must not have launched anything.
 template <class Run>
 std::string refusal(Run run) {
   const LaunchRecorder recorder;

@@ -14,7 +14,7 @@
 namespace kg::card {
 namespace {
 
-// `outputs` runs the variant and gives what it wrote, by the outputs' names.
+// `outputs` runs the variant and returns its outputs by name.
 template <class Outputs>
 void expect_same_bits(const Variant& variant, Outputs outputs) {
   constexpr int kRepeats = backend == Backend::cuda ? 50 : 1;

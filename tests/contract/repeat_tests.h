@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same bits in every run and order of threads.
+// The same bits in every run and thread order.
 #pragma once
 
 #include "tests/contract/contract.h"

@@ -17,7 +17,7 @@ void check_many_rows(Judge& judge) {
 }
 
 void check_rows_take_turns(Judge& judge, std::string_view form) {
-  constexpr std::int64_t kMostBlocks = 16; // that a multiprocessor has of one warp each
+  constexpr std::int64_t kMostBlocks = 16; // of one warp each, resident on a multiprocessor
   const std::int64_t rows = 3 * kMostBlocks * device_properties().sm_count + 8;
   judge.check({"normal", rows_cols(rows, 8, form)}, {}, {"block"});
 }
@@ -45,7 +45,7 @@ void check_rows_are_independent(Judge& judge, const std::string& shape) {
           << variant.name << ": " << output.name << " of permuted rows";
     }
     for (const Tensor& input : problem.inputs) {
-      if (!input.by_row || !inputs.at(input.name).bits.empty()) continue; // indices are no numbers
+      if (!input.by_row || !inputs.at(input.name).bits.empty()) continue; // not for indices
       for (const double special :
            {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity, 30.0}) {
         Inputs changed = inputs;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What operations on the rows of matrices promise beyond the contract.
+// Tests of row operations beyond the general conformance tests.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@
 
 namespace kg::card {
 
-// More rows than a grid's y extent could count; without blocks per row, whose emulation is slow.
+// More rows than a grid's y extent can hold. Omits variants with a block per row: slow to emulate.
 void check_many_rows(Judge& judge);
 
-// Variant block, whose blocks stay and take row after row (primitives/pipeline_config.h): three and
-// more for each. `form` begins the shape.
+// Variant block, whose persistent blocks process one row after another
+// (primitives/pipeline_config.h): three or more rows per block. The shape begins with `form`.
 void check_rows_take_turns(Judge& judge, std::string_view form = "");
 
-// Rows are computed apart: they may change places, and what is in one reaches no other. Of a
-// problem of at least four rows whose inputs are all by row or the same for all rows.
+// Rows are independent: permuting rows permutes the results, and a change in one row affects no
+// other. The problem has at least four rows; its inputs are by row or shared by all rows.
 void check_rows_are_independent(Judge& judge, const std::string& shape);
 
 } // namespace kg::card

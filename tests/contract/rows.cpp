@@ -26,7 +26,7 @@ std::vector<std::string> lengths_of_rows(std::string_view form) {
         63,   64,   65,   127,  128,  129,  255,  256,  257,  511,   512,   513,
         1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 16384, 16385, 50257}) // a vocabulary
     shapes.push_back(rows_cols(cols > 4000 ? 1 : 3, cols, form));
-  // A single row is aligned whatever its length: the last of its packs is cut.
+  // A single row is aligned whatever its length; only its last pack is partial.
   for (const std::int64_t cols : {5, 127, 255, 511, 1023, 2047})
     shapes.push_back(rows_cols(1, cols, form));
   return shapes;

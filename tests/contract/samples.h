@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the cards of kindred operations share: lengths, layouts, and the names of kernels.
+// Shared by the cards of related operations: lengths, layouts, and kernel names.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,32 @@
 
 namespace kg::card {
 
-// A multiple of nothing: a few tiles of packs and three elements, about.
+// Not a multiple of any pack or tile: a few tiles of packs and about three elements.
 inline constexpr std::int64_t kOdd = 10243;
 
-// Elements from their values, which `dtype` represents, or from their bits.
+// Elements from values that `dtype` represents, or from bits.
 test::Observed values(Dtype dtype, std::vector<double> values);
 test::Observed bits(Dtype dtype, std::vector<std::uint64_t> bits);
 
-// Every shape of every form, whose name becomes its first word: "add_n5".
+// Every shape in every form; the form's name becomes its first word: "add_n5".
 std::vector<std::string> in_each_form(const std::vector<std::string>& forms,
                                       const std::vector<std::string>& shapes);
 
-// Of arrays, "n<length>": around a pack of 16 bytes, a warp, a block, a tile of `packs`, and what a
-// grid that fills the device takes at once.
+// Array lengths "n<length>" around a 16-byte pack, a warp, a block, a tile of `packs`, and the
+// elements that one wave of a full grid processes.
 std::vector<std::string> lengths_around_tiles(Dtype dtype, std::int64_t packs);
-// A few, to be tried at many addresses.
+// A few lengths, to be tested at many addresses.
 std::vector<std::string> short_lengths(Dtype dtype, std::int64_t packs);
 
-// Of an operation that only moves data: its sources, references of bits, and no other samples than
-// patterns of all kinds, NaN payloads included.
+// For operations that only move data: sets the sources, bit-exact references, and samples of all
+// kinds of bit patterns, NaN payloads included.
 void only_moves(Card& card, Sources sources);
 
-// The kernel of an operation on arrays: naive, or vectorized where one shift aligns all arrays to
-// 16 bytes, or misaligned.
+// The expected kernel of an array operation: naive; vectorized, if one shift aligns all arrays to
+// 16 bytes; or misaligned.
 std::function<std::vector<std::string>(std::string_view variant, const Problem&, const Layout&)>
 packs_where_aligned(std::string op);
-// The same of an operation whose kernels are called as its variants are.
+// The same for operations whose kernels have the variants' names.
 std::function<std::vector<std::string>(std::string_view variant, const Problem&, const Layout&)>
 as_the_variant(std::string op);
 

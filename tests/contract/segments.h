@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Segments of n elements that offsets give.
+// Segments of n elements, given by offsets.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace kg::card {
 
-// Where segment `number` of `count` begins: later ones are longer, and the second of each three is
-// empty, and so is the first of all where there are more than one.
+// Where segment `number` of `count` begins. Later segments are longer; the second of every three is
+// empty, and so is the first one if there are several.
 inline std::int64_t segment_begin(std::int64_t n, std::int64_t count, std::int64_t number) {
   if (number == count) return n;
   const double share =

@@ -15,18 +15,18 @@
 namespace kg {
 namespace {
 
-// Whatever an operation multiplies of its extents, elements, bytes or flops, then fits 64 bits.
+// Any product of extents in an operation (elements, bytes, flops) then fits in 64 bits.
 constexpr std::int64_t kMostVolume = std::int64_t{1} << 58;
 
 std::atomic<std::int64_t> parsed = 0;
 
-// Not std::isalnum: what an id may hold must not depend on the locale.
+// Not std::isalnum: an id's alphabet must not depend on the locale.
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool belongs_in_id(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '.';
 }
 
-// What stands before the digits of "m128"; empty where there are none.
+// The text before the digits of "m128"; empty if there are no digits.
 std::string_view key_of(std::string_view text) {
   const auto digit = std::find_if(text.begin(), text.end(), is_digit);
   return digit == text.end() ? std::string_view()
@@ -43,7 +43,7 @@ std::vector<std::string_view> words_of(std::string_view phrase) {
   return words;
 }
 
-// Without a location: the text comes from a command line, and the message goes back there.
+// Without a source location: the text comes from a command line, where the message is shown.
 void demand(bool condition, const std::string& message) {
   if (!condition) throw Error(message);
 }
@@ -78,7 +78,7 @@ std::int64_t Shape::number(std::string_view key) const {
 }
 
 std::vector<std::int64_t> Shape::numbers(std::string_view key) const {
-  // "n" in "n64" but not in "nn": the key is all of the token before its digits.
+  // "n" in "n64" but not in "nn": the key is the token's entire text before its digits.
   const Token* found = nullptr;
   std::string_view digits;
   for (const Token& token : tokens_) {
@@ -164,7 +164,7 @@ std::size_t Shape::phrase(const std::vector<std::string>& allowed) const {
     found = i;
     most = words.size();
   }
-  const std::size_t skipped = !allowed.empty() && allowed[0].empty() ? 1 : 0; // no word to keep
+  const std::size_t skipped = !allowed.empty() && allowed[0].empty() ? 1 : 0; // no word to list
   const std::string listed = fmt::format(
       "{}", fmt::join(allowed.begin() + static_cast<std::ptrdiff_t>(skipped), allowed.end(), ", "));
   demand(!several, fmt::format("shape '{}' has several of: {}; keep one", text_, listed));

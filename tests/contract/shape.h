@@ -10,40 +10,40 @@
 
 namespace kg {
 
-// The parameters of a case as they stand in its id: words and numbers joined by '_', e.g.
+// The parameters of a case as in its id: words and numbers joined by '_', e.g.
 // "m1024_n1024_k1024_nn" or "add_n4096".
 class Shape {
  public:
-  // Throws Error on text with other characters than letters, digits, '_' and '.'.
+  // Throws Error if the text has characters other than letters, digits, '_' and '.'.
   static Shape parse(std::string_view text);
 
   const std::string& text() const { return text_; }
 
-  // The number behind `key` ("m" in "m1024"). Throws Error naming the key when it is missing, not a
-  // number >= 0, or so large that the numbers asked for multiply to more than 2^58.
+  // The number after `key` ("m" in "m1024"). Throws Error naming the key if it is missing, not a
+  // number >= 0, or so large that the product of all requested numbers exceeds 2^58.
   std::int64_t number(std::string_view key) const;
 
-  // The same of several numbers joined by '.': "p1.0.4".
+  // The same for several numbers joined by '.': "p1.0.4".
   std::vector<std::int64_t> numbers(std::string_view key) const;
 
-  // The one token that is among `allowed`, as its index. Throws Error listing them when none or
-  // several are there.
+  // The index in `allowed` of the only token found there. Throws Error listing `allowed` if there
+  // is no such token or several.
   std::size_t word(std::initializer_list<std::string_view> allowed) const;
 
-  // Whether the token `word`, which a shape may lack, is there.
+  // Whether the shape contains the optional token `word`.
   bool has(std::string_view word) const;
 
-  // Whether a shape that may lack it has a number behind `key`.
+  // Whether the shape contains an optional number after `key`.
   bool has_number(std::string_view key) const;
 
-  // Which of `allowed` is there, words or phrases of several ("bias_gelu"): the one of most words.
-  // "" is there where no other is. Throws Error listing them when none or several are there.
+  // The index of the entry of `allowed` found in the shape: a word or a phrase ("bias_gelu"), the
+  // longest match; "" matches if no other does. Throws Error listing them for none or several.
   std::size_t phrase(const std::vector<std::string>& allowed) const;
 
-  // How often this process has parsed a text. What is timed parses none.
+  // How often this process has parsed a text. Timed code must not parse.
   static std::int64_t parses();
 
-  // Throws Error when a token was asked for by none of the above: a misspelt parameter must not be
+  // Throws Error if none of the functions above asked for a token: a misspelt parameter must not be
   // ignored.
   void require_all_used() const;
 
@@ -55,12 +55,12 @@ class Shape {
   };
   const Token* find(std::string_view word) const;
   std::vector<Token> tokens_;
-  mutable std::int64_t volume_ = 1; // of the numbers that were asked for
+  mutable std::int64_t volume_ = 1; // product of the requested numbers
 };
 
-// A shape of `count` rows, from one that has a `*` behind what each row adds to a number, 1 where
-// nothing stands there: of 3 rows "n41*" is "n123", and "rows*_cols8" is "rows3_cols8". Throws
-// Error where there is no `*`.
+// The shape with `count` rows. In a pattern `*` marks numbers that grow with the rows, by the
+// digits before it or by 1: for 3 rows "n41*" becomes "n123", "rows*_cols8" becomes "rows3_cols8".
+// Throws Error if the pattern has no `*`.
 std::string batch_of(std::string_view pattern, std::int64_t count);
 
 } // namespace kg

@@ -16,8 +16,8 @@
 
 namespace kg::card {
 
-// What the shapes of an operation say, in the order of its ids, and where in the struct P each
-// parameter is. The accessors `at` are members of P, or callables that give a reference:
+// The parameters of an operation's shapes, in the order of its ids, and where the struct P stores
+// each one. The accessors `at` are members of P, or callables that return a reference:
 //
 //   ShapeGrammar<Heads>().number("h", &Heads::heads).number("kv", &Heads::kv_heads, &Heads::heads)
 //       .one_of(&Heads::layout, {{"", Layout::bhsd}, {"bshd", Layout::bshd}})
@@ -25,8 +25,8 @@ namespace kg::card {
 template <class P>
 class ShapeGrammar {
  public:
-  // key<number>, "m128". With `otherwise`, a number or an accessor of a parameter before it, the
-  // shape may lack it; with `needed`, it has it where needed(P) is true, and nowhere else.
+  // key<number>, "m128". Optional with `otherwise`, a number or an earlier parameter's accessor.
+  // With `needed`, it must be there exactly if needed(P) is true.
   template <class At>
   ShapeGrammar& number(std::string key, At at) {
     return add({key + "<number>",
@@ -69,8 +69,7 @@ class ShapeGrammar {
                 }});
   }
 
-  // One of these words, or of phrases of several ("bias_gelu"); "" is what a shape without any
-  // says.
+  // One of these words or phrases ("bias_gelu"); "" is the value of a shape without any of them.
   template <class At>
   using ValueAt = std::remove_cvref_t<std::invoke_result_t<At, P&>>;
   template <class At>
@@ -94,7 +93,7 @@ class ShapeGrammar {
                 }});
   }
 
-  // The same of enumerators, each by its name.
+  // The same for enumerators, by name.
   template <class At, class Enumerators>
   ShapeGrammar& enumerator(At at, const Enumerators& enumerators) {
     std::vector<std::pair<std::string, ValueAt<At>>> words;
@@ -102,13 +101,13 @@ class ShapeGrammar {
     return one_of(at, std::move(words));
   }
 
-  // A word that may be there.
+  // An optional word.
   template <class At>
   ShapeGrammar& flag(std::string word, At at) {
     return one_of(at, {{"", false}, {word, true}});
   }
 
-  // All that the struct at `at` of P has, the same struct where there is none.
+  // All fields of the nested struct at `at`; without `at`, of P itself.
   template <class Q, class At = std::identity>
   ShapeGrammar& nested(const ShapeGrammar<Q>& grammar, At at = {}) {
     for (const auto& field : grammar.fields_)
@@ -120,20 +119,20 @@ class ShapeGrammar {
     return *this;
   }
 
-  // What parameters demand of each other: `fault` says what is wrong in a sentence, or "".
+  // A constraint between parameters: `fault` returns a sentence that says what is wrong, or "".
   ShapeGrammar& demand(std::function<std::string(const P&)> fault) {
     faults_.push_back(std::move(fault));
     return *this;
   }
 
-  // Several parameters that are read and printed together.
+  // Several parameters that are parsed and printed together.
   ShapeGrammar& part(std::string text, std::function<void(const Shape&, P&)> read,
                      std::function<std::string(P&)> print) {
     return add({std::move(text), std::move(read), std::move(print)});
   }
 
-  // Throws Error naming what is missing, unknown, repeated, contradictory, out of order, or there
-  // although it says what a shape without it says, too.
+  // Throws Error naming what is missing, unknown, repeated, contradictory, out of order, or
+  // redundant because it states the default.
   P parse(const Shape& shape) const {
     P result{};
     for (const Field& field : fields_) field.read(shape, result);
@@ -148,7 +147,7 @@ class ShapeGrammar {
   }
   P parse(std::string_view text) const { return parse(Shape::parse(text)); }
 
-  // The one shape that says this.
+  // The canonical shape of these parameters.
   std::string print(P parameters) const {
     std::string result;
     for (const Field& field : fields_) {

@@ -21,7 +21,7 @@ std::string_view c_type(const Tensor& tensor) {
   case Dtype::f32: return "float";
   case Dtype::f64: return "double";
   case Dtype::i8: return "int8_t";
-  case Dtype::e4m3: // the bits: hosts have no cuda_fp8.h
+  case Dtype::e4m3: // as raw bits: hosts have no cuda_fp8.h
   case Dtype::e5m2: return "uint8_t";
   case Dtype::i32: return "int32_t";
   case Dtype::u32: return "uint32_t";

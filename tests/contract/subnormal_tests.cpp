@@ -9,8 +9,8 @@
 namespace kg::card {
 namespace {
 
-// Random numbers of which all, but for the outermost of a normal distribution, are subnormal, with
-// what is left of the significand: of f32 some 20 bits, of f16 7, of bf16 4.
+// Random numbers, all subnormal except the tails of the normal distribution. The significand keeps
+// some 20 bits for f32, 7 for f16 and 4 for bf16.
 test::Observed below_the_normal_range(test::Observed input) {
   const int exponent = test::float_format(input.dtype).min_exponent - 3;
   input.bits.clear();
@@ -19,8 +19,8 @@ test::Observed below_the_normal_range(test::Observed input) {
   return input;
 }
 
-// Which inputs are small at a time: each alone, as a factor that is; all but one, as what is added
-// to products of that one; and all.
+// The sets of inputs to make small: each alone, for factors; all but one, for the addend of
+// products of that input; and all.
 std::vector<std::set<std::string>> choices(const Problem& problem) {
   std::set<std::string> all;
   for (const Tensor& input : problem.inputs)
@@ -35,12 +35,12 @@ std::vector<std::set<std::string>> choices(const Problem& problem) {
   return result;
 }
 
-constexpr std::size_t kChoicesOfEachShape = 6; // three inputs: each alone, and each two
+constexpr std::size_t kChoicesOfEachShape = 6; // three inputs: each alone, and each pair
 
-// A flush loses all of a number. Of one of 2^-129, as they are here in f32, gradual underflow loses
-// at most 2^-150 by each rounding, 2^-21 of it, which the bounds of normal numbers leave out: 2^-8
-// of the largest result are thousands of those, and a small part of what a flush would change. Of
-// products of small numbers hardly a bit may be left: a thousand times the smallest number of f32.
+// A flush loses all of a number. Gradual underflow of a number of 2^-129, as here in f32, loses at
+// most 2^-150 per rounding, 2^-21 of it, which bounds of normal numbers leave out. 2^-8 of the
+// largest result is thousands of these, but a small part of a flush's error. Products of small
+// numbers may lose nearly all bits: a thousand times the smallest f32 number.
 References with_underflow(References references) {
   for (auto& [name, reference] : references) {
     if (!reference.tolerance) continue;
@@ -59,8 +59,8 @@ References with_underflow(References references) {
 
 } // namespace
 
-// Of which inputs are small, each shape takes all of them, and of the others its share: an
-// operation of many inputs has so many choices that not every shape can take every one.
+// Each shape tests all inputs small, and its share of the other sets: an operation with many inputs
+// has too many sets to test each with every shape.
 void subnormal_numbers(Judge& judge) {
   const std::vector<std::string> shapes = judge.card().usual(judge.dtype());
   for (std::size_t turn = 0; turn < shapes.size(); ++turn) {
@@ -80,7 +80,7 @@ void subnormal_numbers(Judge& judge) {
         sample.inputs[name] = below_the_normal_range(numbers.at(name));
       }
       sample.inputs = completed(problem, std::move(sample.inputs));
-      sample.may_be_vacuous = true; // results may be all zeros, or depend on nothing that is small
+      sample.may_be_vacuous = true; // results may be all zeros, or independent of the small inputs
       judge.check_against(sample, with_underflow(judge.card().references(problem, sample.inputs)));
     }
   }

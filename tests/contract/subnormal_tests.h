@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers below the normal range, which a kernel that flushes them takes for zeros.
+// Numbers below the normal range, to detect kernels that flush subnormals to zero.
 #pragma once
 
 #include "tests/contract/contract.h"

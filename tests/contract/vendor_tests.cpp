@@ -13,14 +13,14 @@
 namespace kg::card {
 namespace {
 
-// Fails unless the call throws an Error with these words.
+// Fails unless the call throws an Error that contains `words`.
 template <class Run>
 void expect_refusal(Run run, std::string_view words, const std::string& what) {
   try {
     run();
     ADD_FAILURE() << what << ": no error";
   } catch (const vendor::NotSupported& error) {
-    // Of a chain the first library is asked before the second one's arguments are looked at.
+    // In a chain, the first library is tried before the second one's arguments are checked.
     const bool not_here = std::string_view(error.what()).find("not available here") !=
                           std::string_view::npos; // on this CPU
     EXPECT_TRUE(not_here || device_properties().emulated) << what << ": " << error.what();
@@ -30,7 +30,7 @@ void expect_refusal(Run run, std::string_view words, const std::string& what) {
   }
 }
 
-// Memory for the tensors of a problem, as dense as it can be.
+// Dense memory for the tensors of a problem.
 class Memory {
  public:
   explicit Memory(const Problem& problem) {
@@ -67,7 +67,7 @@ void refuses_wrong_arguments(Judge& judge, const Problem& problem, std::string_v
     for (auto* group : {&negative.inputs, &negative.outputs})
       for (Tensor& tensor : *group)
         std::replace(tensor.extents.begin(), tensor.extents.end(), extent, std::int64_t{-1});
-    expect_refusal([&] { run(memory.bound(negative)); }, "is -", // or what follows from it
+    expect_refusal([&] { run(memory.bound(negative)); }, "is -", // or a value derived from it
                    fmt::format("{}, {}: the extent {} is -1", vendor, problem.shape, extent));
   }
 }

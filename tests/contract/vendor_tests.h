@@ -1,16 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the wrappers of libraries (kernels/libraries) promise beside the right results.
+// Tests of the libraries' wrappers (kernels/libraries) beyond correct results.
 #pragma once
 
 #include "tests/contract/contract.h"
 
 namespace kg::card {
 
-// On the usual problems: a null pointer, a negative extent and a name that no library has are
-// refused in words that say so, whatever the library; problems without elements run with null
-// pointers and write nothing.
+// On the usual problems, every wrapper refuses a null pointer, a negative extent and an unknown
+// library, with a message that names the problem. Empty problems run with null pointers and write
+// nothing.
 void vendors_keep_their_promises(Judge& judge);
 
 } // namespace kg::card

@@ -40,12 +40,12 @@ from pathlib import Path
 from output import Shown, matches, merged
 from page import Block, Page, pages, root
 
-SECONDS = 300  # a command that takes longer hangs
+SECONDS = 300  # a longer command counts as hung
 NIGHTLY_SECONDS = 7200
 SKIPPED = 77
-# The state of the shell passes from one command to the next by a file: its folder and its exported variables.
+# A file passes the shell's state, its folder and exported variables, from one command to the next.
 SHELL = 'source "$1"; eval "$2"; code=$?; { export -p; printf "cd %q\\n" "$PWD"; } >"$1"; exit $code'
-# A command builds what it lacks. Here it must have been built: CTest runs other tests of the same tree at the same time.
+# Commands build what they lack. Here it must already be built, because CTest runs other tests of the same tree in parallel.
 CMAKE = """#!/bin/sh
 for word; do
   if [ "$(realpath -m -- "$word")" = {build} ]; then
@@ -63,7 +63,7 @@ class Command:
     line: int
     text: str
     expected: list[str] = field(default_factory=list)
-    end: int = 0  # the line behind its expected output
+    end: int = 0  # the line after its expected output
 
 
 @dataclass
@@ -161,7 +161,7 @@ class Run:
             "PATH": os.pathsep.join(path),
             "TERM": "dumb",
             "LC_ALL": "C.UTF-8",
-            "HOME": os.environ.get("HOME", str(base)) if here else str(base),  # whose caches a build may use
+            "HOME": os.environ.get("HOME", str(base)) if here else str(base),  # a build may use the caches in HOME
             "GIT_CEILING_DIRECTORIES": str(base),
         }
         self.shown = Shown({base: "~", source: "~/kernelgrade", build: "~/kernelgrade/build/host", build.parent.parent: "~/kernelgrade"})

@@ -16,7 +16,7 @@ from page import root
 
 PAGE = "docs/reference/configuration.md"
 READ = re.compile(r'\b(?:getenv|is_set|environment|environ\.get)\(\s*"(KERNELGRADE_\w+)"')
-NAMED = re.compile(r'\bconstexpr const char\* k\w*Variable = "(KERNELGRADE_\w+)"')  # and read where the name is used
+NAMED = re.compile(r'\bconstexpr const char\* k\w*Variable = "(KERNELGRADE_\w+)"')  # read at the uses of the constant
 OPTION = re.compile(r"^\s*(?:option\((\w+) |set\((KERNELGRADE_\w+) .*CACHE )", re.MULTILINE)
 TARGET = re.compile(r"^\s*add_custom_target\((\w[^\s)]*)", re.MULTILINE)
 EXECUTABLE = re.compile(r"\b(?:add_executable|kernelgrade_cost_program)\((kernelgrade-\w+)")

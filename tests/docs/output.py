@@ -6,7 +6,7 @@ import difflib
 import re
 from pathlib import Path
 
-LIKE = 0.6  # lines that are as like each other are the same lines, changed
+LIKE = 0.6  # similarity from which two lines count as one changed line
 NUMBER = r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?"
 NORMALIZED = [
     (r"\b\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?Z?)?\b|\b\d{8}T\d{6}Z\b", "<date>"),

@@ -65,7 +65,7 @@ class Page:
         self.path = path
         self.lines = path.read_text(encoding="utf-8").splitlines()
         self.blocks: list[Block] = []
-        self.prose: list[str] = []  # the lines outside code blocks; those inside are empty
+        self.prose: list[str] = []  # lines outside code blocks; lines inside are empty
         self._split()
         self.texts = self._texts()
 
@@ -113,13 +113,13 @@ class Page:
                 open_text = Text("paragraph", number, ITEM.sub("", line))
                 texts.append(open_text)
             else:
-                open_text.text += "\n" + line  # both without blanks at their ends
+                open_text.text += "\n" + line  # both without surrounding blanks
         return texts
 
     def links(self) -> list[tuple[int, str]]:
         """The targets of links and images, with their lines."""
         text = CODE.sub(blank, COMMENT.sub(blank, "\n".join(self.prose)))
-        # A link's text may hold code: what is left of it there is empty.
+        # A link's text may contain code, which is blanked here.
         return [(text.count("\n", 0, match.start()) + 1, match.group(2)) for match in LINK.finditer(text)]
 
     def code_spans(self) -> list[tuple[int, str]]:

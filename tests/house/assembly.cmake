@@ -1,11 +1,11 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Inline assembly stands in kernels/instructions/, one thin wrapper per instruction family, where each has its twin for the host; and in the
-# host's switch of stacks. Nowhere else: a kernel with assembly of its own does not run on the host. An empty one, which keeps a value
-# alive, is no instruction.
+# Inline assembly is allowed only in kernels/instructions/, with one thin wrapper per instruction family and an equivalent for the host, and
+# in the host's stack switch. A kernel with its own assembly would not run on the host. An empty asm statement that keeps a value alive is
+# allowed.
 cmake_minimum_required(VERSION 3.25)
-# The last four: text that the rewriter is tested with, names of symbols, and a program that knows nothing of this project.
+# The last four: input of the rewriter's test, symbol names, and a program independent of this project.
 set(allowed "^(kernels/instructions/|kernels/runtime/host/fiber[.]h$|tests/unit/kernels/cuda/source/rewrite_test[.]cpp$|tests/unit/perf/code/identity/tiny_numbered[.]cpp$|kernels/cuda/binary/(export[.]h|static_cudart[.]cpp)$|tests/unit/kernels/cuda/binary/tensor_map[.]cu$)")
 
 set(files "")
@@ -20,7 +20,7 @@ foreach(file IN LISTS files)
   file(STRINGS ${SOURCE}/${file} lines REGEX "(^|[^a-zA-Z0-9_])(asm|__asm|__asm__)([ \t]+(volatile|__volatile__|goto|inline))*[ \t]*(\\(|$)")
   foreach(line IN LISTS lines)
     string(STRIP "${line}" line)
-    # A comment may speak of it.
+    # Comments may mention asm.
     if(NOT file MATCHES "${allowed}" AND NOT line MATCHES "^//" AND NOT line MATCHES "asm volatile\\(\"\" :")
       message(SEND_ERROR "${file}: ${line}: put the instruction into kernels/instructions/")
     endif()

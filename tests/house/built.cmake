@@ -1,16 +1,16 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Every program that a test of BUILD runs is built by the target that comes before the tests: `grade` where the label is correctness or perf
-# (./grade), `all` for the others (./grade test). What a target forgets would be "Not Run" on a fresh checkout, and only there. For
-# every cost.<op> `all` builds the program that counts: `./grade test` compares, and takes nothing as blessed. With nvcc (NVCC) a nightly test
-# compiles the kernels of every resource.<op>. NINJA: the build tool.
+# Each target builds every program that its tests in BUILD run: `grade` for the labels correctness and perf (./grade), `all` for the others
+# (./grade test). A missing program would be "Not Run", but only on a fresh checkout. For every cost.<op>, `all` builds the counting
+# program: `./grade test` compares all counts and reuses none. With nvcc (NVCC) a nightly test compiles the kernels of every resource.<op>.
+# NINJA: the build tool.
 cmake_minimum_required(VERSION 3.25)
 
 include(${CMAKE_CURRENT_LIST_DIR}/listed_tests.cmake)
 listed_tests(${BUILD})
 
-# The commands that make a target, whether they are due or not.
+# The commands that build a target, whether it is out of date or not.
 foreach(target IN ITEMS grade all)
   execute_process(COMMAND ${NINJA} -C ${BUILD} -t commands ${target} OUTPUT_VARIABLE ${target} COMMAND_ERROR_IS_FATAL ANY)
   string(LENGTH "${${target}}" length)
@@ -26,7 +26,7 @@ foreach(name IN LISTS listed)
     message(SEND_ERROR "${name}: CTest finds no program for it; build the target all first")
     continue()
   endif()
-  # cmake, sh and the scripts of the source are there before the build.
+  # cmake, sh and the source's scripts exist before the build.
   cmake_path(IS_PREFIX BUILD "${program}" NORMALIZE inside)
   if(NOT inside)
     continue()

@@ -1,9 +1,9 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# All of baselines/simt was counted by one counter (docs/reference/metrics.md, counter_id), and that is the one that is BUILT, where the compiler is the
-# same. Rows of another one inform where they would be judged: two blessings that were merged, or other flags with nothing blessed behind
-# them, would switch gates off in silence.
+# A single counter counted all of baselines/simt (docs/reference/metrics.md, counter_id), and it is the BUILT one if the compiler is the
+# same. Rows of another counter are only informational, so merging two blessings, or changing flags without blessing, would silently disable
+# gates.
 cmake_minimum_required(VERSION 3.25)
 file(GLOB tables ${SOURCE}/baselines/simt/*.csv)
 set(counters "")

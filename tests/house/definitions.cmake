@@ -1,8 +1,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# No two headers of tests/ops in SOURCE define the same inline function in kg::card: all cards are linked into one program, where one of the
-# two would silently stand for both.
+# No two headers of tests/ops in SOURCE define the same inline function in kg::card: one program links all cards, and one definition would
+# silently replace the other.
 cmake_minimum_required(VERSION 3.25)
 file(GLOB_RECURSE headers ${SOURCE}/tests/ops/*.h)
 if(NOT headers)
@@ -20,7 +20,7 @@ foreach(header IN LISTS headers)
   foreach(each IN LISTS found)
     string(REGEX REPLACE "^.*[ *&]([a-z_0-9]+\\([^{]*\\)).*$" "\\1" signature "${each}")
     string(REGEX REPLACE "[\n ]+" " " signature "${signature}")
-    string(REGEX REPLACE " [a-z_0-9]+( = [^,)]*)?([,)])" "\\2" signature "${signature}") # names and defaults of parameters
+    string(REGEX REPLACE " [a-z_0-9]+( = [^,)]*)?([,)])" "\\2" signature "${signature}") # names and default values of parameters
     list(APPEND signatures "${signature}")
   endforeach()
   list(REMOVE_DUPLICATES signatures)

@@ -1,15 +1,15 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the code names, the reference in docs of SOURCE explains: every finding of the emulator, and none that there is not, every verdict
-# and state of a test, every metric that is gated, and every conformance test.
+# The reference in SOURCE's docs explains every name in the code: every emulator finding (and no others), every verdict and state of a test,
+# every gated metric, and every conformance test.
 cmake_minimum_required(VERSION 3.25)
 file(READ ${SOURCE}/docs/reference/diagnostics.md page)
 file(READ ${SOURCE}/docs/reference/bulk_copy_diagnostics.md bulk)
 string(REPLACE "\n## " "\n### " bulk "${bulk}")
 string(APPEND page "${bulk}")
 
-# names(OUT FILE REGEX): the first group of each match in FILE; at least one.
+# names(OUT FILE REGEX): the first group of each match in FILE; at least one match.
 function(names out file regex)
   file(READ ${SOURCE}/${file} text)
   string(REGEX MATCHALL "${regex}" found "${text}")
@@ -49,7 +49,7 @@ foreach(name IN LISTS verdicts states)
   endif()
 endforeach()
 
-# explained(PAGE NAME...): PAGE has each NAME in backticks, with others beside it or a mark behind it.
+# explained(PAGE NAME...): PAGE has each NAME in backticks, possibly with other names or followed by a mark.
 function(explained file)
   file(READ ${SOURCE}/${file} page)
   foreach(name IN LISTS ARGN)
@@ -59,7 +59,7 @@ function(explained file)
   endforeach()
 endfunction()
 
-file(STRINGS ${SOURCE}/baselines/simt/gemm.csv metrics REGEX "^schema,case,variant,") # an operation with all of them
+file(STRINGS ${SOURCE}/baselines/simt/gemm.csv metrics REGEX "^schema,case,variant,") # an operation with all metrics
 string(REGEX REPLACE "^schema,case,variant,(.*),why$" "\\1" metrics "${metrics}")
 string(REPLACE "," ";" metrics "${metrics}")
 list(FILTER metrics EXCLUDE REGEX "_minimum$")

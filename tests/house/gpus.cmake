@@ -1,14 +1,14 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The list of GPUs for CTest (cmake/Gpus.cmake), on machines with none, one and two; CTest gives out what it lists, eight tests at a time.
-# FOLDER is this test's own.
+# CTest's list of GPUs (cmake/Gpus.cmake) on machines with zero, one and two GPUs; CTest assigns the listed slots, eight tests at a time.
+# FOLDER is private to this test.
 cmake_minimum_required(VERSION 3.25)
 include(${SOURCE}/cmake/Gpus.cmake)
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})
 
-# machine(<line of nvidia-smi>...): writes the list for a machine whose nvidia-smi says that.
+# machine(<line of nvidia-smi>...): writes the list for a machine whose nvidia-smi prints these lines.
 function(machine)
   list(JOIN ARGN "\\n" lines)
   file(WRITE ${FOLDER}/nvidia-smi "#!/bin/sh\nprintf '${lines}\\n'\n")
@@ -35,7 +35,7 @@ foreach(gpus IN ITEMS 0 "")
   endif()
 endforeach()
 
-# Each test says that it starts and ends, so that no clock is asked.
+# Each test records its start and end, so the check needs no clock.
 machine(0)
 set(tests "")
 foreach(i RANGE 1 12)

@@ -1,8 +1,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Dependencies point one way: nothing under kernels/ includes tests/ or perf/, and only kernels/libraries/ includes a vendor's headers or
-# its own; in kernels/cuda/source those that give programs of others CUDA's libraries by libraries of the host.
+# Dependencies point one way: nothing under kernels/ includes tests/ or perf/, and only kernels/libraries/ includes vendor headers or its
+# own. In kernels/cuda/source, the headers that implement CUDA's libraries with host libraries may also include vendor headers.
 cmake_minimum_required(VERSION 3.25)
 set(upwards "(tests|perf|judge|measure|cli|report)/")
 set(vendors "(libraries/|cublas|cudnn|cblas|openblas|dnnl|oneapi/|thrust/|cub/)")

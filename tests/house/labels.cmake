@@ -1,9 +1,9 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Every registered test of BUILD has exactly one tier among its labels, and no label contains another's name: `ctest -L` takes a
-# regular expression, so `-L perf` would also choose a label `perf_fast`. Only an operation's label may begin with another one's.
-# A nightly test belongs to a slice of .ci/slice.py (unit.slices); of_<word> names the tool that it tests.
+# Every registered test of BUILD has exactly one tier among its labels, and no label contains another label: `ctest -L` takes a regular
+# expression, so `-L perf` would also select a label `perf_fast`. Only operation labels may be prefixes of each other. A nightly test
+# belongs to a slice of .ci/slice.py (unit.slices); of_<word> names the tool that it tests.
 cmake_minimum_required(VERSION 3.25)
 set(tiers correctness checked ptx mutants unit perf sanitize model fuzz nightly)
 
@@ -29,8 +29,7 @@ list(REMOVE_DUPLICATES all)
 foreach(label IN LISTS all)
   foreach(other IN LISTS all)
     string(FIND "${label}" "${other}" at)
-    # An operation and its gradient share the name's beginning (op_softmax, op_softmax_backward): these are asked for as a whole,
-    # '^op_softmax$'.
+    # The label of an operation is a prefix of its gradient's (op_softmax, op_softmax_backward): select these with anchors, '^op_softmax$'.
     if(label MATCHES "^op_" AND other MATCHES "^op_")
       continue()
     endif()

@@ -13,7 +13,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-ROOTS = ("kernels", "")  # as the build's include paths
+ROOTS = ("kernels", "")  # like the build's include paths
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 

@@ -1,12 +1,12 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# listed_tests(<build>): the tests that CTest (CTEST) lists there: `listed` has their names, of each `program_<name>` and `labels_<name>`.
-# From the text for people: string(JSON) parses the whole list again for each member.
+# listed_tests(<build>): the tests of <build> that CTest (CTEST) lists: `listed` has their names; `program_<name>` and `labels_<name>`
+# describe each. Parses the human-readable output: string(JSON) would parse the whole list again for each member.
 function(listed_tests build)
   execute_process(COMMAND ${CTEST} --test-dir ${build} -N -V OUTPUT_VARIABLE text ERROR_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX REPLACE " \"[^\n]*" "" text "${text}") # arguments
-  string(REGEX REPLACE "[][;]" "," text "${text}") # what a list would not hold as it is
+  string(REGEX REPLACE "[][;]" "," text "${text}") # characters that would split a list
   string(REPLACE "\n" ";" lines "${text}")
   set(listed "")
   foreach(line IN LISTS lines)

@@ -1,8 +1,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# docs/reference/operations.md in SOURCE has a line for every operation of the build, with as many planted bugs as there are, and none for any other;
-# and baselines of a device leave out none that they do not name.
+# docs/reference/operations.md in SOURCE has one line for each operation of the build, with its number of planted bugs, and no other lines.
+# A device's baselines omit only operations that device.json names.
 cmake_minimum_required(VERSION 3.25)
 file(STRINGS ${SOURCE}/CMakeLists.txt added REGEX "^kernelgrade_add_op\\(")
 list(TRANSFORM added REPLACE "^kernelgrade_add_op\\(([a-z_0-9]+).*" "\\1")
@@ -28,7 +28,7 @@ foreach(op IN LISTS listed)
   endif()
 endforeach()
 
-# Of each blessed device every operation has a baseline file or is named as not blessed, and nothing else is named.
+# For each blessed device, every operation has a baseline file or is named as not blessed, and nothing else is named.
 file(GLOB devices ${SOURCE}/baselines/*/device.json)
 if(NOT devices)
   message(FATAL_ERROR "${SOURCE}/baselines holds no device.json")

@@ -1,7 +1,7 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# PyTorch and JAX (perf/peers in SOURCE) have every operation that is not named as not compared, and docs/how-to/compare_frameworks.md names the same ones.
+# PyTorch and JAX (perf/peers in SOURCE) have every operation not in NOT_COMPARED, and docs/how-to/compare_frameworks.md has the same list.
 cmake_minimum_required(VERSION 3.25)
 set(PEERS ${SOURCE}/perf/peers/kernelgrade_peers)
 file(STRINGS ${SOURCE}/CMakeLists.txt added REGEX "^kernelgrade_add_op\\(")

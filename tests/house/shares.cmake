@@ -1,7 +1,7 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# docs/results/theoretical_minimum.md in SOURCE shows the shares of the minimum that the blessed costs have now: each line that PROGRAM prints.
+# docs/results/theoretical_minimum.md in SOURCE has every line of PROGRAM: the blessed costs' shares of the theoretical minimum.
 cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${PROGRAM} list --shares OUTPUT_VARIABLE table COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "\\| [a-z][^\n]*" lines "${table}")

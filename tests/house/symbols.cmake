@@ -1,11 +1,11 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# A kernel that calls the library it is compared with would be compared with itself: no kernel library of BUILD has a vendor's
-# symbol. Every folder of kernels/ops has its library, so that none is left out; of a build with some operations only, those in OPS,
-# with commas between them (empty: all).
+# A kernel that calls the library it is compared with would be compared with itself: no kernel library of BUILD contains a vendor symbol.
+# Every folder of kernels/ops must have a library, so none is missed; in a build of some operations, the folders in OPS, comma-separated
+# (empty: all).
 cmake_minimum_required(VERSION 3.25)
-# C functions begin with a vendor's name; Thrust and CUB are templates in namespaces of that name.
+# C functions start with a vendor's prefix; Thrust and CUB are templates in namespaces of that name.
 set(vendors "(^|[^a-zA-Z0-9_])(cublas[A-Z]|cudnn[A-Z]|cblas_|openblas_|dnnl_|dnnl::|thrust::|cub::)")
 
 file(GLOB headers ${SOURCE}/kernels/ops/*/*.h)

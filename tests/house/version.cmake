@@ -1,7 +1,7 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# CMakeLists.txt alone has the version. The changelog's newest release is that version, and has an entry for what comes next.
+# Only CMakeLists.txt defines the version. The changelog's latest release is that version, and it has an entry for the next one.
 cmake_minimum_required(VERSION 3.25)
 file(STRINGS ${SOURCE}/CHANGELOG.md headings REGEX "^## ")
 list(POP_FRONT headings first newest)

@@ -18,7 +18,7 @@ ADJOINING = re.compile(r'"\s*\n\s*"')  # one message in several lines
 
 def replacements(source):
     sys.path.insert(0, str(source / "tests/docs"))
-    from prose import read_words  # noqa: PLC0415: of the given source
+    from prose import read_words  # noqa: PLC0415: from the given source
 
     return read_words(source / "tests/docs/words.txt")
 

@@ -1,9 +1,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the workflows take from elsewhere is what it was when somebody looked at it: actions by their commits, Python packages by their
-# hashes, containers by their digests. A container may be taken by its tag only where there is nothing to steal: in a workflow that
-# reads the repository and gets no secret.
+# External inputs of the workflows are pinned to reviewed versions: actions by commit, Python packages by hash, containers by digest. A tag
+# may name a container only if there is nothing to steal: in a workflow that reads the repository and gets no secret.
 cmake_minimum_required(VERSION 3.25)
 file(GLOB workflows ${SOURCE}/.github/workflows/*.yml)
 if(NOT workflows)

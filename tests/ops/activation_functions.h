@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The activation functions as shapes name them ("gelutanh_n5"), and what the cards of them and of
-// their gradients say alike.
+// Names of the activation functions in shapes ("gelutanh_n5"), and the parts that the cards of the
+// functions and of their gradients share.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace kg::card {
 using activation::Function;
 using activation::kFunctions;
 
-// A word of a shape: '_' is between words.
+// The function's word in a shape: without '_', which separates words.
 inline std::string word_of(Function function) {
   std::string word(name(function));
   word.erase(std::remove(word.begin(), word.end(), '_'), word.end());
@@ -45,7 +45,7 @@ inline std::vector<std::string> with_each_function(const std::vector<std::string
   return in_each_form(words, shapes);
 }
 
-// `packs_of_tile` of a type: a block's.
+// `packs_of_tile`: the number of packs in a thread block's tile, by type.
 inline Card activation_family(std::int64_t (*packs_of_tile)(Dtype)) {
   Card card(activated_grammar());
   card.usual = [](Dtype) { return with_each_function({"n" + std::to_string(kOdd)}); };

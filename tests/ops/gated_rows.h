@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of gates and values, as gated_activation takes them and its backward pass does.
+// Rows of gates and values, for gated_activation and its backward pass.
 #pragma once
 
 #include <cmath>
@@ -49,14 +49,14 @@ inline std::vector<std::string> shapes_of(const RowsAndCols& sizes) {
   return shapes;
 }
 
-// reglu's results are known to the last bit: rounded to f32, which the oracle did, and to T.
+// reglu's results are exact: rounded to f32 by the oracle, then to T.
 inline std::vector<double> stored_exactly(const Problem& problem, std::vector<double> value) {
   if (gated_form_of(problem) == Form::reglu)
     for (double& element : value) element = test::round_to(problem.dtype, element);
   return value;
 }
 
-// Gates and values by their bits, rows of `cols` of either.
+// Bits of gates and values, in rows of `cols` each.
 struct GatedRows {
   std::string fill;
   test::Halves<std::uint64_t> halves;
@@ -66,7 +66,7 @@ struct GatedRows {
   test::Halves<double> values(Dtype dtype) const {
     return {bits(dtype, halves.gate).values, bits(dtype, halves.value).values};
   }
-  // Of this form, with nothing but x.
+  // A sample of this form, with x as its only input.
   Sample sample(Dtype dtype, Form form) const {
     return {fill,
             std::string(name(form)) + "_" + shapes_of({{size() / cols, cols}})[0],
@@ -74,8 +74,8 @@ struct GatedRows {
   }
 };
 
-// Gates of full significands beyond 128 or below -128: the activation is the gate itself, or a
-// zero, and its slope 1 or 0. Values are powers of two.
+// Gates with full significands beyond 128 or below -128: the activation is the gate itself or zero,
+// and its derivative is 1 or 0. Values are powers of two.
 inline GatedRows limit_rows(Dtype dtype, std::int64_t rows, std::int64_t cols) {
   const std::int64_t largest = (std::int64_t{1} << test::float_format(dtype).precision) - 1;
   const test::Random random(test::seed(), 23);
@@ -90,13 +90,13 @@ inline GatedRows limit_rows(Dtype dtype, std::int64_t rows, std::int64_t cols) {
   return result;
 }
 
-// Each special value as a gate of each, one row per gate.
+// Each special value as the gate of each, one row per gate.
 inline GatedRows special_rows(Dtype dtype) {
   const test::BitPairs pairs = test::special_pairs(dtype);
   return {"special", {pairs.a, pairs.b}, std::ssize(test::special_values(dtype))};
 }
 
-// Gates of every pattern of a 16-bit type, or as many of f32.
+// Gates of every bit pattern of a 16-bit type, or as many of f32.
 inline GatedRows pattern_rows(Dtype dtype) {
   constexpr std::int64_t kCount = 1 << 16;
   const auto all = size_of(dtype) == 2 ? test::all_bits(dtype) : test::unique_bits(dtype, kCount);

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The streams that cards of random numbers draw from: a seed whose halves both matter, and by the
-// shape a subsequence of which that is true ("sub"; else 0), and an offset ("o5", or "late" for the
-// last ones there are; else 0).
+// The streams for cards of random numbers: a seed with two significant halves and, by shape, a
+// subsequence of the same kind ("sub"; otherwise 0) and an offset ("o5", or "late" for the last
+// possible words; otherwise 0).
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ inline ShapeGrammar<Draws> draws_grammar() {
               &Draws::stream);
 }
 
-// Word `index` behind the offset, by the tests' own Philox.
+// Word `index` after the offset, from the tests' own Philox.
 inline std::uint32_t word_of(const RandomStream& stream, std::int64_t index) {
   const std::uint64_t part = stream.offset % 4 + static_cast<std::uint64_t>(index);
   const std::uint64_t block = stream.offset / 4 + part / 4; // below 2^63
@@ -55,7 +55,7 @@ inline std::uint32_t word_of(const RandomStream& stream, std::int64_t index) {
   return words[part % 4];
 }
 
-// How a kernel from elsewhere gets it.
+// The stream as arguments of a candidate kernel.
 inline std::vector<Integers> integers_of(const Draws& draws) {
   const auto& [n, stream] = draws;
   return {{"n", {n}},

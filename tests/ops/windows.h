@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How shapes name the windows of poolings and convolutions: alike along both axes (k3_s2_p1) or
-// along each, vertical first, with the padding before and behind (k2.3_s1.2_p0.1.2.2_d1.4). Without
-// d they are not dilated. An axis has kernel, stride, pad_before, pad_after and dilation.
+// Names of pooling and convolution windows in shapes: equal along both axes (k3_s2_p1), or along
+// each, vertical first, with the padding before and after (k2.3_s1.2_p0.1.2.2_d1.4). Without d
+// there is no dilation. An axis has kernel, stride, pad_before, pad_after and dilation.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ void read_windows(const Shape& shape, Axis& vertical, Axis& horizontal) {
                 .dilation = of(dilation, i)};
 }
 
-// "_k2.3_s1.2_p0.1.2.2_d1.4", and what is alike once: "_k3_s1_p1".
+// "_k2.3_s1.2_p0.1.2.2_d1.4"; equal values only once: "_k3_s1_p1".
 template <class Axis>
 std::string windows_text(const Axis& vertical, const Axis& horizontal) {
   const auto numbers = [](const char* key, const std::vector<std::int64_t>& values) {
@@ -51,7 +51,7 @@ std::string windows_text(const Axis& vertical, const Axis& horizontal) {
          (v.dilation == 1 && h.dilation == 1 ? "" : numbers("_d", {v.dilation, h.dilation}));
 }
 
-// Of a struct that has the axes `vertical` and `horizontal`.
+// For a struct with the axes `vertical` and `horizontal`.
 template <class P>
 ShapeGrammar<P> windows_grammar() {
   return ShapeGrammar<P>().part(
@@ -60,7 +60,7 @@ ShapeGrammar<P> windows_grammar() {
       [](P& p) { return windows_text(p.vertical, p.horizontal).substr(1); });
 }
 
-// What a kernel from elsewhere gets of them, behind `extents`.
+// The windows as arguments of a candidate kernel, after `extents`.
 template <class Axis>
 std::vector<Integers> with_windows(std::vector<Integers> extents, const Axis& vertical,
                                    const Axis& horizontal) {

@@ -20,7 +20,7 @@ namespace {
 constexpr double kBeyondTolerance = std::numeric_limits<double>::infinity();
 constexpr std::size_t kShown = 8;
 
-// The error of one element, infinite where the class is wrong.
+// The error of one element; infinite if its class is wrong.
 struct Verdict {
   double error;
   bool accepted;
@@ -34,8 +34,8 @@ Verdict judge(Dtype dtype, double actual, double expected, double tolerance, Sig
   if (std::isnan(actual)) return kWrongClass;
   if (std::isinf(expected)) return actual == expected ? kRightClass : kWrongClass;
   if (std::isinf(actual)) {
-    // A finite oracle value at the end of the range may be stored as infinity: where the tolerance
-    // reaches what rounds to it.
+    // A finite oracle value at the end of the range may be stored as infinity, if the tolerance
+    // includes values that round to infinity.
     const double farthest = expected + std::copysign(tolerance, actual);
     return !is_integer(dtype) && round_to(dtype, farthest) == actual ? kRightClass : kWrongClass;
   }
@@ -46,7 +46,7 @@ Verdict judge(Dtype dtype, double actual, double expected, double tolerance, Sig
   return {error, error <= tolerance};
 }
 
-// 0 / 0 is no error; an error where none is allowed is infinitely many units.
+// No error gives 0, whatever the unit; an error with unit 0 is infinite.
 double in_units(double error, double unit) {
   if (error == 0) return 0;
   return unit > 0 ? error / unit : kBeyondTolerance;
@@ -145,7 +145,7 @@ Comparison compare(const Observed& actual, const Expectation& expected) {
     if (std::isfinite(value)) {
       const double error =
           in_units(verdict.error, expected.unit.empty() ? tolerance : expected.unit[i]);
-      // Not fmax, a call for the sake of NaN, which no error is.
+      // Not fmax: it is a call that handles NaN, and errors are never NaN.
       result.max_error = std::max(result.max_error, error);
       if (!result.exact) result.share = std::max(result.share, in_units(verdict.error, tolerance));
       squares += error * error;

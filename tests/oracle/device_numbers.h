@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device's 16-bit types as elements of tests and timed cases.
+// The device's 16-bit types as element types of tests and timed cases.
 #pragma once
 
 #include "tests/oracle/numbers.h"

@@ -15,10 +15,10 @@ namespace kg::test {
 
 namespace {
 
-// Random streams beside the elements' own: which k of a stratum is nonzero.
+// Random streams in addition to the elements' own: they select the nonzero k of a stratum.
 constexpr std::uint64_t kMaskStream = 1 << 8;
 
-// Bits of the wide operand: 13 for f32 (TF32 and f16 keep 11, bf16 8), all of the significand for
+// Bits of the wide operand: 13 for f32 (TF32 and f16 keep 11, bf16 8), the complete significand for
 // the narrow types.
 int wide_bits(Dtype dtype) {
   require(dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16,
@@ -38,7 +38,7 @@ double nonzero_integer(const Random& random, std::uint64_t index, std::int64_t m
   return static_cast<double>(random.sign(index) * random.integer(index, 1, max_abs));
 }
 
-// Which positions of a line of `length` may be nonzero when at most `budget` of them may.
+// The positions of a line of `length` that may be nonzero; at most `budget` of them.
 class Mask {
  public:
   Mask(std::uint64_t seed, std::int64_t length, std::int64_t budget)
@@ -68,8 +68,8 @@ class Mask {
   std::int64_t tail_;
 };
 
-// The promise of a fill, checked on what was made: each line's sum of |values|, times the largest
-// factor, is within limit.
+// Checks a fill's promise on the result: each line's sum of |values|, times the largest factor, is
+// within `limit`.
 void require_line_sums(const std::vector<double>& values, std::int64_t length, double factor,
                        double limit) {
   for (std::size_t start = 0; start < values.size(); start += static_cast<std::size_t>(length)) {
@@ -105,7 +105,7 @@ FillPair exact_product(Dtype input, Dtype output, ProductRange range, ProductSha
   const int bits = wide_bits(input);
   const std::int64_t m = shape.m;
   const std::int64_t n = shape.n;
-  const std::int64_t k = shape.k; // not a structured binding: clang 14 lets no lambda capture one
+  const std::int64_t k = shape.k; // not a structured binding: clang 14 cannot capture it
   if (limit == 0) limit = exact_limit(output);
   require(limit > 0 && limit <= exact_limit(output),
           fmt::format("exact_product: limit {} is not in (0, {}]", limit, exact_limit(output)));
@@ -136,8 +136,8 @@ FillPair exact_product(Dtype input, Dtype output, ProductRange range, ProductSha
   FillPair fill{fmt::format("exact_{}", label(range)), "", {}, {}};
   fill.a.reserve(static_cast<std::size_t>(m * k));
   fill.b.reserve(static_cast<std::size_t>(k * n));
-  // A {-1, 0, 1} operand has zeros, except where the fill promises none: they find kernels that
-  // reuse a stale value, and an even number of +-1 errors would cancel more often.
+  // An operand of {-1, 0, 1} has zeros, except where the fill promises none. Zeros find kernels
+  // that reuse a stale value, and reduce the chance that an even number of +-1 errors cancels.
   constexpr std::int64_t kDenseTail = 32;
   const auto vanishes = [&](const Random& random, std::uint64_t index, std::int64_t max_abs,
                             std::int64_t l, bool last_line) {
@@ -198,7 +198,7 @@ Fill exact_sums(Dtype input, Dtype output, SumRange range, std::int64_t slices, 
 
 Fill integers(Dtype dtype, std::int64_t count, std::int64_t max_abs, Tensor tensor,
               std::uint64_t seed) {
-  // All integers up to 2^p are numbers of a format with p significant bits.
+  // All integers up to 2^p are representable with p significant bits.
   require(
       max_abs >= 0 &&
           (dtype == Dtype::i32 ? max_abs < (std::int64_t{1} << 31)
@@ -238,7 +238,7 @@ FillPair exact_elementwise(Dtype dtype, elementwise::Op op, std::int64_t count,
       a = odd_integer(random_a, index, precision - precision / 2);
       b = odd_integer(random_b, index, precision / 2);
     } else {
-      // A full significand by a power of two: sees inputs that are rounded.
+      // All significand bits times a power of two: exposes inputs that are rounded.
       constexpr std::int64_t kScale = 3;
       a = odd_integer(random_a, index, precision);
       b = random_b.sign(index) *

@@ -43,7 +43,7 @@ Fill normal(Dtype dtype, std::int64_t count, Tensor tensor, std::uint64_t seed) 
 Fill random_numbers(Dtype dtype, std::int64_t count, Tensor tensor, std::uint64_t seed) {
   if (!is_integer(dtype)) return normal(dtype, count, tensor, seed);
   const Random random = random_of(seed, tensor);
-  // So many bits are drawn, and stand at any height of the others, which are 0 or the sign.
+  // Only `drawn` bits are random, shifted by varying amounts; the remaining bits are 0 or the sign.
   const int width = static_cast<int>(8 * size_of(dtype)), drawn = std::min(width, 53);
   const std::int64_t count_of_all = std::int64_t{1} << drawn;
   const std::int64_t least = dtype == Dtype::u32 ? 0 : -count_of_all / 2;
@@ -78,7 +78,7 @@ Fill outliers(Dtype dtype, std::int64_t count, std::int64_t every, double factor
 SoftmaxFill softmax_plateaus(Dtype dtype, std::int64_t rows, std::int64_t columns,
                              std::uint64_t seed) {
   constexpr double kDrop = 8192;
-  // Exact in all formats. +-88 and -104 straddle the ends of exp in f32, 96 of exp2 forms.
+  // Exact in all formats. +-88 and -104 straddle the range of exp in f32, 96 that of exp2 forms.
   constexpr std::array kLevels = {0.0, 88.0, -104.0, 96.0, -3.0, 1024.0};
   const Random random = random_of(seed, Tensor::a);
   SoftmaxFill fill{{"softmax_plateaus",
@@ -159,8 +159,8 @@ std::vector<std::uint64_t> all_bits(Dtype dtype) {
 
 std::vector<std::uint64_t> unique_bits(Dtype dtype, std::int64_t count) {
   // An odd multiplier (the golden ratio) makes index -> bits a bijection modulo 2^width that
-  // scatters neighbours over all exponents. 16-bit types repeat after 65536; the period's number,
-  // mixed in, makes most later copies differ in place.
+  // spreads adjacent indices over all exponents. 16-bit types repeat after 65536; mixing in the
+  // period's number makes most later copies differ at the same position.
   constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
   const int width = static_cast<int>(8 * size_of(dtype));
   const std::uint64_t all = poison_bits(dtype);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The data of the correctness cases. Every fill is a pure function of its arguments and the seed,
-// holds only numbers that its dtype represents, and promises something that fills_test.cpp checks.
+// contains only numbers that its dtype represents, and has properties that fills_test.cpp checks.
 // Matrices are dense and row-major.
 #pragma once
 
@@ -33,14 +33,13 @@ struct FillPair {
   std::vector<double> b;
 };
 
-// --- Exact integers: every legal order of summation gives the same bits (references: the exactness
-// argument is the one of oneDNN's benchdnn, safe accumulators; the wide forms are ours).
+// --- Exact integers: every legal summation order gives the same bits. (The exactness argument is
+// that of oneDNN's benchdnn, safe accumulators; the wide forms are our own.)
 
 // r1     8-bit by 8-bit: finds wrong indices and lost terms.
-// r1w_a  A holds odd integers as wide as the dtype's arithmetic must keep (f32 13 bits, f16 11,
-// bf16 8), B holds -1, 0, 1:
-//        a kernel that rounds its inputs to a narrower format, or accumulates in one, changes the
-//        result.
+// r1w_a  A has odd integers as wide as the dtype's arithmetic must keep (f32 13 bits, f16 11, bf16
+//        8), B has -1, 0, 1: rounding inputs to a narrower format, or accumulating in one, changes
+//        the result.
 // r1w_b  the same with A and B exchanged.
 enum class ProductRange { r1, r1w_a, r1w_b };
 
@@ -48,54 +47,53 @@ struct ProductShape {
   std::int64_t m, n, k;
 };
 
-// The largest sum of |terms| whose partial sums are all exact: 2^24 in an f32 accumulator, 65504
-// where the output is f16 (the largest finite number; no exact reference may hold an infinity).
+// The largest sum of |terms| with exact partial sums: 2^24 in an f32 accumulator, 65504 for f16
+// outputs (the largest finite number; no exact reference may contain an infinity).
 double exact_limit(Dtype output);
 
 // A (m x k) and B (k x n) with sum_k |a_ik b_kj| <= limit for each i, j, by construction: each row
-// of A has at most limit / (max|a| max|b|) nonzeros. The last 32 columns of A (fewer where the
-// budget is smaller) and the last column of B have no zero, so that a dropped K tail or a dropped
-// last column shows; the nonzeros before are stratified, one in each of equal pieces of the row.
-// Where alpha or beta scale the result, pass a smaller limit.
+// of A has at most limit / (max|a| max|b|) nonzeros. The last 32 columns of A (fewer for a smaller
+// budget) and the last column of B have no zeros, to expose a dropped K tail or last column. The
+// other nonzeros are stratified: one in each of equal parts of the row. If alpha or beta scale the
+// result, pass a smaller limit.
 FillPair exact_product(Dtype input, Dtype output, ProductRange range, ProductShape shape,
                        double limit = 0, std::uint64_t seed = test::seed());
 
-// wide: odd integers as wide as in r1w, at most limit / max nonzeros in a slice.
-// dense: no zero as long as length <= limit, so that each lost term shows.
+// wide: odd integers as wide as in r1w, at most limit / max nonzeros per slice. dense: no zeros if
+// length <= limit, so every lost term shows.
 enum class SumRange { wide, dense };
 
 // slices x length integers with sum |x| <= exact_limit(output) in each slice.
 Fill exact_sums(Dtype input, Dtype output, SumRange range, std::int64_t slices, std::int64_t length,
                 std::uint64_t seed = test::seed());
 
-// Integers in [-max_abs, max_abs], for example the C of a matrix product.
+// Integers in [-max_abs, max_abs], for example the C of a GEMM.
 Fill integers(Dtype dtype, std::int64_t count, std::int64_t max_abs, Tensor tensor,
               std::uint64_t seed = test::seed());
 
-// a and b whose result under `op` is a number of `dtype`, though not of the next narrower format in
-// at least one of a, b and the result: rounding to TF32 or bf16 anywhere changes nearly every
-// element.
+// a and b whose result under `op` is exact in `dtype`, but a, b or the result does not fit the next
+// narrower format: rounding to TF32 or bf16 anywhere changes nearly every element.
 FillPair exact_elementwise(Dtype dtype, elementwise::Op op, std::int64_t count,
                            std::uint64_t seed = test::seed());
 
-// n x n. A times it is A: the sums are exact in every order, and an A of full significands shows
-// any rounding of the inputs in nearly every element.
+// n x n. A times it is A: the sums are exact in every order, and if A uses all significand bits,
+// any rounding of the inputs changes nearly every element.
 std::vector<double> identity(std::int64_t n);
 
-// --- Random values, rounded to the dtype, full significands.
+// --- Random values, rounded to the dtype, using all significand bits.
 
 Fill normal(Dtype dtype, std::int64_t count, Tensor tensor, std::uint64_t seed = test::seed());
 
-// Standard normals; of an integer type, uniform over all of its numbers, of i64 over those of 53
-// bits, each shifted up as far as its index says.
+// Standard normals; for integer types, uniform over all numbers; for i64, uniform over 53 bits,
+// shifted left by an amount that depends on the index.
 Fill random_numbers(Dtype dtype, std::int64_t count, Tensor tensor,
                     std::uint64_t seed = test::seed());
 
-// Uniform on (0, 1]: sums without cancellation. Never the only data of a case, since it hides
-// precision downgrades.
+// Uniform on (0, 1]: sums without cancellation. Never use it as a case's only data, since it hides
+// reduced precision.
 Fill positive(Dtype dtype, std::int64_t count, Tensor tensor, std::uint64_t seed = test::seed());
 
-// Normal, with one element in each `every` multiplied by a power of two near `factor`; clipped to
+// Normal, with one element in every `every` multiplied by a power of two near `factor`; clipped to
 // the largest finite number.
 Fill outliers(Dtype dtype, std::int64_t count, std::int64_t every, double factor, Tensor tensor,
               std::uint64_t seed = test::seed());
@@ -107,10 +105,10 @@ struct SoftmaxFill {
   std::vector<double> expected;
 };
 
-// Row r has 2^j elements at a plateau and all others at least 4096 below it, so that the result is
-// exactly 2^-j there and 0 elsewhere wherever exp(0) is 1; j runs through 0 (one-hot) ...
-// floor(log2(columns)) (a constant row where columns is a power of two). The plateau is at 0 in the
-// first rows and then at levels that shift invariance must remove.
+// Row r has 2^j elements at a plateau and all others at least 4096 below it. The result is exactly
+// 2^-j there and 0 elsewhere, provided exp(0) is 1. j runs from 0 (one-hot) to floor(log2(columns))
+// (a constant row if columns is a power of two). The plateau is at 0 in the first rows and then at
+// levels that shift invariance must remove.
 SoftmaxFill softmax_plateaus(Dtype dtype, std::int64_t rows, std::int64_t columns,
                              std::uint64_t seed = test::seed());
 
@@ -121,8 +119,8 @@ struct SpecialValue {
   std::uint64_t bits;
 };
 
-// Zeros, infinities, NaNs with payloads, the ends of the subnormal and normal ranges, one and its
-// neighbours, of both signs.
+// Zeros, infinities, NaNs with payloads, the limits of the subnormal and normal ranges, one and its
+// neighbours, in both signs.
 std::vector<SpecialValue> special_values(Dtype dtype);
 
 struct BitPairs {
@@ -130,15 +128,15 @@ struct BitPairs {
   std::vector<std::uint64_t> b;
 };
 
-// Each special value against each.
+// Each special value paired with each.
 BitPairs special_pairs(Dtype dtype);
 
-// Every bit pattern of a 16-bit type, in an order that puts neighbours in memory far apart: what an
-// operation of one argument is tested on exhaustively.
+// Every bit pattern of a 16-bit type, ordered so that adjacent patterns are far apart in memory:
+// exhaustive data for operations of one argument.
 std::vector<std::uint64_t> all_bits(Dtype dtype);
 
 // Patterns for data movement: distinct within each aligned run of 2^32 (32-bit types) or 2^16
-// (16-bit types) elements, and passing through all kinds of numbers, NaN payloads included.
+// (16-bit types) elements, and covering all kinds of numbers, NaN payloads included.
 std::vector<std::uint64_t> unique_bits(Dtype dtype, std::int64_t count);
 
 } // namespace kg::test

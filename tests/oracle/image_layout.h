@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Images from one order in memory to the other. `places` is height times width.
+// Converts images between the two memory layouts. `places` is height times width.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace kg::test {
 
-// batch x channels x places as batch x places x channels.
+// batch x channels x places to batch x places x channels.
 template <typename V>
 std::vector<V> channels_last(const std::vector<V>& x, std::int64_t batch, std::int64_t channels,
                              std::int64_t places) {

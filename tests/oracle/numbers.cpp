@@ -17,8 +17,8 @@ namespace kg::test {
 
 namespace {
 
-// Every element of every test passes through this file several times: powers of two are made and
-// taken apart by their bits (IEEE 754-2019, 3.4), since ldexp, ilogb and nearbyint are calls.
+// Every element of every test passes through this file several times. So powers of two are built
+// and split by their bits (IEEE 754-2019, 3.4): ldexp, ilogb and nearbyint are calls.
 constexpr int kBias = 1023;
 constexpr int kFractionBits = 52;
 
@@ -26,13 +26,13 @@ constexpr double power_of_two(int exponent) { // from -1022 to 1023
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + kBias) << kFractionBits);
 }
 
-// floor(log2 |value|) of a normal finite number; -1023 of zero and of subnormal ones, which lie
-// below every other format.
+// floor(log2 |value|) of a normal finite number; -1023 for zero and subnormals, which are below the
+// range of every other format.
 constexpr int exponent_of(double value) {
   return static_cast<int>(std::bit_cast<std::uint64_t>(value) >> kFractionBits & 0x7FF) - kBias;
 }
 
-// IEEE 754-2019, 3.6; bfloat16: the exponents of binary32; e4m3 and e5m2: the OCP's 8-bit Floating
+// IEEE 754-2019, 3.6; bfloat16 has binary32's exponents; e4m3 and e5m2: the OCP's 8-bit Floating
 // Point Specification 1.0. Integers have no precision.
 constexpr FloatFormat definition_of(Dtype dtype) {
   switch (dtype) {
@@ -50,7 +50,7 @@ constexpr FloatFormat definition_of(Dtype dtype) {
   return {0, 0, 0};
 }
 
-// By Dtype: a switch for each element of each test takes a tenth of the tests' time.
+// A table by Dtype: a switch for each element of each test takes a tenth of the tests' time.
 constexpr auto kFormats = [] {
   std::array<FloatFormat, kMostEnumerators> formats{};
   for (std::size_t number = 0; number < formats.size(); ++number)
@@ -62,24 +62,24 @@ constexpr const FloatFormat& format_of(Dtype dtype) {
   return kFormats[static_cast<std::size_t>(dtype)];
 }
 
-// Of e4m3 the largest pattern is a NaN.
+// e4m3's largest pattern is a NaN.
 constexpr double max_of(Dtype dtype) {
   const FloatFormat format = format_of(dtype);
-  const int last = dtype == Dtype::e4m3 ? 2 : 1; // in units of the last place from the next binade
+  const int last = dtype == Dtype::e4m3 ? 2 : 1; // in units of the last place below the next binade
   return (2 - last * power_of_two(1 - format.precision)) * power_of_two(format.max_exponent);
 }
 
-// What is beyond all numbers: e4m3 has no infinity.
+// The result of overflow: e4m3 has no infinity.
 double beyond(Dtype dtype) { return dtype == Dtype::e4m3 ? kNan : kInfinity; }
 
-// Of |value| <= 2^51, ties to even: a sum near 2^52 has no bits for a fraction.
+// For |value| <= 2^51, ties to even: a sum near 2^52 has no fraction bits.
 double nearest_integer(double value) {
   constexpr double kNoFraction = 0x1.8p52;
   return std::copysign(value + kNoFraction - kNoFraction, value);
 }
 
-// What has no portable C++20 type: a sign, an exponent, whose bias makes 1 the least normal one's,
-// and a fraction. binary16 has 5 and 10 bits of them, e5m2 5 and 2, e4m3 4 and 3.
+// For formats without a portable C++20 type: sign, exponent (biased so that the smallest normal one
+// is 1), fraction. binary16 has 5 and 10 bits of the last two, e5m2 5 and 2, e4m3 4 and 3.
 double decode_narrow(Dtype dtype, std::uint64_t bits) {
   const FloatFormat format = format_of(dtype);
   const int fraction_bits = format.precision - 1;
@@ -110,7 +110,7 @@ std::uint64_t encode_narrow(Dtype dtype, double value) {
   const int exponent = std::max(exponent_of(magnitude), format.min_exponent);
   const auto significand =
       static_cast<std::uint64_t>(magnitude * power_of_two(fraction_bits - exponent));
-  // A subnormal number's significand lacks the bit that would make its exponent 1.
+  // A subnormal's significand lacks the leading bit, which would make the exponent field 1.
   return with_sign |
          ((static_cast<std::uint64_t>(exponent - format.min_exponent) << fraction_bits) +
           significand);
@@ -132,7 +132,7 @@ std::uint64_t quiet_nan_bits(Dtype dtype) {
   fail(fmt::format("{} holds no NaN: give an integer", name(dtype)));
 }
 
-// Whether an integer type, of two's complement or unsigned, reaches so far; not for NaN.
+// Whether the value is in the range of a signed or unsigned integer type; not for NaN.
 bool fits(Dtype dtype, double value) {
   if (dtype == Dtype::u32) return value >= 0 && value < 0x1p32;
   const double end = std::ldexp(0.5, static_cast<int>(8 * size_of(dtype)));
@@ -163,8 +163,8 @@ double round_to(Dtype dtype, double value) {
   if (dtype == Dtype::f32) return static_cast<float>(value); // IEEE 754-2019, 5.4.2
   const FloatFormat format = format_of(dtype);
   // One quantum is an ulp of the binade of `value`. Scaling by a power of two is exact here (the
-  // quantum is never below 2^-149), so nearbyint makes the only rounding; a carry into the next
-  // binade gives its first number, as it must.
+  // quantum is never below 2^-149), so nearest_integer does the only rounding; a carry into the
+  // next binade correctly gives its first number.
   const int exponent = std::max(exponent_of(value), format.min_exponent) - (format.precision - 1);
   const double rounded = nearest_integer(value * power_of_two(-exponent)) * power_of_two(exponent);
   return std::fabs(rounded) > max_of(dtype) ? std::copysign(beyond(dtype), value) : rounded;
@@ -206,7 +206,7 @@ double ulp(Dtype dtype, double value) {
   if (is_integer(dtype)) return std::max(1.0, ulp(Dtype::f64, value));
   const FloatFormat format = format_of(dtype);
   const int exponent = std::clamp(exponent_of(value), format.min_exponent, format.max_exponent);
-  // In two steps, since the least subnormal of f64 is no normal number of it.
+  // In two factors: power_of_two cannot represent f64's smallest subnormal.
   return power_of_two(exponent) * power_of_two(1 - format.precision);
 }
 
@@ -229,7 +229,7 @@ double decode(Dtype dtype, std::uint64_t bits) {
   case Dtype::i32: return std::bit_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
   case Dtype::i8: return std::bit_cast<std::int8_t>(static_cast<std::uint8_t>(bits));
   case Dtype::u32: return static_cast<std::uint32_t>(bits);
-  case Dtype::i64: // the last ones would be rounded to 2^63, which is none
+  case Dtype::i64: // the last ones would round to 2^63, which is out of range
     return std::min(static_cast<double>(std::bit_cast<std::int64_t>(bits)), 0x1.fffffffffffffp62);
   }
   fail("decode: unknown dtype");
@@ -259,8 +259,8 @@ std::uint64_t poison_bits(Dtype dtype) { return ~std::uint64_t{0} >> (64 - 8 * s
 
 namespace {
 
-// Every element of every test is copied here: a width that the compiler knows makes of each copy
-// one instruction.
+// Every element of every test is copied here: with a compile-time width, each copy is a single
+// instruction.
 template <typename Body>
 void with_width(Dtype dtype, const Body& body) {
   switch (size_of(dtype)) {

@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The numbers of a Dtype as the tests see them: exact doubles and raw bits. Rounding, encoding and
-// decoding are written here from the formats' definitions (IEEE 754-2019; bfloat16 = the upper half
-// of a binary32; e4m3 and e5m2: OCP 8-bit Floating Point Specification 1.0) and share no code with
-// the runtime, so that a wrong conversion there cannot hide itself.
+// The tests' view of a Dtype's numbers: exact doubles and raw bits. Rounding, encoding and decoding
+// are implemented from the formats' definitions (IEEE 754-2019; bfloat16 = the upper half of a
+// binary32; e4m3 and e5m2: OCP 8-bit Floating Point Specification 1.0). They share no code with the
+// runtime, so a wrong conversion there cannot hide itself.
 #pragma once
 
 #include <bit>
@@ -22,8 +22,8 @@ namespace kg::test {
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// A binary floating-point format: `precision` significant bits, exponents of the leading bit of
-// normal numbers.
+// A binary floating-point format: `precision` significant bits; the exponent limits are those of a
+// normal number's leading bit.
 struct FloatFormat {
   int precision;
   int min_exponent;
@@ -34,12 +34,12 @@ struct FloatFormat {
 FloatFormat float_format(Dtype dtype);
 
 // The nearest number of `dtype`, ties to even, with gradual underflow, overflow to infinity and the
-// sign of zero kept; NaN stays NaN, and e4m3 has nothing else beyond its numbers. For integer types
-// the nearest integer; throws where it does not fit.
+// sign of zero kept. NaN stays NaN; e4m3 maps everything out of range to NaN. For integer types the
+// nearest integer; throws if it does not fit.
 double round_to(Dtype dtype, double value);
 
-// What cvt.rna.tf32.f32 makes of f32 numbers: 11 significant bits, ties away from zero (PTX ISA,
-// cvt). NaN and infinities stay.
+// f32 numbers as cvt.rna.tf32.f32 rounds them: 11 significant bits, ties away from zero (PTX ISA,
+// cvt). NaN and infinities are unchanged.
 std::vector<double> tf32_rounded(std::span<const double> values);
 
 bool is_representable(Dtype dtype, double value);
@@ -47,34 +47,33 @@ bool is_representable(Dtype dtype, double value);
 double min_subnormal(Dtype dtype);
 double max_finite(Dtype dtype);
 
-// The distance between neighbours of `dtype` in the binade of `value`: 2^(e - p + 1), the smallest
-// subnormal around 0, that of the last binade beyond it; 1 for integers, and of an i64 beyond 2^53
-// the distance of doubles. `value` must be finite.
+// The spacing of `dtype` in the binade of `value`: 2^(e - p + 1); the smallest subnormal around 0;
+// the last binade's spacing beyond it. 1 for integers; for an i64 beyond 2^53 the spacing of
+// doubles. `value` must be finite.
 double ulp(Dtype dtype, double value);
 
-// The neighbour of a representable number, away from zero: max_finite gives infinity.
+// The next number away from zero after a representable one: infinity for max_finite.
 double next_away(Dtype dtype, double value);
 
-// The value of a bit pattern, exactly, but of an i64 beyond 2^53 a number of it near by. What a
-// double cannot hold, such as a NaN's payload, is lost: use the bits where it matters.
+// The exact value of a bit pattern; for an i64 beyond 2^53 a nearby double. Information that a
+// double cannot hold, such as a NaN's payload, is lost: use the bits instead.
 double decode(Dtype dtype, std::uint64_t bits);
 
 // The bit pattern of a representable value, NaN as the positive quiet NaN without payload. Throws
-// where it is not representable: rounding is the caller's decision.
+// if the value is not representable: rounding is the caller's decision.
 std::uint64_t encode(Dtype dtype, double value);
 
-// The patterns of representable values as they lie in memory; throws as `encode` does. `bytes` is
-// as long as the values are.
+// The patterns of representable values, in memory order; throws like `encode`. `bytes` has exactly
+// the size of the values.
 void encode_bytes(Dtype dtype, std::span<const double> values, std::span<std::byte> bytes);
 
-// The same of patterns.
+// The same for patterns.
 void store_bits(Dtype dtype, std::span<const std::uint64_t> bits, std::span<std::byte> bytes);
 
-// All bits one: what hygiene.h writes into outputs before a kernel runs. It is a NaN in every float
-// format.
+// All bits one: hygiene.h writes this into outputs before a kernel runs. NaN in every float format.
 std::uint64_t poison_bits(Dtype dtype);
 
-// The Dtype of an element type. Specialise for a further type, for example __half, with `static
+// The Dtype of an element type. Specialise it for further types, for example __half, with `static
 // constexpr Dtype value`; the type must be trivially copyable and as wide as its Dtype. Nothing
 // else is needed: values are decoded from bits here.
 template <typename T>
@@ -104,7 +103,7 @@ struct DtypeOf<std::int64_t> {
   static constexpr Dtype value = Dtype::i64;
 };
 
-// The raw bits of one element, in the low bits.
+// The bits of one element, zero-extended.
 template <typename T>
 std::uint64_t raw_bits(const T& element) {
   static_assert(sizeof(T) == size_of(DtypeOf<T>::value) && sizeof(T) <= sizeof(std::uint64_t));
@@ -149,15 +148,15 @@ double to_double(const T& element) {
   return decode(DtypeOf<T>::value, raw_bits(element));
 }
 
-// What a kernel left behind: each element as a value and as bits. `bits` may be empty for values
-// that were never stored.
+// A kernel's output: each element as a value and as bits. `bits` may be empty for values that were
+// never stored.
 struct Observed {
   Dtype dtype;
   std::vector<double> values;
   std::vector<std::uint64_t> bits;
 };
 
-// Elements of `dtype` as they lie in memory; `append_bytes` puts them behind those that are there.
+// Elements of `dtype` in memory order; `append_bytes` appends them to `seen`.
 Observed observe_bytes(Dtype dtype, std::span<const std::byte> bytes);
 void append_bytes(Observed& seen, std::span<const std::byte> bytes);
 
@@ -177,7 +176,7 @@ Observed observe(const std::vector<T>& elements) {
   return observe(std::span<const T>(elements));
 }
 
-// Elements of exactly these values; throws where one is not representable in T.
+// Elements with exactly these values; throws if one is not representable in T.
 template <typename T>
 std::vector<T> elements(std::span<const double> values) {
   std::vector<T> stored;

@@ -15,7 +15,7 @@ namespace kg::test {
 
 namespace {
 
-// Neumaier's sum: the rounding error of each addition is itself exact in fp64 and summed apart.
+// Neumaier's sum: the rounding error of each addition is exact in fp64 and summed separately.
 class CompensatedSum {
  public:
   void add(double x) {
@@ -79,7 +79,7 @@ Extents check(const GemmProblem& p, std::span<const double> a, std::span<const d
   return e;
 }
 
-// alpha * product + beta * C, where C is read only if it counts.
+// alpha * product + beta * C; C is read only if it contributes.
 void finish(const GemmProblem& p, const Extents& e, std::span<const double> c, Position at,
             double& value, double& condition) {
   value = e.reads_ab ? p.alpha * value : 0;
@@ -179,8 +179,8 @@ GemmOracle gemm_oracle(const GemmProblem& problem, std::span<const double> a,
     const std::vector<double> dense_a = gather(a, problem.a);
     const std::vector<double> dense_b = gather(b, problem.b);
     const std::vector<double> abs_b = magnitudes(dense_b);
-    // i-k-j with k in blocks: the block's rows of B stay in cache for all rows of A, and the inner
-    // loop vectorises.
+    // Loop order i-k-j with k in blocks: the block's rows of B stay in cache for all rows of A, and
+    // the inner loop vectorizes.
     constexpr std::size_t kBlock = 64;
     for (std::size_t begin = 0; begin < k; begin += kBlock) {
       const std::size_t end = std::min(begin + kBlock, k);

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the operations should give, in fp64, from the very values that the kernel reads. Nothing
-// here shares code with a kernel or a vendor's library. Each result comes with the condition that
-// its error bound in tolerance.h is measured in.
+// The operations' expected results in fp64, computed from the same values that the kernel reads.
+// Shares no code with a kernel or a vendor's library. Each result comes with the condition that
+// scales its error bound in tolerance.h.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@
 
 namespace kg::test {
 
-// a op b, correctly rounded to `dtype`. The operation in binary64 and then rounding equals one
+// a op b, correctly rounded to `dtype`. Computing in binary64 and then rounding equals a single
 // rounding of the exact result, since 53 >= 2 p + 2 for every p here: S. A. Figueroa, "When is
-// double rounding innocuous?", SIGNUM Newsletter 30(3), 1995. The same theorem (24 >= 2 * 11 + 2)
-// makes an f16 or bf16 kernel that computes in f32 correctly rounded.
-// Of f64 and i32 the sum alone: f64's by the processor's IEEE addition, i32's modulo 2^32.
+// double rounding innocuous?", SIGNUM Newsletter 30(3), 1995. By the same theorem (24 >= 2 * 11 +
+// 2) an f16 or bf16 kernel that computes in f32 is correctly rounded. f64 and i32 support only the
+// sum: f64's by the processor's IEEE addition, i32's modulo 2^32.
 std::vector<double> elementwise_oracle(elementwise::Op op, Dtype dtype, std::span<const double> a,
                                        std::span<const double> b);
 
@@ -34,15 +34,15 @@ struct SumOracle {
   std::vector<double> norm2;
 };
 
-// Sums over each row or each column of a rows x columns matrix; over all elements: one row.
-// Compensated (Neumaier 1974), so the error is about 2^-53 |sum| + n^2 2^-106 sum |x|: none that a
-// 32-bit result could show. An empty sum is 0.
+// Sums over each row or column of a rows x columns matrix; over all elements: one row. Compensated
+// (Neumaier 1974): the error is about 2^-53 |sum| + n^2 2^-106 sum |x|, invisible in a 32-bit
+// result. An empty sum is 0.
 SumOracle row_sums_oracle(std::span<const double> x, std::int64_t rows, std::int64_t columns);
 SumOracle column_sums_oracle(std::span<const double> x, std::int64_t rows, std::int64_t columns);
 
 // exp(x - m) / sum exp(x - m) along each row, m the row's maximum. `distance` is |x - m|, the
-// condition of the exponential. As the formula says, a row with a NaN or +inf, and a row of nothing
-// but -inf, is NaN throughout (its distance 0); single -inf entries give 0.
+// condition of the exponential. By the formula, a row with a NaN or +inf, or of -inf only, is all
+// NaN (distance 0); single -inf entries give 0.
 struct SoftmaxOracle {
   std::vector<double> value;
   std::vector<double> distance;
@@ -63,9 +63,8 @@ std::vector<T> transpose_oracle(const std::vector<T>& x, std::int64_t rows, std:
   return result;
 }
 
-// alpha A B + beta C, with A (m x k), B (k x n) and C (m x n) as the operation sees them: give
-// transposed(matrix(k, m, lda)) for an A that is stored the other way round, or strides {1, ld} for
-// column-major storage.
+// alpha A B + beta C, with A (m x k), B (k x n) and C (m x n) as the operation sees them: pass
+// transposed(matrix(k, m, lda)) for a transposed A, or strides {1, ld} for column-major storage.
 struct GemmProblem {
   Strided a;
   Strided b;
@@ -92,11 +91,11 @@ struct Position {
   std::int64_t column;
 };
 
-// The first and the last row and column, and `count` random positions of an m x n matrix.
+// The first and last row and column, and `count` random positions of an m x n matrix.
 std::vector<Position> sample_positions(std::int64_t m, std::int64_t n, std::int64_t count,
                                        std::uint64_t seed);
 
-// Only these entries, for matrices too large for the whole: O(k) each.
+// Only these entries, for matrices too large to compute completely: O(k) each.
 GemmOracle gemm_oracle_sampled(const GemmProblem& problem, std::span<const double> a,
                                std::span<const double> b, std::span<const double> c,
                                std::span<const Position> positions);

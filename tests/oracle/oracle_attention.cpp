@@ -25,7 +25,7 @@ void require_attention_size(const char* what, std::span<const double> values, st
 
 namespace {
 
-// Of one query's scores. NaN where one is NaN or +inf.
+// For one query's scores. NaN if a score is NaN or +inf.
 double log_sum_of(std::span<const double> scores) {
   if (scores.empty()) return -std::numeric_limits<double>::infinity();
   const double most = *std::max_element(scores.begin(), scores.end());

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention of one head, and the rotary positions that go before it.
+// Attention of one head, and rotary position embeddings.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 namespace kg::test {
 
 // softmax(scale Q K^T + bias) V. Dense, row-major: Q is queries x depth, K keys x depth, V keys x
-// value_depth, bias queries x keys or nothing. `causal`: query i sees keys up to i + keys - queries
-// (the last query sees all, as in decoding), of these the last `window` alone where that is not 0.
+// value_depth, bias queries x keys or empty. `causal`: query i sees keys up to i + keys - queries
+// (the last query sees all, as in decoding); if `window` is not 0, only the last `window` of them.
 // A query that sees no key, or whose scores are all -inf, gives zeros.
 struct AttentionProblem {
   std::int64_t queries, keys, depth, value_depth;
@@ -24,27 +24,27 @@ struct AttentionProblem {
 struct AttentionOracle {
   std::vector<double> value;        // queries x value_depth
   std::vector<double> weighted_abs; // sum_j p_j |v_j|, per element
-  // max_j (scale sum |q| |k_j| + |bias_j|), per element: its query's
+  // max_j (scale sum |q| |k_j| + |bias_j|), per element, of its query
   std::vector<double> score_condition;
-  // Per query: the logarithm of the sum of the exponentials of its scores (-inf: it sees none), and
-  // its condition.
+  // Per query: the logarithm of the sum of the exponentials of its scores (-inf if it sees no key),
+  // and its condition.
   std::vector<double> log_sum, query_condition;
 };
 AttentionOracle attention_oracle(const AttentionProblem& problem, std::span<const double> q,
                                  std::span<const double> k, std::span<const double> v,
                                  std::span<const double> bias = {});
 
-// Rotary positions (Su et al., arXiv 2104.09864): each pair (x1, x2) of a row is turned by
-// position x frequency[pair]. half_split: x2 stands `depth / 2` after x1 (as in GPT-NeoX);
-// interleaved: right behind it.
+// Rotary positions (Su et al., arXiv 2104.09864): each pair (x1, x2) of a row is rotated by
+// position x frequency[pair]. half_split: x2 is `depth / 2` after x1 (as in GPT-NeoX); interleaved:
+// x2 is next to x1.
 enum class RopeLayout { half_split, interleaved };
 
-// base^(-2 pair / depth), rounded to f32: the specification of the table that a kernel uses, too.
+// base^(-2 pair / depth), rounded to f32; this also specifies the table that a kernel uses.
 std::vector<double> rope_frequencies(std::int64_t depth, double base);
 
 struct RopeOracle {
   std::vector<double> value;
-  std::vector<double> turned;    // |x1 cos| + |x2 sin|, what the element is made of
+  std::vector<double> turned;    // x1 cos| + |x2 sin|, the magnitudes of the element's terms
   std::vector<double> angle;     // |position x frequency|, per element
   std::vector<double> magnitude; // |x1| + |x2|
 };

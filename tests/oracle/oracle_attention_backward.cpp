@@ -32,7 +32,7 @@ Product product(std::span<const double> a, std::span<const double> b) {
   return result;
 }
 
-// Of one pair: a weight or a gradient by a score, and what belongs to its error.
+// For one pair: a weight or a score gradient, and its error terms.
 struct Coefficient {
   double value, score, product;
 };

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// gelu(x + bias) in fp64, and what a result may be off it.
+// gelu(x + bias) in fp64, and its tolerances.
 #pragma once
 
 #include <cmath>
@@ -15,8 +15,8 @@
 
 namespace kg::test {
 
-// x, rows of bias.size() elements, plus the bias; infinite where an f32 sum is. fp64 rounds it by
-// 2^-53, which no bound below sees.
+// x, rows of bias.size() elements, plus the bias; infinite if the f32 sum is. The rounding of fp64,
+// 2^-53, is invisible in all bounds below.
 inline std::vector<double> bias_sums(std::span<const double> x, std::span<const double> bias) {
   std::vector<double> sums;
   sums.reserve(x.size());
@@ -28,14 +28,14 @@ inline std::vector<double> bias_sums(std::span<const double> x, std::span<const 
   return sums;
 }
 
-// What a relative error of `error` in the argument z moves y = z gate(z): error |y| through the
-// factor, error z^2 gate'(z) through the gate.
+// The change of y = z gate(z) caused by a relative error of `error` in the argument z: error |y|
+// through the factor, error z^2 gate'(z) through the gate.
 inline double argument_tolerance(activation::Function gelu, double z, double y, double error) {
   return std::isfinite(y) ? error * (std::fabs(y) + argument_condition(gelu, z)) : 0;
 }
 
-// Ours: the bound of the gelu, of an argument that was rounded to f32, u. `sums` are bias_sums, y =
-// unary_oracle of them.
+// For our kernels: the bound of the gelu for an argument rounded to f32, by u. `sums` are
+// bias_sums, y = unary_oracle of them.
 inline std::vector<double> bias_gelu_tolerances(activation::Function gelu, Dtype output,
                                                 std::span<const double> sums,
                                                 std::span<const double> y) {
@@ -45,8 +45,8 @@ inline std::vector<double> bias_gelu_tolerances(activation::Function gelu, Dtype
   return bounds;
 }
 
-// A library's, which may store the sum in `output` before it takes the gelu of it: half the
-// smallest subnormal number more where the sum itself is subnormal.
+// For a library, which may store the sum in `output` before the gelu: adds half the smallest
+// subnormal, for sums that are subnormal.
 inline std::vector<double> library_bias_gelu_tolerances(activation::Function gelu, Dtype output,
                                                         std::span<const double> sums,
                                                         std::span<const double> y) {

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of gelu(x + bias) in fp64, and what results may be off them.
+// The gradients of gelu(x + bias) in fp64, and their tolerances.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct BiasGeluGradients {
   std::vector<double> dx, dbias; // per element, per column
 };
 
-// `sums` are bias_sums of rows of `cols` elements, as many as dy.
+// `sums` are bias_sums of rows of `cols` elements, with the size of dy.
 inline BiasGeluGradients bias_gelu_gradients_oracle(activation::Function gelu,
                                                     std::span<const double> sums,
                                                     std::span<const double> dy, std::int64_t cols) {
@@ -34,7 +34,7 @@ inline BiasGeluGradients bias_gelu_gradients_oracle(activation::Function gelu,
   return gradients;
 }
 
-// What a relative error of `error` in the argument moves the slope: the slope beside, in fp64.
+// The change of the derivative for a relative error of `error` in the argument, computed in fp64.
 inline double slope_tolerance(activation::Function gelu, double z, double error) {
   if (!std::isfinite(z)) return 0;
   const std::vector<double> slope =
@@ -42,7 +42,7 @@ inline double slope_tolerance(activation::Function gelu, double z, double error)
   return std::max(std::fabs(slope[1] - slope[0]), std::fabs(slope[2] - slope[0]));
 }
 
-// One element in f32: the bound of activation_backward, of an argument that was rounded to f32.
+// One element in f32: the bound of activation_backward for an argument rounded to f32.
 inline double bias_gelu_backward_f32_tolerance(activation::Function gelu, Dtype stored, double sum,
                                                double dy, double dx) {
   if (!std::isfinite(sum) || !std::isfinite(dy) || !std::isfinite(dx)) return 0;
@@ -50,9 +50,9 @@ inline double bias_gelu_backward_f32_tolerance(activation::Function gelu, Dtype 
          std::fabs(dy) * slope_tolerance(gelu, sum, unit_roundoff(Dtype::f32));
 }
 
-// Of dx, whose elements `errors` bounds, and of dbias. A column's terms may all err to one side,
-// and its sum has no longer chain than the rows (gemm_f32_positive_tolerance, of the sum of
-// magnitudes).
+// Bounds of dx, from `errors` of its elements, and of dbias. The errors of a column's terms may all
+// have the same sign. Its sum has no longer chain than the rows (gemm_f32_positive_tolerance, of
+// the sum of magnitudes).
 inline BiasGeluGradients with_column_bounds(Dtype output, std::vector<double> errors,
                                             const BiasGeluGradients& gradients) {
   const std::size_t cols = gradients.dbias.size();
@@ -71,7 +71,7 @@ inline BiasGeluGradients with_column_bounds(Dtype output, std::vector<double> er
   return bounds;
 }
 
-// Ours: dbias adds dx before it is rounded to where it is stored.
+// For our kernels: dbias adds dx before dx is rounded to its storage type.
 inline BiasGeluGradients bias_gelu_backward_tolerances(activation::Function gelu, Dtype output,
                                                        std::span<const double> sums,
                                                        std::span<const double> dy,
@@ -88,7 +88,7 @@ inline BiasGeluGradients bias_gelu_backward_tolerances(activation::Function gelu
   return bounds;
 }
 
-// A library's, which may store the sum with the bias in `output`, and dx before it adds it.
+// For a library, which may store the sum with the bias in `output`, and round dx before summing.
 inline BiasGeluGradients library_bias_gelu_backward_tolerances(activation::Function gelu,
                                                                Dtype output,
                                                                std::span<const double> sums,

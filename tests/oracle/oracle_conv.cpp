@@ -18,12 +18,12 @@ void require_conv_size(const char* what, std::span<const double> values, std::in
                       expected));
 }
 
-// Where tap `tap` of window `window` lies.
+// The input coordinate of tap `tap` of window `window`.
 std::int64_t coordinate(const PoolAxis& axis, std::int64_t window, std::int64_t tap) {
   return window * axis.stride - axis.before + tap * axis.dilation;
 }
 
-// use(element of x, element of the weights) for each tap of an output's window that lies in x.
+// use(element of x, element of the weights) for each tap of an output's window inside x.
 template <typename Use>
 void each_tap(const Convolution& c, std::int64_t image, std::int64_t output, std::int64_t row,
               std::int64_t column, Use use) {
@@ -103,7 +103,7 @@ ConvolutionGradients convolution_gradients(const Convolution& c, std::span<const
     to.value[at] += product;
     to.condition[at] += std::fabs(product);
   };
-  std::size_t at = 0; // in dy
+  std::size_t at = 0; // index in dy
   for (std::int64_t image = 0; image < c.batch; ++image)
     for (std::int64_t output = 0; output < c.out_channels; ++output)
       for (std::int64_t row = 0; row < rows; ++row)

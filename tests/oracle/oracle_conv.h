@@ -1,8 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolution over windows of two dimensions, as neural networks have it: the filters are not
-// turned.
+// Two-dimensional convolution as in neural networks: the filters are not flipped.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 namespace kg::test {
 
 // x is batch x in_channels x height x width, the weights are out_channels x in_channels / groups x
-// vertical.kernel x horizontal.kernel, both dense in this order.
+// vertical.kernel x horizontal.kernel; both dense in this order.
 struct Convolution {
   std::int64_t batch, in_channels, height, width, out_channels;
   PoolAxis vertical = {}, horizontal = {};
@@ -23,12 +22,12 @@ struct Convolution {
 
   std::int64_t out_height() const;
   std::int64_t out_width() const;
-  // Products in one sum.
+  // The number of products in one sum.
   std::int64_t depth() const { return in_channels / groups * vertical.kernel * horizontal.kernel; }
 };
 
-// Dense, batch x out_channels x out_height x out_width. `bias` may be empty. Padding takes no part.
-// condition = (|x| * |weights|) + |bias|.
+// Dense, batch x out_channels x out_height x out_width. `bias` may be empty. Padding does not
+// contribute. condition = (|x| * |weights|) + |bias|.
 struct ConvolutionOracle {
   std::vector<double> value;
   std::vector<double> condition;
@@ -36,8 +35,8 @@ struct ConvolutionOracle {
 ConvolutionOracle convolution_oracle(const Convolution& convolution, std::span<const double> x,
                                      std::span<const double> weights, std::span<const double> bias);
 
-// The gradients of sum(dy * y) by x, the weights and the bias, each with the sum of the magnitudes
-// of its products as condition. dy is laid out as y.
+// The gradients of sum(dy * y) with respect to x, weights and bias; each condition is the sum of
+// the magnitudes of its products. dy has the layout of y.
 struct ConvolutionGradients {
   ConvolutionOracle x, weights, bias;
 };
@@ -46,15 +45,15 @@ ConvolutionGradients convolution_gradients(const Convolution& convolution,
                                            std::span<const double> weights,
                                            std::span<const double> dy);
 
-// A convolution is the matrix product of its weights with the windows, and the bias what beta C is
-// there: the bounds are gemm's, of sums of depth() products. Where the condition is not finite
-// there is one right value.
+// A convolution is a GEMM of its weights with the windows, with the bias in place of beta C. So the
+// bounds are those of gemm for sums of depth() products. If the condition is not finite, there is
+// only one correct value.
 std::vector<double> convolution_tolerances(Dtype dtype, const Convolution& convolution,
                                            const ConvolutionOracle& oracle);
 
-// The same of sums of `products` products. A gradient is such a matrix product, too: by x of dy
-// with the weights, at most out_channels / groups times a kernel's taps; by the weights of dy with
-// the windows, and by the bias of dy with ones, as many as a channel of dy has elements.
+// The same for sums of `products` products. Gradients are GEMMs as well: for x, of dy with the
+// weights, at most out_channels / groups times the kernel's taps; for the weights, of dy with the
+// windows; for the bias, of dy with ones: the number of elements in a channel of dy.
 std::vector<double> product_tolerances(Dtype dtype, std::int64_t products,
                                        const ConvolutionOracle& oracle);
 

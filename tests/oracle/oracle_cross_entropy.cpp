@@ -24,7 +24,7 @@ void require_sizes(const CrossEntropyProblem& problem, std::span<const double> x
             fmt::format("cross-entropy oracle: target {} of {} classes", each, problem.classes));
 }
 
-// Of a class, in a row that counts.
+// Of a class, in a row that is not ignored.
 double weight_of(const CrossEntropyProblem& problem, bool is_target) {
   return problem.label_smoothing / static_cast<double>(problem.classes) +
          (is_target ? 1 - problem.label_smoothing : 0);
@@ -54,7 +54,7 @@ CrossEntropyOracle cross_entropy_oracle(const CrossEntropyProblem& problem,
       if (exponential > 0) spread += exponential * (most - each);
       apart += std::fabs(each - at_target) / static_cast<double>(classes);
     }
-    // Of rows with NaN, with +inf and of nothing but -inf IEEE arithmetic makes a loss of NaN.
+    // For rows with NaN or +inf, or of -inf only, IEEE arithmetic gives a loss of NaN.
     const bool nothing = most < 0 && std::isinf(most);
     result.log_of_sum[i] = std::log(sum);
     result.log_sum[i] = nothing ? most : most + result.log_of_sum[i];

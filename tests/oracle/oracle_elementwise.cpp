@@ -17,11 +17,11 @@ namespace kg::test {
 
 namespace {
 
-// a + b rounded to odd: an inexact sum becomes the neighbour whose last bit is set.
+// a + b rounded to odd: an inexact sum becomes the adjacent number whose last bit is set.
 double odd_sum(double a, double b) {
   const double sum = a + b;
   if (!std::isfinite(sum)) return sum;
-  // What the addition lost, exactly: Knuth's TwoSum.
+  // The exact rounding error of the addition: Knuth's TwoSum.
   const double other = sum - a;
   const double lost = (a - (sum - other)) + (b - other);
   const bool odd = (std::bit_cast<std::uint64_t>(sum) & 1) != 0;

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// act(gate) value in fp64, its gradients, and what results may be off them. Gates and values are
-// the halves of rows; what f32 has no room for is infinite. relu has one right result in f32, which
-// is what its oracles give: no bounds.
+// act(gate) value in fp64, its gradients, and their tolerances. Gates and values are the halves of
+// the rows; results that overflow f32 are infinite. relu has a single correct result in f32, which
+// its oracles return: no tolerance.
 #pragma once
 
 #include <cmath>
@@ -25,7 +25,7 @@ struct Halves {
   std::vector<T> gate, value;
 };
 
-// Rows of cols gates and as many values.
+// Rows of `cols` gates followed by `cols` values.
 template <class T>
 Halves<T> halves_of(const std::vector<T>& x, std::int64_t cols) {
   Halves<T> halves;
@@ -45,8 +45,8 @@ std::vector<T> side_by_side(const Halves<T>& halves, std::int64_t cols) {
   return x;
 }
 
-// What f32 makes of a product: of relu's the rounded one; of others an infinity, and NaN where one
-// meets an activation that f32 rounds to 0.
+// An f32 product: rounded for relu; otherwise infinite on overflow, and NaN if an infinity meets an
+// activation that f32 rounds to 0.
 inline double gated_product(activation::Function op, double a, double b) {
   const double product = std::isinf(b) ? round_to(Dtype::f32, a) * b : a * b;
   const double rounded = round_to(Dtype::f32, product);
@@ -59,7 +59,7 @@ inline std::vector<double> gated_oracle(activation::Function op, const Halves<do
   return y;
 }
 
-// (dy value) act'(gate), the product in brackets rounded to f32, and dy act(gate).
+// (dy value) act'(gate), where (dy value) is rounded to f32, and dy act(gate).
 inline Halves<double> gated_gradients_oracle(activation::Function op, const Halves<double>& x,
                                              std::span<const double> dy) {
   Halves<double> dx{{}, unary_oracle(op, x.gate)};
@@ -72,7 +72,7 @@ inline Halves<double> gated_gradients_oracle(activation::Function op, const Halv
   return dx;
 }
 
-// A bound of f32 `computed` of a product that is stored in `output`, and rounded to f32 before.
+// The tolerance of a product with f32 error `computed`, rounded to f32 and then stored in `output`.
 inline double gated_tolerance(activation::Function op, Dtype output, double product,
                               double computed) {
   if (op == activation::Function::relu || !std::isfinite(product)) return 0;
@@ -80,7 +80,7 @@ inline double gated_tolerance(activation::Function op, Dtype output, double prod
   return stored_tolerance(output, product, computed + rounding + half_min_subnormal(Dtype::f32));
 }
 
-// What an activation that is off by `error` moves its product with `factor`.
+// The error of a product with `factor`, if the activation is off by `error`.
 inline double moved(double factor, double error) {
   return std::isfinite(factor) ? std::fabs(factor) * error : 0;
 }
@@ -96,7 +96,7 @@ inline std::vector<double> gated_tolerances(activation::Function op, Dtype outpu
   return bounds;
 }
 
-// A library's, which may store the activation in `output`.
+// For a library, which may store the activation in `output`.
 inline std::vector<double> library_gated_tolerances(activation::Function op, Dtype output,
                                                     const Halves<double>& x,
                                                     std::span<const double> y) {
@@ -108,8 +108,7 @@ inline std::vector<double> library_gated_tolerances(activation::Function op, Dty
   return bounds;
 }
 
-// The unit in which accuracies are compared with a vendor's: that of the activation, times the
-// value.
+// The unit for comparing accuracy with a vendor's: that of the activation, times the value.
 inline std::vector<double> gated_error_units(activation::Function op, Dtype output,
                                              const Halves<double>& x, std::span<const double> y) {
   const std::vector<double> act = unary_oracle(op, x.gate);
@@ -119,7 +118,7 @@ inline std::vector<double> gated_error_units(activation::Function op, Dtype outp
   return units;
 }
 
-// dx = gated_gradients_oracle of x and dy. The gate's: the bound of activation_backward, of a dy
+// dx = gated_gradients_oracle of x and dy. The gate's bound is that of activation_backward for a dy
 // that was rounded once.
 inline Halves<double> gated_gradient_tolerances(activation::Function op, Dtype output,
                                                 const Halves<double>& x, std::span<const double> dy,
@@ -141,7 +140,7 @@ inline Halves<double> gated_gradient_tolerances(activation::Function op, Dtype o
   return bounds;
 }
 
-// A library's, which may store the activation, and the product of dy and the value, in `output`.
+// For a library, which may store the activation, and the product of dy and the value, in `output`.
 inline Halves<double> library_gated_gradient_tolerances(activation::Function op, Dtype output,
                                                         const Halves<double>& x,
                                                         std::span<const double> dy,

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an epilogue makes of a matrix product, in fp64, and what a result may be off it.
+// The epilogues of a GEMM in fp64, and their tolerances.
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,7 @@
 
 namespace kg::test {
 
-// z = product + bias, the bias of its column, and y, the activation of it; none: z itself.
+// z = product + bias of its column; y = activation(z), or z without an activation.
 struct EpilogueOracle {
   std::vector<double> z, y;
 };
@@ -34,8 +34,8 @@ struct EpilogueTolerances {
   std::vector<double> z, y;
 };
 
-// `product`: bounds of the product in f32, before the bias is added, which rounds by u |z|. An
-// error of z moves the activation by 1.13 times as much at the most: the gelus are steepest near
+// `product`: bounds of the f32 product before the bias is added; the addition rounds by u |z|. An
+// error in z changes the activation by at most 1.13 times as much: the gelus are steepest near
 // sqrt(2), with 1.129.
 inline EpilogueTolerances epilogue_tolerances(std::optional<activation::Function> activation,
                                               Dtype output, const EpilogueOracle& expected,
@@ -45,7 +45,7 @@ inline EpilogueTolerances epilogue_tolerances(std::optional<activation::Function
   for (std::size_t i = 0; i < product.size(); ++i) {
     const double z = expected.z[i];
     const double y = expected.y[i];
-    if (!std::isfinite(z)) { // there is one right value
+    if (!std::isfinite(z)) { // there is a single correct value
       bounds.z.push_back(0);
       bounds.y.push_back(0);
       continue;
@@ -59,7 +59,7 @@ inline EpilogueTolerances epilogue_tolerances(std::optional<activation::Function
   return bounds;
 }
 
-// y of a library, which may store z in `output` before it activates it, and whose gelu may cancel.
+// y of a library, which may store z in `output` before the activation, and whose gelu may cancel.
 inline std::vector<double>
 library_epilogue_tolerances(std::optional<activation::Function> activation, Dtype output,
                             const EpilogueOracle& expected, std::span<const double> product) {
@@ -74,9 +74,9 @@ library_epilogue_tolerances(std::optional<activation::Function> activation, Dtyp
   return bounds;
 }
 
-// --- Backward: dz = product f'(z), of a z that is given, and db, the sums of the columns of dz.
+// --- Backward: dz = product f'(z), for a given z, and db, the column sums of dz.
 
-// What sums of the columns of `values` may be off their fp64 sums, which are `db`: rows of as many.
+// Tolerances of the column sums of `values` around their fp64 sums `db`; db.size() columns per row.
 inline std::vector<double> column_sum_tolerances(Dtype output, std::span<const double> values,
                                                  std::span<const double> db) {
   std::vector<double> magnitudes(db.size(), 0.0), bounds;
@@ -96,8 +96,8 @@ inline std::vector<double> column_sums(std::span<const double> values, std::int6
   return sums;
 }
 
-// `product`: what the slope multiplies, and its bounds in f32. The slope scales an error of the
-// product; its own is that of activation_backward. Where dz is not finite there is one right value.
+// `product` is multiplied by the derivative and has the f32 bounds `product_bounds`, which it
+// scales; the derivative errs as in activation_backward. A dz that is not finite must match.
 inline std::vector<double> epilogue_gradient_tolerances(activation::Function activation,
                                                         Dtype output, std::span<const double> z,
                                                         std::span<const double> product,
@@ -114,8 +114,8 @@ inline std::vector<double> epilogue_gradient_tolerances(activation::Function act
   return bounds;
 }
 
-// A library's, which may store the product before it multiplies it, and whose slopes may come from
-// numbers near 1.
+// For a library, which may store the product before multiplying it, and whose derivatives may come
+// from numbers near 1.
 inline std::vector<double>
 library_epilogue_gradient_tolerances(activation::Function activation, Dtype output,
                                      std::span<const double> z, std::span<const double> product,

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where elements go that are only moved; for values, bits or elements. Dense, row-major tensors.
+// Operations that only move elements; for values, bits or elements. Dense, row-major tensors.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace kg::test {
 
-// The shape of x with its axes in this order: axis d of the result is axis order[d] of x.
+// The shape of x with permuted axes: axis d of the result is axis order[d] of x.
 inline std::vector<std::int64_t> permuted_shape(const std::vector<std::int64_t>& shape,
                                                 const std::vector<int>& order) {
   require(shape.size() == order.size(), "permuted_shape: give one entry of order per axis");
@@ -22,7 +22,7 @@ inline std::vector<std::int64_t> permuted_shape(const std::vector<std::int64_t>&
   return result;
 }
 
-// Element (i0, i1, ...) of the result is the one of x whose coordinate along axis order[d] is id.
+// Element (i0, i1, ...) of the result is the element of x with coordinate id along axis order[d].
 template <typename T>
 std::vector<T> permute_oracle(const std::vector<T>& x, const std::vector<std::int64_t>& shape,
                               const std::vector<int>& order) {

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of layer and RMS normalisation in fp64, and the bounds of an f32 kernel. As a
-// kernel does, the oracle takes the rows' statistics as they were stored: their error is the
-// forward pass's matter, and the gradients are linear in dy.
+// The gradients of layer and RMS normalisation in fp64, and the bounds of an f32 kernel. Like a
+// kernel, the oracle uses the rows' statistics as they were stored: their error belongs to the
+// forward pass, and the gradients are linear in dy.
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,7 @@ namespace kg::test {
 // With n = (x - mean) rstd and g = dy gamma, sums over a row of `columns` elements:
 //   dx = rstd (g - mean(g) - n mean(g n)); for rms, mean = 0 and without mean(g)
 //   dgamma = sum over rows of dy n; dbeta = sum over rows of dy
-// Beside each gradient stands what its error is measured in.
+// Each gradient is followed by the units of its error.
 struct NormBackwardOracle {
   std::vector<double> dx;
   std::vector<double> direct;     // rstd |g|
@@ -31,8 +31,8 @@ struct NormBackwardOracle {
   std::vector<double> dbeta_abs; // sum |dy|
 };
 
-// dy and x are dense rows x columns; gamma has one entry per column, or none: 1. `mean` and `rstd`
-// have one entry per row; an empty `mean` makes it the gradient of rms normalisation.
+// dy and x are dense rows x columns; gamma has one entry per column, or is empty: 1. `mean` and
+// `rstd` have one entry per row; an empty `mean` selects RMS normalisation.
 NormBackwardOracle norm_backward_oracle(std::span<const double> dy, std::span<const double> x,
                                         std::int64_t rows, std::int64_t columns,
                                         std::span<const double> gamma, std::span<const double> mean,
@@ -40,11 +40,11 @@ NormBackwardOracle norm_backward_oracle(std::span<const double> dy, std::span<co
 
 // dx in f32; `chain` is the longest sequential sum along a row.
 //
-// g, and n with its difference and product, are rounded once and twice. Neither sum need be of zero
-// mean, so each errs by 8 + 2 sqrt(chain) of the sum of magnitudes (gemm_f32_positive_tolerance; 8
-// covers the roundings of the terms, the division, or a rounded reciprocal and the product with it,
-// and the joining of the chains). Then three
-// differences or products and the one with rstd: 4 more for each part, and 2 for n.
+// g is rounded once, and n twice (difference and product). Neither sum needs to have zero mean, so
+// each errs by 8 + 2 sqrt(chain) of the sum of magnitudes (gemm_f32_positive_tolerance; the 8
+// covers the roundings of the terms, the division or reciprocal and product, and the merging of the
+// chains). Three more differences or products, and the product with rstd: 4 more for each part, and
+// 2 for n.
 inline double norm_backward_dx_f32_tolerance(double direct, double average, double projection,
                                              std::int64_t chain) {
   const double sum = 8 + 2 * std::sqrt(static_cast<double>(chain));
@@ -53,13 +53,12 @@ inline double norm_backward_dx_f32_tolerance(double direct, double average, doub
 }
 
 // dgamma and dbeta in f32: `chain` is the longest sequential sum down a column, `sum_abs` the sum
-// of the terms' magnitudes. A term of dgamma is rounded three times, which the 8 of the bound
-// covers.
+// of the terms' magnitudes. A term of dgamma is rounded three times, which the bound's 8 covers.
 inline double norm_backward_column_f32_tolerance(double sum_abs, std::int64_t chain) {
   return gemm_f32_positive_tolerance(chain, sum_abs);
 }
 
-// The same for whole results, stored in `output`; 0 where the value is not finite.
+// The same for complete results, stored in `output`; 0 if the value is not finite.
 inline std::vector<double> norm_backward_dx_tolerances(const NormBackwardOracle& oracle,
                                                        Dtype output, std::int64_t chain) {
   std::vector<double> bounds;

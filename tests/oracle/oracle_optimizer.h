@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One element's step of an optimizer, by the formulas of optimizer.h, with the bound of an f32
-// computation that takes them in this order. Run on its own results it bounds several steps.
+// An optimizer step of one element, by the formulas of optimizer.h, with the bound of an f32
+// computation in the same order. Applied to its own results, it bounds several steps.
 #pragma once
 
 #include <cmath>
@@ -16,14 +16,14 @@ struct OptimizerState {
   Running value, first, second;
 };
 
-// sign(c), and either one where rounding may have moved c across 0.
+// sign(c); both signs are allowed if rounding may have moved c across 0.
 inline Running sign_of(Running c) {
   if (std::isnan(c.value) || c.value == 0) return {c.value, c.error > 0 ? 1.0 : 0.0};
   const double sign = std::copysign(1.0, c.value);
   return {sign, std::fabs(c.value) > c.error ? 0.0 : 2.0};
 }
 
-// Where nothing was found. `scale` is the number on the device.
+// For found_inf = 0. `scale` is the number in device memory.
 inline OptimizerState optimizer_step(optimizer::Kind kind, const optimizer::Step& step,
                                      double scale, OptimizerState s, double gradient) {
   using optimizer::Kind;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The losses of single elements and their slopes, and what an f32 kernel may be off by.
+// Losses of single elements and their derivatives, with the tolerances of an f32 kernel.
 #pragma once
 
 #include <cmath>
@@ -18,14 +18,14 @@ struct LossOracle {
   double tolerance; // absolute, in f32
 };
 
-// 4 u where nothing cancels: the difference is rounded once, and twice where it is squared; the
-// square and a product. huber's line is rounded by u of each of its terms.
+// 4 u if nothing cancels: the difference is rounded once, which squaring doubles; then the square
+// and a product. huber's linear part is rounded by u of each of its terms.
 //
 // bce: expf and log1pf err by 2 ulp each (CUDA C++ Programming Guide), 4 u; the logarithm's
-// derivative is at most 1, so that with the last addition 10 u of it are enough. x t and the
+// derivative is at most 1, so with the last addition 10 u of the logarithm are enough. x t and the
 // difference are fused or not: 3 u of the larger terms.
 //
-// kl: logf is 1 ulp off, 2 u; the difference and the product round once each.
+// kl: logf errs by 1 ulp, 2 u; the difference and the product are rounded once each.
 inline LossOracle loss_oracle(pointwise_loss::Kind kind, double x, double t, double delta) {
   using pointwise_loss::Kind;
   const double u = unit_roundoff(Dtype::f32), tiny = half_min_subnormal(Dtype::f32);
@@ -48,9 +48,9 @@ inline LossOracle loss_oracle(pointwise_loss::Kind kind, double x, double t, dou
   return {};
 }
 
-// Times dloss. Of kl and of a huber that is held the product alone is rounded; else the difference
-// and the product, too: 3 u. bce's sigmoid errs by 8 u (unary_f32_tolerance), and by 5 of the
-// smallest numbers where its exponential is subnormal.
+// Times dloss. For kl and clamped huber only the product is rounded; otherwise also the difference
+// and the product: 3 u. bce's sigmoid errs by 8 u (unary_f32_tolerance), and by 5 times the
+// smallest subnormal if its exponential is subnormal.
 inline LossOracle slope_oracle(pointwise_loss::Kind kind, double x, double t, double delta,
                                double dloss) {
   using pointwise_loss::Kind;

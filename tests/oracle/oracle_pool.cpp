@@ -13,7 +13,7 @@ namespace kg::test {
 
 namespace {
 
-// The coordinates of one window's taps, those outside of the input included.
+// The coordinates of one window's taps, including those outside the input.
 using Coordinates = std::vector<std::int64_t>;
 
 std::vector<Coordinates> windows_of(std::int64_t in, const PoolAxis& axis, bool ceil_mode) {
@@ -28,13 +28,13 @@ std::vector<Coordinates> windows_of(std::int64_t in, const PoolAxis& axis, bool 
   const std::int64_t end = in + axis.after;
   Coordinates window = next();
   for (; window.back() < end; window = next()) windows.push_back(window);
-  // Behind the last whole window: does less than a stride lack, and not all of it?
+  // Whether elements remain after the last complete window.
   const bool remain = window.back() - axis.stride < end - 1;
   if (ceil_mode && remain && window.front() < in) windows.push_back(window);
   return windows;
 }
 
-// One window of one plane: where its elements are in x, and how many taps an average counts.
+// One window of one plane: its elements' indices in x, and how many taps an average counts.
 struct Window {
   std::vector<std::size_t> places;
   std::int64_t counted;
@@ -109,7 +109,7 @@ PoolOracle average_pool_oracle(const Pooling& pooling, std::span<const double> x
 
 namespace {
 
-// Calls `spread` with each window, its dy, and the function that adds a term to one place.
+// Calls `spread` with each window, its dy, and a function that adds a term to one element.
 template <typename Spread>
 PoolGradient gradient(const Pooling& pooling, std::size_t elements, std::span<const double> dy,
                       Spread spread) {

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of reductions over one axis: x and the gradient are outer x axis x inner, dy is
+// The gradients of reductions over one axis: x and its gradient are outer x axis x inner, dy is
 // outer x inner, row-major.
 #pragma once
 
@@ -16,8 +16,8 @@ namespace kg::test {
 
 using ReducedExtents = std::array<std::int64_t, 3>; // outer, axis, inner
 
-// dy / divisor at every index of the axis: of a sum with divisor 1, of a mean with the axis'
-// extent.
+// dy / divisor at every index of the axis. The divisor is 1 for a sum, and the axis' extent for a
+// mean.
 inline std::vector<double> shared_gradient_oracle(std::span<const double> dy,
                                                   const ReducedExtents& extents, double divisor) {
   const auto [outer, axis, inner] = extents;

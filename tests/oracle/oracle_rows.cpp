@@ -46,7 +46,7 @@ ExtremumOracle extrema(std::span<const double> x, std::int64_t rows, std::int64_
   return result;
 }
 
-// Both normalisations: (x - mean) / deviation, with the means of the centred squares.
+// Both normalisations: (x - mean) / deviation, with the mean of the centred squares.
 NormOracle normalized(std::span<const double> x, std::int64_t rows, std::int64_t columns,
                       std::span<const double> gamma, std::span<const double> beta, double epsilon,
                       bool centred) {

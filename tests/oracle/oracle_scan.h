@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Running sums and maxima, and how far from them a correct kernel may be.
+// Running sums and maxima, and their tolerances.
 #pragma once
 
 #include <algorithm>
@@ -16,17 +16,17 @@
 
 namespace kg::test {
 
-// Per result, and of the elements that are in it, their Euclidean norm, the sum of their magnitudes
-// and their number.
+// Per result, over the elements it includes: their Euclidean norm, the sum of their magnitudes and
+// their number.
 struct ScanOracle {
   std::vector<double> value, norm2, sum_abs;
   std::vector<std::int64_t> terms;
 };
 
-// Results [first, first + count), which takes the elements before from where their segment begins:
-// `segmented` says whether any does behind element 0. x(i) is an element of `dtype`, head(i)
-// whether it begins a segment. Elements that repeat after `period`, if it is not 0, are added up
-// once. Sums of i32 are modulo 2^32.
+// Results [first, first + count), including the elements since the start of their segment.
+// `segmented`: some segment begins after element 0. x(i) is an element of `dtype`; head(i): whether
+// i begins a segment. Elements that repeat after `period` (unless 0) are summed only once. i32 sums
+// are modulo 2^32.
 template <class X, class Head>
 ScanOracle scan_oracle(scan::Op op, scan::Kind kind, Dtype dtype, std::int64_t first,
                        std::int64_t count, X x, bool segmented, Head head,
@@ -82,19 +82,19 @@ ScanOracle scan_oracle(scan::Op op, scan::Kind kind, Dtype dtype, std::int64_t f
 }
 
 // Sums in f32, stored in `dtype`. A result of t terms is the root of a tree of t - 1 additions in
-// some order, in which a term meets at most `chain` of them, and never more than t - 1.
+// any order; a term passes through at most `chain` of them, and never more than t - 1.
 //
-// An addition errs by half an ulp of what it gives at the most, u / sqrt(3) of it as deviation.
-// What it gives is a sum of neighbouring terms: of zero-mean data about |x|, their Euclidean norm,
-// at the most, or, once the larger part of the result is in it, about the result S. Of each term's
-// additions `chain` partial sums that hold it are rounded, so the deviation is at most u sqrt(chain
-// / 3) times the larger of both; 6 is ten of these. The cap is twice what no order can exceed.
+// An addition errs by at most half an ulp of its result, a standard deviation of u / sqrt(3). Its
+// result is a sum of adjacent terms: for zero-mean data at most about |x|, their Euclidean norm,
+// or, once it includes most of the final result, about the result S. Each term is part of `chain`
+// rounded partial sums, so the standard deviation is at most u sqrt(chain / 3) times the larger of
+// both; 6 is ten of these. The cap is twice the bound that holds for every order.
 inline std::vector<double> scan_sum_tolerances(Dtype dtype, const ScanOracle& oracle,
                                                std::int64_t chain) {
   const double u = unit_roundoff(Dtype::f32);
   std::vector<double> result(oracle.value.size(), 0.0);
   for (std::size_t i = 0; i < result.size(); ++i) {
-    if (!std::isfinite(oracle.value[i]) || oracle.terms[i] == 0) continue; // right or wrong
+    if (!std::isfinite(oracle.value[i]) || oracle.terms[i] == 0) continue; // must match exactly
     const auto additions =
         static_cast<double>(std::min(chain, std::max<std::int64_t>(oracle.terms[i] - 1, 0)));
     const double size = std::max(oracle.norm2[i], std::fabs(oracle.value[i]));

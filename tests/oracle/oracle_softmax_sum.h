@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sum of tensors weighted by a softmax, in fp64, and what a result may be off it.
+// The softmax-weighted sum of tensors in fp64, and its tolerances.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace kg::test {
 
-// exp(alpha - max) / sum. A NaN, +inf or nothing but -inf makes all weights NaN.
+// exp(alpha - max) / sum. A NaN, +inf, or -inf only makes all weights NaN.
 inline std::vector<double> softmax_weights(std::span<const double> alpha) {
   double largest = alpha[0];
   for (const double value : alpha) largest = std::fmax(largest, value);
@@ -29,19 +29,19 @@ inline std::vector<double> softmax_weights(std::span<const double> alpha) {
   return weights;
 }
 
-// One value per element, not rounded; the tolerance in f32 before a result is stored.
+// One unrounded value per element; its tolerance in f32 before the result is stored.
 struct SoftmaxSumOracle {
   std::vector<double> value;
   std::vector<double> tolerance;
 };
 
-// x is terms = alpha.size() tensors, one behind the other. `output` is what results are stored in.
+// x is terms = alpha.size() tensors, one after another. Results are stored in `output`.
 //
 // The tolerance, in u of f32: a weight's argument alpha - max is rounded once, |d|, and its
-// exponential errs by 2 ulp, 4; the sum of the exponentials has the mean of both, sum w |d| + 4,
-// and terms roundings; the quotient 1; the sum of the products terms roundings. 1 % more for
-// products of errors. Where an exponential is subnormal its error is an absolute one, 2.5 of the
-// smallest number.
+// exponential errs by 2 ulp, 4. The sum of the exponentials has the mean of both, sum w |d| + 4,
+// and `terms` roundings; the quotient 1; the sum of the products `terms` roundings. 1 % more for
+// products of errors. The error of a subnormal exponential is absolute: 2.5 times the smallest
+// subnormal.
 inline SoftmaxSumOracle softmax_sum_oracle(Dtype output, std::span<const double> x,
                                            std::span<const double> alpha) {
   const std::vector<double> weights = softmax_weights(alpha);

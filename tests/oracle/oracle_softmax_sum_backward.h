@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of a sum weighted by a softmax, in fp64, and what results may be off them.
+// The gradients of a softmax-weighted sum in fp64, and their tolerances.
 #pragma once
 
 #include <cmath>
@@ -16,21 +16,21 @@
 
 namespace kg::test {
 
-// Values, not rounded, and the bounds of what is stored in `output`.
+// Unrounded values, and the bounds of the values stored in `output`.
 struct SoftmaxSumGradients {
   std::vector<double> dx, dx_tolerance;
   std::vector<double> dalpha, dalpha_tolerance;
 };
 
-// x is alpha.size() tensors of as many elements as dy, one behind the other.
+// x is alpha.size() tensors with the size of dy, one after another.
 //
-// Bounds in u of f32. A weight: its argument |alpha - max|, the mean of those in the sum, 9 for the
-// exponentials, their sum and the quotient, and one for each term of the sum (softmax_sum_oracle).
-// dx: that, and a product. A term's sum s has no longer chain than its elements
-// (gemm_f32_positive_tolerance); the mean of the sums has the errors of its products and one
-// rounding for each; dalpha has those of s and of the mean, the weight's, and two roundings of the
-// difference and one of the product. 1 % more for products of errors. Where an exponential is
-// subnormal its error is an absolute one, 2.5 of the smallest number.
+// Bounds in u of f32. A weight: its argument |alpha - max|, the mean of the arguments in the sum, 9
+// for the exponentials, their sum and the quotient, and one per term of the sum
+// (softmax_sum_oracle). dx: the weight's error and a product. The chain of a term's sum s is at
+// most its number of elements (gemm_f32_positive_tolerance). The mean of the sums has the errors of
+// its products and one rounding for each; dalpha has the errors of s, mean and weight, two
+// roundings of the difference and one of the product. 1 % more for products of errors. The error of
+// a subnormal exponential is absolute: 2.5 times the smallest subnormal.
 inline SoftmaxSumGradients softmax_sum_gradients_oracle(Dtype output, std::span<const double> x,
                                                         std::span<const double> alpha,
                                                         std::span<const double> dy) {

@@ -20,7 +20,7 @@ double sigmoid(double x) {
 
 double sigmoid_slope(double x) { return sigmoid(x) * sigmoid(-x); }
 
-// factor times a gate, or its slope, that vanishes faster than the factor grows.
+// factor times a gate or its derivative, which vanishes faster than the factor grows.
 double gated(double factor, double gate) { return gate == 0 ? -0.0 : factor * gate; }
 
 double unary(activation::Function op, double x) {

@@ -13,23 +13,23 @@
 namespace kg::test {
 
 // The functions are those of primitives/activation_function.h: relu of NaN is NaN, and the sign of
-// its zeros is free; at -inf gelu, gelu_tanh and silu have their limit, a zero.
+// its zeros may differ; at -inf gelu, gelu_tanh and silu have their limit, a zero.
 
-// silu and both gelus are x times a gate that rises from 0 to 1: its value, and its slope, which
-// says how far rounding errors of the argument reach. Throws kg::Error for the other operations.
+// silu and both gelus are x times a gate that rises from 0 to 1: its value, and its derivative,
+// which propagates rounding errors of the argument. Throws kg::Error for other operations.
 struct Gate {
   double value;
   double slope;
 };
 Gate gate_oracle(activation::Function op, double x);
 
-// One value per element, not rounded.
+// One unrounded value per element.
 std::vector<double> unary_oracle(activation::Function op, std::span<const double> x);
 
-// f'(x), at an infinity its limit; relu's at 0 is 0, and NaN at NaN.
+// f'(x), or its limit at an infinity; relu's is 0 at 0, and NaN at NaN.
 std::vector<double> unary_slope_oracle(activation::Function op, std::span<const double> x);
 
-// dy f'(x), as IEEE 754 has the product; relu selects, dy where x > 0 and 0 where x <= 0.
+// dy f'(x), multiplied as in IEEE 754; relu selects: dy if x > 0 and 0 if x <= 0.
 std::vector<double> unary_backward_oracle(activation::Function op, std::span<const double> x,
                                           std::span<const double> dy);
 

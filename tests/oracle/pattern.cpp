@@ -31,10 +31,10 @@ std::string plural(std::size_t d, std::size_t rank) {
   return rank == 2 ? dimension_name(d, rank) + "s" : dimension_name(d, rank);
 }
 
-// The largest period, a power of two as lanes, vectors and tiles are, that gives all coordinates
-// one remainder; 1 for none.
+// The largest period for which all coordinates have the same remainder; 1 if there is none. A power
+// of two, like lanes, vectors and tiles.
 std::int64_t common_period(const std::vector<std::int64_t>& coordinates, std::int64_t extent) {
-  constexpr std::size_t kFewest = 4; // fewer agree by chance
+  constexpr std::size_t kFewest = 4; // fewer may agree by chance
   if (coordinates.size() < kFewest) return 1;
   for (std::int64_t period = 1024; period >= 2; period /= 2) {
     if (period * 2 > extent) continue;
@@ -46,8 +46,8 @@ std::int64_t common_period(const std::vector<std::int64_t>& coordinates, std::in
   return 1;
 }
 
-// The smallest aligned square tile of the last two dimensions that holds all failures; 0 for none.
-// Failures that reach from end to end of a dimension are rows or columns rather than a tile.
+// The smallest aligned square tile of the last two dimensions that contains all failures; 0 if
+// there is none. Failures that span a complete dimension are rows or columns, not a tile.
 std::int64_t common_tile(const Range& rows, const Range& columns, std::int64_t row_extent,
                          std::int64_t column_extent) {
   const auto spans = [](const Range& range, std::int64_t extent) {
@@ -87,8 +87,8 @@ std::string pattern_hint(std::span<const std::int64_t> failures,
     ranges.push_back({*low, *high});
     box *= static_cast<double>(*high - *low + 1);
   }
-  // Ends of a dimension mean something only where the failures fill the box that they span: a few
-  // strays do not.
+  // The limits of a range are meaningful only if the failures fill most of their bounding box: a
+  // few isolated ones do not.
   const bool dense = static_cast<double>(count) > 0.5 * box;
 
   std::vector<std::string> findings;

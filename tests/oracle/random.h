@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counter-based random numbers: element `index` of tensor `tensor` under a seed is a pure function
-// of the three, so any element can be made again, in any order, on any machine. Philox4x32-10:
-// Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11.
+// Counter-based random numbers: an element is a pure function of seed, `tensor` and `index`, so any
+// element can be regenerated in any order on any machine. Philox4x32-10: Salmon, Moraes, Dror,
+// Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11.
 #pragma once
 
 #include <array>
@@ -37,9 +37,9 @@ constexpr PhiloxBlock philox(PhiloxBlock counter, PhiloxKey key) {
   return counter;
 }
 
-// The random numbers of one tensor. Each element owns one Philox block, that is two independent
-// 64-bit words: `uniform` and `integer` use the first, `chance` and `sign` the second (chance its
-// upper, sign its lowest bit), `normal` both.
+// The random numbers of one tensor. Each element owns one Philox block, i.e. two independent 64-bit
+// words: `uniform` and `integer` use the first, `chance` and `sign` the second (chance its upper,
+// sign its lowest bit), `normal` both.
 class Random {
  public:
   constexpr Random(std::uint64_t seed, std::uint64_t tensor) : seed_(seed), tensor_(tensor) {}
@@ -102,9 +102,8 @@ class Random {
   std::uint64_t tensor_;
 };
 
-// What KERNELGRADE_SEED means: a decimal number below 2^64; `random` draws a fresh one; empty is
-// the fixed default, so that a plain run is the same everywhere. Throws kg::Error for anything
-// else.
+// Parses KERNELGRADE_SEED: a decimal number below 2^64; `random` draws a new seed; empty selects
+// the fixed default, so plain runs are reproducible. Throws kg::Error for anything else.
 std::uint64_t parse_seed(std::string_view text);
 
 // The seed of this process, from KERNELGRADE_SEED, read once.

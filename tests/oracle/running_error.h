@@ -1,13 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers with a bound of what f32 arithmetic may have made of them: the value in fp64, and how far
-// from it a computation in f32 may be that takes the same steps, each correctly rounded (running
-// error analysis; Higham, Accuracy and Stability, 2nd ed., 3.3). For formulas that cancel, divide
-// and take roots, where no multiple of a condition bounds all of it.
+// Numbers with a running error bound: the value in fp64, and the error of an f32 computation of the
+// same steps, each correctly rounded (running error analysis; Higham, Accuracy and Stability, 2nd
+// ed., 3.3). For formulas that cancel, divide and take roots, where no multiple of a single
+// condition is a bound.
 //
-// What overflows f32 on its way is infinite here, too. A result that is not finite has no error:
-// its class must be met.
+// Intermediate results that overflow f32 are infinite here as well. A result that is not finite has
+// no error: its class must match.
 #pragma once
 
 #include <algorithm>
@@ -22,15 +22,15 @@ struct Running {
   double value = 0;
   double error = 0;
 
-  // That is stored in f32.
+  // A number stored in f32.
   static Running stored(double value) { return {value, 0}; }
-  // That was computed in fp64 and rounded to f32: a rate, say.
+  // A number computed in fp64 and rounded to f32, such as a learning rate.
   static Running constant(double value) {
     return {value, std::fabs(value - round_to(Dtype::f32, value))};
   }
 
-  // After one rounding of what is `error` off already: at most u of the number that is rounded, and
-  // half the spacing of subnormals.
+  // Adds one rounding to a value that is already off by `error`: at most u of the rounded number,
+  // and half the spacing of subnormals.
   static Running rounded(double value, double error) {
     value = std::isfinite(value) && std::isinf(round_to(Dtype::f32, value))
                 ? std::copysign(HUGE_VAL, value)
@@ -56,7 +56,7 @@ inline Running fused(Running a, Running b, Running c) {
   return Running::rounded(a.value * b.value + c.value, product_error(a, b) + c.error);
 }
 
-// |sqrt(x) - sqrt(a)| = |x - a| / (sqrt(x) + sqrt(a)), which is sqrt(|x - a|) at most.
+// sqrt(x) - sqrt(a)| = |x - a| / (sqrt(x) + sqrt(a)) <= sqrt(|x - a|).
 inline Running square_root(Running a) {
   const double root = std::sqrt(a.value);
   const double least = root + std::sqrt(std::max(a.value - a.error, 0.0));

@@ -13,7 +13,7 @@ namespace kg::test {
 
 namespace {
 
-// What an element lacks, and its terms' partial sums.
+// An element's missing amount, and its terms' partial sums.
 struct Deficit {
   double missing;
   double allowed;
@@ -56,7 +56,7 @@ std::string slice_hint(std::span<const WrongSum> wrong) {
     return "";
   };
   constexpr std::size_t kLongest = 1024;
-  std::size_t tail = length; // tails from `tail` on were tried
+  std::size_t tail = length; // tails from `tail` on have been tried
   for (std::size_t width = 1; width <= kLongest && width <= length; width *= 2) {
     for (std::size_t begin = 0; begin + width <= length; begin += width)
       if (const std::string hint = words(begin, begin + width); !hint.empty()) return hint;

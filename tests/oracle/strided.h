@@ -1,9 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the elements of a logical tensor lie in memory. Tests keep values densely, in row-major
-// order of the shape, and place them into storage whose other elements (the gaps of a leading
-// dimension, an offset) stay poisoned.
+// Maps a logical tensor to memory. Tests keep values dense, in row-major order, and scatter them
+// into storage whose other elements (gaps of a leading dimension, an offset) stay poisoned.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +23,7 @@ inline std::int64_t element_count(std::span<const std::int64_t> shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>{});
 }
 
-// The coordinates of the element with this row-major number.
+// The coordinates of the element with this row-major index.
 inline std::vector<std::int64_t> coordinates(std::int64_t number,
                                              std::span<const std::int64_t> shape) {
   std::vector<std::int64_t> position(shape.size());
@@ -43,7 +42,7 @@ struct Strided {
 
   std::int64_t size() const { return element_count(shape); }
 
-  // The element's place in the storage.
+  // The element's index in the storage.
   std::int64_t place(std::int64_t number) const {
     std::int64_t position = offset;
     for (std::size_t d = shape.size(); d-- > 0;) {
@@ -53,18 +52,18 @@ struct Strided {
     return position;
   }
 
-  // The elements in row-major order as runs of neighbours in memory:
-  // visit(number of the first, its place, how many).
+  // The elements in row-major order, as contiguous runs: visit(index of the first element, its
+  // index in the storage, length).
   template <typename Visit>
   void for_each_run(const Visit& visit) const {
-    std::int64_t run = 1; // of the last dimensions, as many as lie behind one another
+    std::int64_t run = 1; // product of the innermost contiguous dimensions
     for (std::size_t d = shape.size(); d-- > 0 && (strides[d] == run || shape[d] == 1);)
       run *= shape[d];
     for (std::int64_t first = 0, count = size(); first < count; first += run)
       visit(first, place(first), run);
   }
 
-  // Elements that the storage must have.
+  // The number of elements that the storage needs.
   std::int64_t storage_size() const {
     if (size() == 0) return offset;
     std::int64_t last = offset;
@@ -83,14 +82,14 @@ inline Strided contiguous(std::vector<std::int64_t> shape, std::int64_t offset =
   return {std::move(shape), std::move(strides), offset};
 }
 
-// rows x columns, row-major with `leading` elements from row to row.
+// rows x columns, row-major, with `leading` elements between row starts.
 inline Strided matrix(std::int64_t rows, std::int64_t columns, std::int64_t leading) {
   require(leading >= columns, "leading dimension " + std::to_string(leading) + " is below the " +
                                   std::to_string(columns) + " columns: give at least as many");
   return {{rows, columns}, {leading, 1}, 0};
 }
 
-// The same storage with its last two dimensions exchanged.
+// The same storage with the last two dimensions exchanged.
 inline Strided transposed(Strided view) {
   const std::size_t rank = view.shape.size();
   require(rank >= 2, "transposed: a rank-" + std::to_string(rank) + " view has no two dimensions");
@@ -99,7 +98,7 @@ inline Strided transposed(Strided view) {
   return view;
 }
 
-// The storage of `view` with these elements (row-major order) in place and all else poisoned;
+// The storage of `view` with these elements (in row-major order), poisoned elsewhere; a larger
 // `storage_size` extends it.
 template <typename T>
 std::vector<T> scatter(std::span<const T> dense, const Strided& view,

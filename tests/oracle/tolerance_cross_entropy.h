@@ -16,32 +16,32 @@
 
 namespace kg::test {
 
-// The logarithm of the sum of exp(x - m); `chain` is the longest sequential sum of the variant.
+// The logarithm of the sum of exp(x - m); `chain` is the variant's longest sequential sum.
 //
-// The sum errs relatively, and that is the logarithm's absolute error. 8 u and 1.5 sqrt(chain) u:
-// exponentials of 2 ulp, the joining of the chains, and six deviations of a chain of positive terms
-// (softmax_f32_tolerance). A running maximum rescales the sum so far at most once in 16 additions,
-// by an exponential that errs by 1.2 u as a deviation: six of these are 1.8 sqrt(chain) u, and the
-// two kinds together 2.4 sqrt(chain) u. A term's exponent is off by u of m - x from the difference,
-// and by as much from its product with log2(e), whose own rounding is 0.22 u: 2.25 u of `spread`,
-// what m - x is in the mean. The logarithm itself is off by 1 ulp, 2 u of it.
+// The sum's relative error is the logarithm's absolute error. 8 u and 1.5 sqrt(chain) u:
+// exponentials of 2 ulp, merging the chains, and six standard deviations of a chain of positive
+// terms (softmax_f32_tolerance). A running maximum rescales the sum at most once in 16 additions,
+// by an exponential with a standard deviation of 1.2 u: six of these are 1.8 sqrt(chain) u, and
+// both together 2.4 sqrt(chain) u. A term's exponent is off by u of m - x from the difference, and
+// as much from its product with log2(e), whose own rounding is 0.22 u: 2.25 u of `spread`, the mean
+// of m - x. The logarithm itself is off by 1 ulp, 2 u of its value.
 inline double log_of_sum_f32_tolerance(double log_of_sum, double spread, std::int64_t chain) {
   return unit_roundoff(Dtype::f32) * (8 + 2.4 * std::sqrt(static_cast<double>(chain)) +
                                       2.25 * spread + 2 * std::fabs(log_of_sum));
 }
 
-// lse: the maximum added, and rounded.
+// lse: adds the maximum and one rounding.
 inline double log_sum_exp_f32_tolerance(double log_sum, double log_of_sum, double spread,
                                         std::int64_t chain) {
   return log_of_sum_f32_tolerance(log_of_sum, spread, chain) +
          unit_roundoff(Dtype::f32) * std::fabs(log_sum);
 }
 
-// Of row i. The logarithm's error; the rounding of m - x and of each of the three sums that make
-// the loss, none of which is larger than the sum of their terms' magnitudes. Under smoothing the
-// mean of x - x of the target: each difference is rounded, the sum of terms of both signs errs like
-// one of their magnitudes (softmax_backward_f32_tolerance), the weight of a class is rounded, as is
-// its product: 12 u. The z-loss doubles the relative error of lse, and is rounded three times.
+// For row i: the logarithm's error; the rounding of m - x and of each of the three sums in the
+// loss, none larger than the sum of their terms' magnitudes. With smoothing, the mean of x - x of
+// the target: differences are rounded, a sum of both signs errs like one of magnitudes
+// (softmax_backward_f32_tolerance), a class' weight and its product are rounded: 12 u. The z-loss
+// doubles the relative error of lse, and is rounded three times.
 inline double cross_entropy_f32_tolerance(const CrossEntropyProblem& problem,
                                           const CrossEntropyOracle& oracle, std::size_t i,
                                           std::int64_t chain) {
@@ -57,11 +57,10 @@ inline double cross_entropy_f32_tolerance(const CrossEntropyProblem& problem,
          2 * problem.z_loss * log_sum * (of_log + u * log_sum) + 3 * u * z;
 }
 
-// Of element i. x - lse is rounded by u distance, which the exponential makes a relative error; 6 u
-// for the exponential (2 ulp), the factor of the z-loss and the product; the weight is a constant
-// that is rounded once; then the difference and the product with dloss round the result. An
-// exponential that is subnormal is 2 ulp of absolute error off, and so may the result be by half of
-// one.
+// For element i. x - lse is rounded by u distance, which the exponential turns into a relative
+// error. 6 u for the exponential (2 ulp), the factor of the z-loss and the product. The weight is a
+// constant that is rounded once; then the difference and the product with dloss are rounded. A
+// subnormal exponential has an absolute error of 2 ulp, and the result one of half an ulp.
 inline double cross_entropy_backward_f32_tolerance(const CrossEntropyBackwardOracle& oracle,
                                                    std::size_t i) {
   if (oracle.scale[i] == 0) return 0;
@@ -72,7 +71,7 @@ inline double cross_entropy_backward_f32_tolerance(const CrossEntropyBackwardOra
          min_subnormal(Dtype::f32) * (2 * oracle.scale[i] + 0.5);
 }
 
-// 0 where the value is not finite or the row does not count.
+// 0 if the value is not finite or the row is ignored.
 inline std::vector<double> cross_entropy_tolerances(const CrossEntropyProblem& problem,
                                                     const CrossEntropyOracle& oracle,
                                                     std::int64_t chain) {

@@ -1,11 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bounds in f32 of operations along rows and windows, beside the sums and softmax of tolerance.h:
-// means, log-softmax, the normalisations, average pooling. For f16 and bf16 outputs:
-// stored_tolerance of these. Extrema and maximum pooling are exact.
+// Bounds in f32 of operations along rows and windows, in addition to the sums and softmax of
+// tolerance.h: means, log-softmax, layer and RMS normalisation, average pooling. For f16 and bf16
+// outputs: stored_tolerance of these. Extrema and maximum pooling are exact.
 //
-// `chain` is the longest sequential sum of the variant. A chain of n positive terms errs with a
+// `chain` is the variant's longest sequential sum. A chain of n positive terms errs with a standard
 // deviation of 0.25 u sqrt(n) of the sum (derived at softmax_f32_tolerance).
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace kg::test {
 
-// The sum's bound over n, one division (or product with 1 / n) and its rounding.
+// The sum's bound divided by n, and one division (or product with 1 / n) with its rounding.
 inline double mean_f32_tolerance(double mean, double norm2, double mean_abs, std::int64_t length,
                                  std::int64_t chains) {
   if (length == 0) return 0; // NaN
@@ -27,10 +27,10 @@ inline double mean_f32_tolerance(double mean, double norm2, double mean_abs, std
          2 * unit_roundoff(Dtype::f32) * std::fabs(mean) + half_min_subnormal(Dtype::f32);
 }
 
-// (x - m) - log S: x - m is rounded by u distance; S is wrong by what softmax_f32_tolerance allows
-// it, 8 u and six deviations of the chain, which the logarithm turns into an absolute error; the
-// logarithm itself by 1 ulp (2 u of it); the difference is rounded by u of the result. A kernel
-// that forms m + log S first errs by u |m| more, which shift invariance forbids.
+// (x - m) - log S: x - m is rounded by u distance. S errs as in softmax_f32_tolerance, 8 u and six
+// standard deviations of the chain, which the logarithm turns into an absolute error; the logarithm
+// itself by 1 ulp (2 u of it); the difference is rounded by u of the result. A kernel that computes
+// m + log S first errs by u |m| more, which shift invariance forbids.
 inline double log_softmax_f32_tolerance(double value, double distance, double log_sum,
                                         std::int64_t chain) {
   if (!std::isfinite(value)) return 0;
@@ -39,16 +39,16 @@ inline double log_softmax_f32_tolerance(double value, double distance, double lo
 }
 
 // (x - mean) / deviation gamma + beta. `normalized` is the quotient, `skew` |mean| / deviation, and
-// `spread` what the deviation would be without epsilon, over it.
+// `spread` the ratio of the deviation without epsilon to the deviation.
 //
-// The mean is wrong by the chain's error of a sum of size n (|mean| + spread) at most: six
-// deviations of it are 1.5 sqrt(chain) u (spread + skew) of the quotient, and 16 covers the joining
-// of the chains, the division and the difference's own rounding u (|x| + |mean|). The variance is
-// a positive sum, too: 1.5 sqrt(chain) u, which the root halves; 8 for squares, division, epsilon,
-// root of 2 ulp and product. gamma, beta and the last addition are rounded once each.
+// The mean has the chain's error of a sum of size at most n (|mean| + spread): six standard
+// deviations are 1.5 sqrt(chain) u (spread + skew) of the quotient. 16 covers merging the chains,
+// the division, and the difference's own rounding u (|x| + |mean|). The variance is a positive sum
+// as well: 1.5 sqrt(chain) u, halved by the root; 8 for squares, division, epsilon, root of 2 ulp
+// and product. gamma, beta and the last addition are rounded once each.
 //
 // The variance must be that of centred values (two passes, or Welford's update). E[x^2] - mean^2
-// loses u skew^2: at skew 100 it is outside.
+// loses u skew^2: at skew 100 it fails.
 inline double layer_norm_f32_tolerance(double value, double normalized, double skew, double spread,
                                        double gamma, double beta, std::int64_t chain) {
   const double walk = 1.5 * std::sqrt(static_cast<double>(chain));
@@ -58,16 +58,16 @@ inline double layer_norm_f32_tolerance(double value, double normalized, double s
          half_min_subnormal(Dtype::f32);
 }
 
-// x / sqrt(mean of x^2 + epsilon) gamma: nothing cancels. 6 u: half of what squares, division,
-// epsilon and joining bring (3 u), the root and its reciprocal (2 ulp), two products; a positive
-// chain's six deviations, halved by the root.
+// x / sqrt(mean of x^2 + epsilon) gamma: nothing cancels. 6 u: half of squares, division, epsilon
+// and merging (3 u), the root and its reciprocal (2 ulp), two products. Six standard deviations of
+// a positive chain, halved by the root.
 inline double rms_norm_f32_tolerance(double value, std::int64_t chain) {
   return (6 + 0.75 * std::sqrt(static_cast<double>(chain))) * unit_roundoff(Dtype::f32) *
              std::fabs(value) +
          half_min_subnormal(Dtype::f32);
 }
 
-// `area` additions of a window at most, the division and its rounding: deterministic.
+// At most `area` additions per window, the division and its rounding: deterministic.
 inline double average_pool_f32_tolerance(std::int64_t area, double mean_abs) {
   return static_cast<double>(area + 2) * unit_roundoff(Dtype::f32) * mean_abs +
          half_min_subnormal(Dtype::f32);

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bounds of the softmax family, beside those of tolerance.h and tolerance_rows.h.
+// Bounds of the softmax family, in addition to those of tolerance.h and tolerance_rows.h.
 #pragma once
 
 #include <cmath>
@@ -31,11 +31,11 @@ inline std::vector<double> log_softmax_tolerances(const LogSoftmaxOracle& oracle
 
 // y (dy - S) with S = sum y dy; `weight` is |y|, `sum_abs` the sum of |y dy|.
 //
-// Terms of both signs: no partial sum is larger than that of the magnitudes, so a chain errs by no
-// more than a positive one of these, whose six deviations are 1.5 sqrt(chain) u (derived at
-// softmax_f32_tolerance). 8 u: the rounding of the products, the joining of the chains and slack.
-// The difference and the product of y round once each, 2 u of the result. The last term is for y or
-// products that are subnormal: 2.5 ulp as in softmax_f32_tolerance.
+// Terms of both signs: no partial sum exceeds that of the magnitudes. So a chain errs by no more
+// than the chain of the magnitudes: six standard deviations of it are 1.5 sqrt(chain) u (derived at
+// softmax_f32_tolerance). 8 u: rounding the products, merging the chains, and slack. The difference
+// and the product with y are rounded once each, 2 u of the result. The last term is for subnormal y
+// or products: 2.5 ulp as in softmax_f32_tolerance.
 inline double softmax_backward_f32_tolerance(double value, double weight, double sum_abs,
                                              std::int64_t chain) {
   const double walk = 1.5 * std::sqrt(static_cast<double>(chain));
@@ -43,7 +43,7 @@ inline double softmax_backward_f32_tolerance(double value, double weight, double
          2.5 * min_subnormal(Dtype::f32) * (1 + sum_abs);
 }
 
-// dy - exp(y) S with S = sum dy; `weight` is exp(y). As before, and 5 u for the exponential (2 ulp)
+// dy - exp(y) S with S = sum dy; `weight` is exp(y). As above, and 5 u for the exponential (2 ulp)
 // and its product with S.
 inline double log_softmax_backward_f32_tolerance(double value, double weight, double sum_abs,
                                                  std::int64_t chain) {
@@ -51,7 +51,7 @@ inline double log_softmax_backward_f32_tolerance(double value, double weight, do
          5 * unit_roundoff(Dtype::f32) * weight * sum_abs;
 }
 
-// Of either form; 0 where the value or its condition is not finite.
+// For both forms; 0 if the value or its condition is not finite.
 template <class Bound>
 std::vector<double> softmax_backward_tolerances(const SoftmaxBackwardOracle& oracle, Dtype output,
                                                 std::int64_t chain, Bound bound) {

@@ -1,9 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bounds of dy f'(x) in f32, for the functions of tolerance_unary.h and with its errors of exp2f,
-// expf and the reciprocal. For f16 and bf16 outputs: stored_tolerance of these. relu is exact and
-// has none.
+// Bounds of dy f'(x) in f32, for the functions of tolerance_unary.h, with the same errors of exp2f,
+// expf and the reciprocal. For f16 and bf16 outputs: stored_tolerance of these. relu is exact.
 #pragma once
 
 #include <algorithm>
@@ -19,22 +18,22 @@
 
 namespace kg::test {
 
-// The terms of f' = gate + x gate', which may cancel: what a relative error of 1 in each of them
-// moves f'. For sigmoid and tanh f' has one term.
+// The terms of f' = gate + x gate', which may cancel: the change of f' for a relative error of 1 in
+// each of them. For sigmoid and tanh f' has one term.
 inline double slope_condition(activation::Function op, double x) {
   if (!has_gate(op)) return std::fabs(unary_slope_oracle(op, std::vector<double>{x})[0]);
   const Gate gate = gate_oracle(op, x);
   return gate.slope == 0 ? gate.value : gate.value + std::fabs(x) * gate.slope;
 }
 
-// The slope of the gate's own argument, behind which its exponential stands.
+// The derivative of the gate's own argument, a factor of its exponential's error.
 inline double inner_slope(activation::Function op, double x) {
   return op == activation::Function::gelu_tanh ? 1.5957691216057308 * (1 + 3 * 0.044715 * x * x)
                                                : 1;
 }
 
-// By how many u the argument of the exponential errs, absolutely: gelu's x^2 / 2 is rounded
-// three times; gelu_tanh's z = 2 sqrt(2 / pi) (x + 0.044715 x^3) errs by 4 u of itself.
+// The absolute error, in u, of the exponential's argument: gelu's x^2 / 2 is rounded three times;
+// gelu_tanh's z = 2 sqrt(2 / pi) (x + 0.044715 x^3) has a relative error of 4 u.
 inline double exponent_roundings(activation::Function op, double x) {
   if (op == activation::Function::gelu) return 3 * x * x / 2;
   if (op == activation::Function::gelu_tanh)
@@ -42,20 +41,19 @@ inline double exponent_roundings(activation::Function op, double x) {
   return 0;
 }
 
-// Of one element, dx = unary_backward_oracle. 0 where one of the numbers is not finite.
+// For one element, dx = unary_backward_oracle. 0 if one of the numbers is not finite.
 //
-// sigmoid, tanh: e / (1 + e)^2, of e = e^-|x| or e^-2|x|: the exponential (4 u), the sum twice, the
-// square, the division and the product with dy, 9 u; 10 u. 1 - y and 1 - y^2 are no legal forms:
-// where y is near 1 they have no correct digit.
+// sigmoid, tanh: e / (1 + e)^2, with e = e^-|x| or e^-2|x|: the exponential (4 u), twice the sum,
+// the square, the division and the product with dy, 9 u; 10 u. 1 - y and 1 - y^2 are not legal
+// forms: where y is near 1 they have no correct digit.
 //
-// silu, gelu, gelu_tanh: the gate errs by 6 u (12 u for gelu's), the sum and dy add 2 u: 14 u of
-// the gate. x gate' errs by 4 u of the exponential, 4 of its sums and division, 3 of the argument's
-// slope, 2 of the products with x, and the same 2 u: 15 u, and by what the argument of the
-// exponential errs. gelu_tanh's gate errs by that times z (1 - gate), too, which is at most
-// 4 u of x gate'; gelu's by 1.5 u of it, as in the forward pass. 20 u of both terms.
+// silu, gelu, gelu_tanh: the gate errs by 6 u (gelu's by 12 u), the sum and dy add 2 u: 14 u of the
+// gate. x gate' errs by 4 u of the exponential, 4 of its sums and division, 3 of the argument's
+// derivative, 2 of the products with x, and the same 2 u: 15 u, plus the error of the exponential's
+// argument. That error also changes gelu_tanh's gate, times z (1 - gate): at most 4 u of x gate';
+// gelu's gate by 1.5 u of it, as in the forward pass. 20 u of both terms.
 //
-// Exponentials that are subnormal, or 0, cost tail_loss of them, times the factors behind them;
-// tanh's has a factor of 4.
+// Subnormal or zero exponentials cost tail_loss, times their factors; tanh has a factor of 4.
 inline double unary_backward_f32_tolerance(activation::Function op, double x, double dy, double dx,
                                            Dtype stored = Dtype::f32) {
   if (op == activation::Function::relu || !std::isfinite(x) || !std::isfinite(dy) ||
@@ -75,7 +73,7 @@ inline double unary_backward_f32_tolerance(activation::Function op, double x, do
   return error * std::fabs(dy) + min_subnormal(Dtype::f32);
 }
 
-// --- For whole results: dx = unary_backward_oracle of x and dy, stored in `output`.
+// --- For complete results: dx = unary_backward_oracle of x and dy, stored in `output`.
 
 inline std::vector<double> unary_backward_tolerances(activation::Function op, Dtype output,
                                                      std::span<const double> x,
@@ -90,8 +88,8 @@ inline std::vector<double> unary_backward_tolerances(activation::Function op, Dt
   return bounds;
 }
 
-// The same for a library, which may take f' from y as it is stored, or from other numbers near 1:
-// 1 - y^2 errs by 2 roundings of y, the product of that with silu's x by |x| as many; with the
+// The same for a library, which may compute f' from the stored y or from other numbers near 1: 1 -
+// y^2 errs by 2 roundings of y, and its product with silu's x by |x| times as many; with the
 // roundings of the formula itself 8.
 inline std::vector<double> library_backward_tolerances(activation::Function op, Dtype output,
                                                        std::span<const double> x,
@@ -105,10 +103,10 @@ inline std::vector<double> library_backward_tolerances(activation::Function op, 
   return bounds;
 }
 
-// The unit in which accuracies are compared with a vendor's: what one rounding of the result and
-// one of each term of f' cost. Terms of gelu's short form are right to short_gelu_error, some 87
-// roundings of f32. Where they cancel (f' is 0 at -0.7518) the result is too small to hide that: of
-// all numbers of f16, -0.752 is off by 11 units without it, and a library's long form by 1.
+// The unit for comparing accuracy with a vendor's: the cost of one rounding of the result and one
+// of each term of f'. Terms of gelu's short form err by short_gelu_error, some 87 roundings of f32.
+// Where they cancel (f' is 0 at -0.7518) the result is too small to hide it: of all f16 numbers,
+// -0.752 is off by 11 units without this term, and a library's long form by 1.
 inline std::vector<double> unary_backward_error_units(activation::Function op, Dtype output,
                                                       std::span<const double> x,
                                                       std::span<const double> dy,

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The adder of a matrix unit, as published models have it (tolerance.h, MatrixUnit): the products
-// of a group and the accumulator are aligned to the largest exponent among them, what lies below
-// its fraction bits is cut off each of them, they are added exactly, and the sum is cut off to f32.
+// The adder of a Tensor Core according to published models (tolerance.h, MatrixUnit): a group's
+// products and the accumulator are aligned to their largest exponent, truncated to the fraction
+// bits and added exactly; the sum is truncated to f32.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,14 @@
 
 namespace kg::test {
 
-// Finite numbers. `terms` are a group's products, and the accumulator.
+// Finite numbers. `terms` are a group's products and the accumulator.
 inline double truncating_sum(std::span<const double> terms, int fraction_bits) {
   constexpr int kFloatFraction = 23;
   int largest = -1000;
   for (const double term : terms)
     if (term != 0) largest = std::max(largest, std::ilogb(term));
   const double quantum = std::ldexp(1.0, largest - fraction_bits);
-  double sum = 0; // of a few integers below 2^53: exact
+  double sum = 0; // a few integers below 2^53: exact
   for (const double term : terms) sum += std::trunc(term / quantum);
   if (sum == 0) return 0;
   const double last = std::ldexp(1.0, std::ilogb(sum) - kFloatFraction);

@@ -48,10 +48,10 @@ VendorComparison compare_with_vendor(const Observed& ours, const Observed& vendo
   result.vendor_outside = result.vendor.failed;
   result.vendor_inaccurate = result.vendor_outside > 0;
 
-  // Two kinds of element are judged by the oracle alone, so that the direct comparison takes our
-  // own value as its reference: those where the vendor is outside its bound, and those that the
-  // vendor rightly stored as an infinity at the end of the format's range, where ours may be the
-  // largest finite number. The sign of zero is the oracle's matter, too.
+  // The oracle alone judges two kinds of elements, for which the direct comparison uses our own
+  // value as reference. First, elements where the vendor is outside its bound. Second, elements
+  // that the vendor correctly stored as infinity at the end of the format's range: ours may be the
+  // largest finite number. The oracle alone judges the sign of zero as well.
   std::vector<double> reference(vendor.values);
   std::vector<double> tolerance(reference.size());
   for (std::size_t i = 0; i < reference.size(); ++i)

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For the self-tests of bounds: the comparator at nine and at eleven tenths of one, and a whole
-// result of emulated arithmetic against one.
+// For the self-tests of bounds: the comparator at 0.9 and 1.1 of a bound, and complete results of
+// emulated arithmetic against their bounds.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace kg::test {
 
 inline constexpr double kU32 = 0x1p-24;
 
-// `by_hand` is the bound worked out apart; an error of 0.9 of it passes and of 1.1 does not, on
-// both sides.
+// `by_hand` is the bound, computed independently. Errors of 0.9 of it must pass and of 1.1 must
+// fail, with either sign.
 inline void expect_bound(Dtype dtype, double expected, double tolerance, double by_hand) {
   EXPECT_NEAR(tolerance, by_hand, 1e-12 * by_hand);
   const std::vector<double> value = {expected}, bound = {tolerance};

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The name of a case and what a failure must say: which case, on what data, and the command that
-// runs it again.
+// A case's name and the context of a failure message: the case, its data, and the command that
+// reproduces it.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class CaseId {
   explicit CaseId(std::string text);
   const std::string& text() const { return text_; }
   std::string op() const { return text_.substr(0, text_.find('.')); }
-  std::string dtype() const; // what stands between the first two dots
+  std::string dtype() const; // the text between the first two dots
 
  private:
   std::string text_;
@@ -40,24 +40,24 @@ struct CaseContext {
   std::vector<std::int64_t> strides; // in elements; empty: dense
 };
 
-// Seed, case, variant, fill, shape, strides and the reproduction command, in lines that follow a
+// Seed, case, variant, fill, shape, strides and the reproduction command: the lines after a
 // comparison's text.
 std::string failure_context(const CaseContext& context);
 
-// KERNELGRADE_SEED=<seed> <program> --gtest_filter=<test>, for the running test (the whole program
-// outside of one), with what else the environment sets of the executor.
+// KERNELGRADE_SEED=<seed> <program> --gtest_filter=<test> for the running test (outside a test: the
+// whole program), with the environment's other executor settings.
 std::string reproduction_command();
 
-// `program` as a user types it at the project's root: the part of the path from the last /build/
-// on, as ./build/...; any other path is left as it is.
+// `program` as typed in the project's root: the path from the last /build/ on, as ./build/...;
+// other paths are unchanged.
 std::string from_project_root(std::string_view program);
 
-// The comparison's verdict as a GoogleTest assertion, with the whole failure text. What was
-// compared goes into the ledger.
+// The comparison's verdict as a GoogleTest assertion, with the complete failure text. Records the
+// comparison in the ledger.
 testing::AssertionResult verdict(const Comparison& comparison, const CaseContext& context);
 
-// The same; an inaccurate vendor is printed and recorded as the test's property vendor_inaccurate,
-// and does not fail it.
+// The same; an inaccurate vendor is printed and recorded as the property vendor_inaccurate, but
+// does not fail the test.
 testing::AssertionResult verdict(const VendorComparison& comparison, const CaseContext& context);
 
 } // namespace kg::test

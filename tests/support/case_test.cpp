@@ -27,7 +27,7 @@ TEST(Case, a_failure_can_be_run_again) {
   EXPECT_EQ(command.substr(command.size() - filter.size()), filter);
 }
 
-// What the executor does depends on these.
+// These variables change the executor's behaviour.
 TEST(Case, the_command_sets_the_variables_that_were_set) {
   EXPECT_EQ(reproduction_command().find("_DEVICE="), std::string::npos);
   setenv("KERNELGRADE_THREAD_ORDER", "random:3", 1);

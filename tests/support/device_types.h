@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the typed tests of the operations share: the lists of types, the names of a typed suite's
-// instances, and the thread orders to run a kernel under. Without fmt, as
-// are all headers that tests in .cu files see: nvcc 13 does not compile fmt 9 in C++20.
+// Shared by the operations' typed tests: type lists, instance names of typed suites, and the thread
+// orders to run kernels in. Without fmt, like all headers that .cu tests include: nvcc 13 cannot
+// compile fmt 9 in C++20.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ namespace kg::test {
 
 using FloatTypes = testing::Types<float, f16, bf16>;
 
-// TYPED_TEST_SUITE(Softmax, FloatTypes, DtypeNames) makes tests named Softmax/f32.*, so that
-// --dtype finds them.
+// TYPED_TEST_SUITE(Softmax, FloatTypes, DtypeNames) creates tests named Softmax/f32.*, which
+// --dtype selects.
 struct DtypeNames {
   template <typename T>
   static std::string GetName(int) {
@@ -29,7 +29,7 @@ struct DtypeNames {
   }
 };
 
-// Forward, reverse and random on the host; a GPU has its own order.
+// On the host forward, reverse and random; a GPU has its own order.
 inline std::vector<Schedule> thread_orders() {
   if (backend == Backend::cuda) return {Schedule{}};
   return {{.order = ThreadOrder::forward},

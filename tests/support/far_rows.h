@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two rows whose distance no 32 bits hold, for operations that take a row stride. On the host each
-// is a buffer of its own, what lies between them belongs to nobody, and the checkers see whoever
-// looks there; on a GPU both are ends of one buffer.
+// Two rows too far apart for a 32-bit offset, for operations that take a row stride. On the host
+// each row is its own buffer and the memory between them is unallocated, so the checkers report any
+// access to it. On a GPU both rows are the ends of one buffer.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@
 
 namespace kg::test {
 
-// So many bytes of addresses that nobody else is given while it lives. They take no memory.
+// Reserves this many bytes of address space while it lives, without using memory.
 class Hole {
  public:
   explicit Hole(std::size_t bytes)
@@ -46,7 +46,7 @@ class Hole {
   void* addresses_;
 };
 
-// So many bytes that malloc gives, untouched: address 0 where it has none.
+// This many bytes from malloc, never touched; address 0 if malloc fails.
 class HeapBlock {
  public:
   explicit HeapBlock(std::size_t bytes) : block_(std::malloc(bytes)) {}
@@ -63,16 +63,16 @@ class HeapBlock {
 template <typename T>
 class FarRows {
  public:
-  // Poisoned.
+  // Both rows are poisoned.
   explicit FarRows(std::int64_t cols) : cols_(cols) {
     if constexpr (backend == Backend::cuda) {
       near_ = DeviceBuffer<T>(static_cast<std::size_t>(kLeastStride + cols));
       stride_ = kLeastStride;
       return;
     }
-    // malloc serves a block from its heap's free memory where some is large enough, and else maps
-    // it, if it is above 32 MiB. So whatever is free near the first row is taken before the second
-    // one is asked for, the largest gaps first: addresses that nobody has, then the heap's memory.
+    // malloc reuses a free heap block that is large enough, and otherwise maps blocks above 32 MiB.
+    // So all free memory near the first row is taken before the second row is allocated, largest
+    // gaps first: unmapped addresses, then free heap blocks.
     constexpr std::int64_t kLeast = kLeastStride * static_cast<std::int64_t>(sizeof(T));
     constexpr std::size_t kFar = std::size_t{33} << 20;
     near_ = DeviceBuffer<T>(static_cast<std::size_t>(cols));
@@ -86,7 +86,7 @@ class FarRows {
                                          " elements behind a small one; 2^31 at least are needed");
   }
 
-  // Why a test with `arrays` of them is skipped here; "" where it can run.
+  // Why a test with `arrays` such arrays is skipped here; "" if it can run.
   static std::string reason_to_skip(int arrays) {
     if constexpr (backend == Backend::host) return "";
     return too_huge_reason(static_cast<std::size_t>(arrays) * kLeastStride * sizeof(T));
@@ -97,7 +97,7 @@ class FarRows {
   MatrixView<T> view() const { return kg::matrix(data(), 2, cols_, stride_); }
   MatrixView<const T> const_view() const { return kg::matrix<const T>(data(), 2, cols_, stride_); }
 
-  // Both rows, one after the other.
+  // Both rows, concatenated.
   void put(const std::vector<T>& rows, Stream& stream) const {
     for (const std::int64_t row : {0, 1})
       copy_to_device(data() + row * stride_, rows.data() + row * cols_, row_bytes(), stream);
@@ -120,8 +120,8 @@ class FarRows {
   static std::int64_t address(const DeviceBuffer<T>& buffer) {
     return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(buffer.data()));
   }
-  // All free blocks that begin or end less than `least` bytes from the first row. None of 32 MiB or
-  // more is left there.
+  // Takes all free blocks that begin or end less than `least` bytes from the first row, until no
+  // free block of 32 MiB or more is left there.
   template <typename Block>
   std::deque<Block> take_near(std::int64_t least) const {
     std::deque<Block> taken;

@@ -23,18 +23,18 @@ TEST(FarRows, no_32_bits_hold_the_distance_and_both_rows_come_back) {
   far.check_guards();
 }
 
-// As small blocks are where the heap cannot grow.
+// Small blocks are also mapped if the heap cannot grow.
 TEST(FarRows, rows_that_malloc_maps_lie_apart_too) {
   if (const auto reason = FarRows<std::uint8_t>::reason_to_skip(1); !reason.empty())
     GTEST_SKIP() << reason;
   EXPECT_GT(FarRows<std::uint8_t>(std::int64_t{34} << 20).stride(), std::int64_t{1} << 31);
 }
 
-// As after tests with large tensors: the heap keeps what they freed.
+// As after tests with large tensors: the heap keeps the memory that they freed.
 TEST(FarRows, a_heap_with_free_memory_near_the_first_row_is_passed_over) {
   if (const auto reason = FarRows<std::uint8_t>::reason_to_skip(1); !reason.empty())
     GTEST_SKIP() << reason;
-  std::deque<HeapBlock> freed; // no malloc maps blocks of 16 MiB: main.cpp raised its threshold
+  std::deque<HeapBlock> freed; // malloc maps no 16 MiB blocks: main.cpp raised its threshold
   for (int i = 0; i < 100; ++i) freed.emplace_back(std::size_t{16} << 20);
   const HeapBlock keeps_the_heap_large(1 << 20);
   freed.clear();

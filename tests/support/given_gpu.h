@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The GPU that CTest gave to this test, of several in the machine (cmake/Gpus.cmake).
+// The GPU that CTest assigned to this test on a machine with several (cmake/Gpus.cmake).
 #pragma once
 
 #include <cstdlib>
@@ -10,7 +10,7 @@
 
 namespace kg::test {
 
-// The number in "id:3,slots:1", as nvidia-smi counts; empty where there is none.
+// The number in "id:3,slots:1", in nvidia-smi's order; empty if there is none.
 inline std::string gpu_in(std::string_view resources) {
   constexpr std::string_view kId = "id:";
   if (!resources.starts_with(kId)) return "";
@@ -18,12 +18,12 @@ inline std::string gpu_in(std::string_view resources) {
   return std::string(resources.substr(0, resources.find(',')));
 }
 
-// Hides the others from this process; to be called before the first use of a device.
+// Hides the other GPUs from this process. Call it before the first use of a device.
 inline void take_given_gpu() {
   const char* given = std::getenv("CTEST_RESOURCE_GROUP_0_GPUS");
   const std::string gpu = given ? gpu_in(given) : "";
   if (gpu.empty()) return;
-  setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1); // as nvidia-smi counts
+  setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1); // nvidia-smi's order
   setenv("CUDA_VISIBLE_DEVICES", gpu.c_str(), 1);
 }
 

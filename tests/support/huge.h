@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays of more than 2^31 elements, where an index of 32 bits wraps: one value everywhere, others
-// at a few marks, so that the host never holds the whole. The emulator has sparse arrays and runs a
-// window of each grid (runtime/host/sparse_memory.h and grid_window.h).
+// Arrays of more than 2^31 elements, where 32-bit indices wrap: one value everywhere except at a
+// few marks, so the host never holds the whole array. In the emulator arrays are sparse, and a
+// window of each grid runs (runtime/host/sparse_memory.h and grid_window.h).
 #pragma once
 
 #include <algorithm>
@@ -35,16 +35,16 @@ namespace kg::test {
 template <typename T>
 using Marks = std::map<std::int64_t, T>;
 
-// Where a GPU runs whole grids.
+// For a GPU, which runs whole grids.
 struct WholeGrid {
   explicit WholeGrid(int /*sm_count*/) {}
   void show(std::int64_t /*index*/, std::int64_t /*count*/) {}
 };
 using Window = std::conditional_t<backend == Backend::host, host::GridWindow, WholeGrid>;
-// So many multiprocessors that a grid has one block for each tile.
+// A multiprocessor count so large that a grid has one block per tile.
 inline constexpr int kBlockPerTile = 1 << 22;
 
-// Why a test on so many bytes is skipped here; "" where it can run. KERNELGRADE_HUGE=0 skips all.
+// Why a test with this many bytes is skipped here; "" if it can run. KERNELGRADE_HUGE=0 skips all.
 // windowed: the emulator runs a window of each grid.
 inline std::string too_huge_reason(std::size_t bytes, bool windowed = false) {
   if (!is_set("KERNELGRADE_HUGE", true))
@@ -65,8 +65,8 @@ inline std::string too_huge_reason(std::size_t bytes, bool windowed = false) {
   return "";
 }
 
-// `each`(index, values) of each run of marks side by side: a copy takes a GPU as long for one mark
-// as for a row of them.
+// Calls each(index, values) for each run of adjacent marks: on a GPU, copying one mark takes as
+// long as copying many.
 template <typename T, class Each>
 void for_each_run(const Marks<T>& marks, Each each) {
   for (auto mark = marks.begin(); mark != marks.end();) {
@@ -78,7 +78,7 @@ void for_each_run(const Marks<T>& marks, Each each) {
   }
 }
 
-// Has a window show an array's marks, and where its elements and its bytes reach 2^31 and 2^32.
+// Makes the window cover an array's marks and where elements and bytes reach 2^31 and 2^32.
 template <typename T>
 void show(const Marks<T>& marks, const DeviceBuffer<T>& array) {
   if constexpr (backend == Backend::host) {
@@ -100,8 +100,8 @@ void put(const Marks<T>& marks, const DeviceBuffer<T>& array, Stream& stream) {
   });
 }
 
-// Of what a window of the grid has written, each element is `everywhere` or its mark; what still
-// has the bytes of the last fill counts as not written.
+// Every element that a window of the grid wrote is `everywhere` or its mark. Elements that still
+// have the bytes of the last fill count as not written.
 template <typename T>
 testing::AssertionResult written_holds(const DeviceBuffer<T>& array, T everywhere,
                                        const Marks<T>& marks) {
@@ -127,9 +127,9 @@ testing::AssertionResult written_holds(const DeviceBuffer<T>& array, T everywher
   return testing::AssertionSuccess();
 }
 
-// Each element is `everywhere` or its mark, bit for bit; with a window, what was written. Compared
-// on the device: the host reads the marks, and, where something is wrong, the `chunk` elements that
-// hold the first that is.
+// Each element is `everywhere` or its mark, bit for bit; with a window, each written element. The
+// device compares: the host only reads the marks and, after a mismatch, the `chunk` elements around
+// the first wrong one.
 template <typename T>
 testing::AssertionResult holds(const DeviceBuffer<T>& array, T everywhere, const Marks<T>& marks,
                                Stream& stream, std::size_t chunk = std::size_t{1} << 16) {
@@ -153,7 +153,7 @@ testing::AssertionResult holds(const DeviceBuffer<T>& array, T everywhere, const
   if (!marked) return marked;
   if constexpr (backend == Backend::host)
     if (host::grid_window()) return written_holds(array, everywhere, marks);
-  // All marks are right, so a part is right if no more elements than its marks differ.
+  // All marks are correct, so a range is correct if no more elements than its marks differ.
   const auto is_right = [&](std::int64_t first, std::int64_t end) {
     const auto differing =
         std::count_if(marks.lower_bound(first), marks.lower_bound(end), [&](const auto& mark) {
@@ -179,14 +179,14 @@ testing::AssertionResult holds(const DeviceBuffer<T>& array, T everywhere, const
 
 } // namespace kg::test
 
-// Ends the test where it cannot run on so many bytes. Else, to the end of the scope, the emulator
-// runs a window of each grid, which shows the marks that are put.
+// Skips the test if it cannot run with this many bytes. Otherwise the emulator runs a window of
+// each grid, which contains all marks that are put, until the end of the scope.
 #define KG_HUGE(bytes)                                                                             \
   if (const std::string reason = ::kg::test::too_huge_reason(bytes, true); !reason.empty())        \
     GTEST_SKIP() << reason;                                                                        \
   [[maybe_unused]] ::kg::test::Window window(::kg::test::kBlockPerTile)
 
-// Ends the test where it cannot run on so many bytes.
+// Skips the test if it cannot run with this many bytes.
 #define KG_SKIP_IF_TOO_HUGE(bytes)                                                                 \
   if (const std::string reason = ::kg::test::too_huge_reason(bytes); !reason.empty())              \
   GTEST_SKIP() << reason

@@ -16,8 +16,8 @@
 
 namespace kg::test {
 
-// Runs `run` on an array of n `byte`s but for a few numbers: at its ends and around the largest
-// power of two in it. `result` says what becomes of a number.
+// Runs `run` on an array whose n elements consist of `byte`s, except a few numbers at its ends and
+// around the largest power of two within it. `result` maps an input number to its result.
 template <class T, class Result, class Run>
 void expect_in_place(std::string_view variant, std::int64_t n, unsigned char byte, Result result,
                      Run run, Stream& stream) {

@@ -29,7 +29,7 @@ TEST(Huge, every_element_counts_in_every_chunk) {
   EXPECT_STREQ(result.message(), "element 999 of 1000 is -2, expected 2");
 }
 
-// Right marks leave nothing for the host to see, so that the device's count decides alone.
+// All marks are correct, so only the device's count can find the wrong element.
 TEST(Huge, a_single_wrong_bit_is_found_in_every_element_size) {
   Stream stream;
   const auto check = [&]<class T>(T everywhere, T other, T slightly) {

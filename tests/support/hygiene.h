@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a kernel must leave alone: its inputs (hashed before and after) and the gaps of strided
-// outputs (poisoned before, still poisoned after). The poison is every bit set: NaN in all float
+// What a kernel must not change: its inputs (hashed before and after) and the gaps of strided
+// outputs (poisoned before, still poisoned afterwards). Poison has every bit set: NaN in all float
 // formats, -1 in integers.
 #pragma once
 
@@ -25,8 +25,8 @@
 
 namespace kg::test {
 
-// FNV-1a, 64 bits: Fowler, Noll, Vo; offset basis and prime of draft-eastlake-fnv. Each step is a
-// bijection of the state, so buffers that differ in one byte never share a hash.
+// FNV-1a, 64 bits (Fowler, Noll, Vo); offset basis and prime from draft-eastlake-fnv. Each step is
+// a bijection of the state, so buffers that differ in one byte never share a hash.
 inline std::uint64_t fnv1a64(std::span<const std::byte> bytes) {
   std::uint64_t hash = 0xCBF29CE484222325;
   for (const std::byte byte : bytes) {
@@ -40,7 +40,7 @@ std::uint64_t fnv1a64(const std::vector<T>& elements) {
   return fnv1a64(std::as_bytes(std::span<const T>(elements)));
 }
 
-// Remembers the inputs of a case, to be compared with what the device holds after the kernel ran.
+// Remembers the inputs of a case, to compare them with device memory after the kernel ran.
 class InputGuard {
  public:
   template <typename T>
@@ -48,8 +48,7 @@ class InputGuard {
     watched_.push_back({std::move(name), fnv1a64(before)});
   }
 
-  // `after` is the input `name` read back; a failure names it. An input that was never watched is a
-  // failure too.
+  // `after` is the input `name` read back; a failure names it. An unwatched input is a failure.
   template <typename T>
   testing::AssertionResult unchanged(const std::string& name, const std::vector<T>& after) const {
     for (const Watched& input : watched_) {
@@ -79,12 +78,12 @@ bool is_poison(const T& element) {
   return raw_bits(element) == poison_bits(DtypeOf<T>::value);
 }
 
-// An input in device memory: the elements of `view` of `stored`, poison elsewhere. Nothing is
-// written there, so the checkers see a kernel read it, where a read of poison may change no result.
+// An input in device memory: the elements of `view` of `stored`, poison elsewhere. The poison is
+// never written, so the checkers report a kernel that reads it even if the result does not change.
 template <typename T>
 DeviceBuffer<T> device_input(const std::vector<T>& stored, const Strided& view, Stream& stream) {
   DeviceBuffer<T> device(stored.size());
-  // From the widest stride to the narrowest, the last ones as one run where they leave no gap.
+  // Sorted from the widest stride to the narrowest; innermost axes without gaps form one run.
   std::vector<std::pair<std::int64_t, std::int64_t>> axes; // strides and extents
   for (std::size_t d = 0; d < view.shape.size(); ++d)
     if (view.shape[d] != 1 && view.strides[d] != 0)
@@ -105,14 +104,14 @@ DeviceBuffer<T> device_input(const std::vector<T>& stored, const Strided& view, 
   }
   return device;
 }
-// The same where the tensor is all that lies behind `offset` elements.
+// The same for a tensor that takes all elements after `offset`.
 template <typename T>
 DeviceBuffer<T> device_input(const std::vector<T>& stored, std::int64_t offset, Stream& stream) {
   const auto size = static_cast<std::int64_t>(stored.size());
   return device_input(stored, contiguous({size - offset}, offset), stream);
 }
 
-// Every element of the storage that does not belong to `view` is still poison.
+// Every element of the storage outside `view` is still poison.
 template <typename T>
 testing::AssertionResult gaps_intact(const std::vector<T>& storage, const Strided& view) {
   std::vector<char> in_view(storage.size(), 0);
@@ -125,7 +124,7 @@ testing::AssertionResult gaps_intact(const std::vector<T>& storage, const Stride
     if (touched++ == 0) first = i;
   }
   if (touched == 0) return testing::AssertionSuccess();
-  // An AssertionResult formats each piece by itself, so std::hex must have a stream of its own.
+  // An AssertionResult formats each piece separately, so std::hex needs its own stream.
   std::ostringstream bits;
   bits << std::hex << "0x" << raw_bits(storage[first]);
   return testing::AssertionFailure()
@@ -133,8 +132,8 @@ testing::AssertionResult gaps_intact(const std::vector<T>& storage, const Stride
          << " of the storage (bits " << bits.str() << ")";
 }
 
-// The memory around one run of a variant: its inputs stay as they are, and guard bands and gaps
-// untouched. Buffers, vectors and stream are named before the run and must live until output().
+// Watches the memory around one run of a variant: inputs must stay unchanged, guard bands and gaps
+// untouched. Register buffers, vectors and stream before the run; they must live until output().
 class Hygiene {
  public:
   explicit Hygiene(VariantId id) : id_(std::move(id)) {}
@@ -156,8 +155,8 @@ class Hygiene {
         [&device] { EXPECT_NO_THROW(device.check_guards()) << "around the workspace"; });
   }
 
-  // The elements of `view`, once all that the run must not touch was checked. What `device` holds
-  // beside the view was poison before the run.
+  // Checks all memory that the run must not touch and returns the elements of `view`. The elements
+  // of `device` outside the view must be poison before the run.
   template <typename T>
   std::vector<T> output(const DeviceBuffer<T>& device, const Strided& view, Stream& stream) const {
     const testing::ScopedTrace trace(

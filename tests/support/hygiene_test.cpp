@@ -52,7 +52,7 @@ TEST(Hygiene, gaps_stay_poisoned) {
   EXPECT_TRUE(gaps_intact(storage, view));
   EXPECT_TRUE(is_poison(storage[2]));
   EXPECT_FALSE(is_poison(storage[4]));
-  // Another NaN is a write like any other.
+  // Writing a different NaN counts as a write.
   storage[7] = std::numeric_limits<float>::quiet_NaN();
   storage[14] = 0;
   const testing::AssertionResult touched = gaps_intact(storage, view);

@@ -42,7 +42,7 @@ struct Entry {
   Evidence evidence;
 };
 
-// The entry in a property's key; none for other properties.
+// The entry encoded in a property's key; none for other properties.
 std::optional<Entry> parse(std::string_view key) {
   std::vector<std::string> parts(1);
   for (const char c : key) {

@@ -1,11 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run of a correctness program really compared, for each variant of an operation. A variant
-// that no test reached must not look like one that passed: a whole run fails where a required kind
-// of evidence is missing, and names it.
+// Records what a run of a correctness program compared for each variant of an operation. A variant
+// that no test reached must not look like a variant that passed: a complete run fails if a required
+// kind of evidence is missing, and names it.
 //
-// The entries are properties of the tests that made them, so they are in GoogleTest's reports, too.
+// Entries are properties of the tests that made them, so GoogleTest's reports contain them.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,17 @@
 namespace kg::test {
 
 enum class Evidence {
-  exact,   // results that every legal order gives, compared bit for bit
-  oracle,  // results within their bounds of the fp64 oracle
-  vendor,  // element by element beside a vendor; or declared to have none
+  exact,   // results that are the same in every legal order, compared bit for bit
+  oracle,  // results within their bounds around the fp64 oracle
+  vendor,  // compared with a vendor element by element, or declared to have no vendor
   hygiene, // inputs, guard bands and gaps unchanged by a run into poisoned outputs
-  special, // NaN or infinities expected, and found where they belong
+  special, // NaN or infinities expected, and found at the correct elements
   empty,   // a problem without elements
   repeats, // the same bits in every run and thread order
 };
 std::string_view name(Evidence evidence);
 
-// One implementation of an operation for one type; the names of the case ids.
+// One implementation of an operation for one type, with the names used in case ids.
 struct VariantId {
   std::string op;
   std::string dtype;
@@ -46,8 +46,8 @@ class Ledger {
   void require(const VariantId& id, Evidence evidence) { required_[id].insert(evidence); }
   void add(const VariantId& id, Evidence evidence) { seen_[id].insert(evidence); }
 
-  // A line for each required entry that is not there, and for each operation and type that was
-  // compared though nothing is required of it: its test forgot require_evidence.
+  // A line for each missing required entry, and for each operation and type that was compared
+  // without any requirement: its test forgot require_evidence.
   std::vector<std::string> missing() const;
 
  private:
@@ -57,11 +57,11 @@ class Ledger {
   std::map<VariantId, std::set<Evidence>> seen_;
 };
 
-// Enters it for the running test; outside of a test nothing happens.
+// Records an entry for the running test; no effect outside a test.
 void record(const VariantId& id, Evidence evidence);
 void require_evidence(const VariantId& id, std::initializer_list<Evidence> evidence);
 
-// Of each of an operation's kVariants; the fixture's SetUp calls it.
+// For each of an operation's kVariants; called by the fixture's SetUp.
 template <class Variants>
 void require_evidence(std::string_view op, Dtype dtype, const Variants& variants,
                       std::initializer_list<Evidence> evidence) {
@@ -70,8 +70,8 @@ void require_evidence(std::string_view op, Dtype dtype, const Variants& variants
                      evidence);
 }
 
-// What an operation with rounding errors needs, and one whose results have one right value: there
-// each exact comparison is one with the oracle.
+// The evidence required of an operation with rounding errors, and of one whose results have a
+// single correct value: there each exact comparison is a comparison with the oracle.
 inline constexpr std::initializer_list<Evidence> kRoundedOperation = {
     Evidence::exact,   Evidence::oracle, Evidence::vendor, Evidence::hygiene,
     Evidence::special, Evidence::empty,  Evidence::repeats};
@@ -79,7 +79,7 @@ inline constexpr std::initializer_list<Evidence> kExactOperation = {
     Evidence::exact,   Evidence::vendor, Evidence::hygiene,
     Evidence::special, Evidence::empty,  Evidence::repeats};
 
-// The same of a type that has neither NaN nor infinity.
+// The same for types without NaN and infinity.
 inline constexpr std::initializer_list<Evidence> kExactIntegerOperation = {
     Evidence::exact, Evidence::vendor, Evidence::hygiene, Evidence::empty, Evidence::repeats};
 
@@ -87,8 +87,8 @@ inline std::initializer_list<Evidence> exact_evidence(Dtype dtype) {
   return is_integer(dtype) ? kExactIntegerOperation : kExactOperation;
 }
 
-// A case that no vendor has says so, in the output and as an entry for all variants, and rests on
-// the oracle. `what` names the case within the operation.
+// Declares that no vendor has this case, in the output and as an entry for all variants; only the
+// oracle checks it. `what` names the case within the operation.
 void report_no_vendor(std::string_view op, Dtype dtype, std::string_view what = "");
 
 // The entries of all tests of this run.

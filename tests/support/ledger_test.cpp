@@ -10,7 +10,7 @@ namespace {
 const VariantId kNaive{"gemm", "f32", "naive"};
 const VariantId kTiled{"gemm", "f32", "tiled"};
 
-// Complete, but for one entry.
+// Complete except for one entry.
 Ledger without(const VariantId& id, Evidence evidence) {
   Ledger ledger;
   for (const VariantId& variant : {kNaive, kTiled}) {

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The main of an operation's correctness test: says which backend and device it runs on, and skips
-// (or, where a GPU was promised, fails) when there is none.
+// The main function of an operation's correctness test: prints backend and device, and skips (or
+// fails, if a GPU is required) if there is none.
 #include "runtime/backend.h"
 #include "runtime/device.h"
 #include "runtime/environment.h"
@@ -34,9 +34,9 @@ std::string describe_device() {
                      device.sm_count, device.compute_major, device.compute_minor);
 }
 
-// Tensors and their expectations come and go by the thousand, and each that malloc asks the system
-// for is cleared by it, page by page: a tenth of the tests' time. Blocks above 32 MiB, malloc's own
-// last word, are still the system's, as far_rows.h asks.
+// Thousands of tensors and expectations are allocated and freed; the system clears each new mapping
+// page by page, a tenth of the tests' time. So malloc keeps freed memory. Only blocks above 32 MiB,
+// the largest threshold malloc accepts, are still mapped, as far_rows.h requires.
 void keep_freed_memory() {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);

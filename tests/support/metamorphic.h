@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Relations between results that need no oracle: what happens to the output when the input is
-// scaled, permuted, transposed, or changed in one row. They see what a shared mistake of kernel and
-// oracle hides. Arrays are dense and row-major.
+// Relations between results that need no oracle: how the output changes if the input is scaled,
+// permuted, transposed, or changed in one row. They detect mistakes that kernel and oracle share.
+// Arrays are dense and row-major.
 #pragma once
 
 #include <cmath>
@@ -20,14 +20,14 @@
 
 namespace kg::test {
 
-// value 2^exponent for each: exact, as long as nothing leaves the normal range.
+// Each value times 2^exponent: exact as long as nothing leaves the normal range.
 inline std::vector<double> scaled(std::vector<double> values, int exponent) {
   for (double& value : values) value = std::ldexp(value, exponent);
   return values;
 }
 
-// A random permutation of 0 ... n-1 that leaves no element in place (n >= 2): a random cycle, after
-// Sattolo, Information Processing Letters 22, 1986.
+// A random permutation of 0 ... n-1 without fixed points (n >= 2): a random cycle, after Sattolo,
+// Information Processing Letters 22, 1986.
 inline std::vector<std::int64_t> permutation(std::int64_t n, std::uint64_t seed = test::seed()) {
   constexpr std::uint64_t kStream = 1 << 10;
   const Random random(seed, kStream);
@@ -78,9 +78,9 @@ testing::AssertionResult same_bits(const std::string& relation, const std::vecto
   return testing::AssertionSuccess();
 }
 
-// Rows of `columns` elements are computed apart: `changed` came from an input that differs in row
-// `row` alone, so all other rows have the same bits as in `before`, and that row has not: a NaN in
-// a row must not leak out of it.
+// Rows of `columns` elements are independent. The input of `changed` differs in row `row` only, so
+// that row must differ from `before`, and all other rows must have the same bits: a NaN must not
+// leak out of its row.
 template <typename T>
 testing::AssertionResult only_row_differs(const std::vector<T>& before,
                                           const std::vector<T>& changed, std::int64_t columns,

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results that must not depend on luck: the same bits in every run and thread order, and on a
-// stream whose earlier work is still running. For .cu files: the slow kernel is device code.
+// Results must not depend on chance: the same bits in every run and thread order, and on a stream
+// whose earlier work is still running. For .cu files: the slow kernel is device code.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@
 
 namespace kg::test {
 
-// `run()` gives the elements of a result, computed anew into poisoned memory each time. 51 runs on
-// a GPU, which has its own thread order, and one in each order after the first on the host. For a
-// variant that its header does not declare deterministic, give exact data: there every order gives
-// the same bits.
+// `run()` returns the elements of a result, computed into newly poisoned memory each time. A GPU
+// makes 51 runs in its own thread order; the host makes one more run in each order. Pass exact data
+// for a variant that its header does not declare deterministic: then every order gives the same
+// bits.
 template <class Run>
 testing::AssertionResult same_bits_every_time(const VariantId& id, Run run) {
   constexpr int kRepeats = backend == Backend::cuda ? 50 : 1;
@@ -43,9 +43,9 @@ testing::AssertionResult same_bits_every_time(const VariantId& id, Run run) {
   return testing::AssertionSuccess();
 }
 
-// Copies bytes after a long computation by one thread, so that whoever does not wait for this
-// kernel reads what was there before. `zero` is 0: only the caller knows, so that the computation
-// stays.
+// Copies bytes after a long single-threaded computation, so a reader that does not wait for this
+// kernel sees the old contents. `zero` is 0, but the compiler does not know that, and so must keep
+// the computation.
 template <class Byte>
 __global__ void copy_late(const Byte* from, Byte* to, std::int64_t bytes, unsigned spins,
                           unsigned zero) {
@@ -55,8 +55,8 @@ __global__ void copy_late(const Byte* from, Byte* to, std::int64_t bytes, unsign
   for (std::int64_t i = 0; i < bytes; ++i) to[i] = from[i];
 }
 
-// An input that is poison until a slow kernel on `stream` has written `values`: tens of
-// milliseconds on a GPU. Whoever reads it earlier reads NaN.
+// An input that stays poison until a slow kernel on `stream` has written `values`: tens of
+// milliseconds on a GPU. An earlier reader reads NaN.
 template <typename T>
 class LateInput {
  public:

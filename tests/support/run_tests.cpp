@@ -25,21 +25,21 @@ namespace kg::test {
 
 namespace {
 
-// Any failed test says how to run it again, whatever its assertions print.
+// Prints for any failed test how to run it again, whatever its assertions print.
 class ReproductionPrinter : public testing::EmptyTestEventListener {
   void OnTestEnd(const testing::TestInfo& info) override {
     if (info.result()->Failed()) fmt::print("reproduce: {}\n", reproduction_command());
   }
 };
 
-// GoogleTest's JSON says which tests were skipped, but before 1.13 not why.
+// GoogleTest's JSON lists the skipped tests, but before 1.13 not the reasons.
 class SkipRecorder : public testing::EmptyTestEventListener {
   void OnTestEnd(const testing::TestInfo& info) override {
     const testing::TestResult& result = *info.result();
     for (int i = 0; i < result.total_part_count(); ++i)
       if (result.GetTestPartResult(i).skipped()) {
         std::string why = result.GetTestPartResult(i).message();
-        while (why.ends_with('\n')) why.pop_back(); // which newer ones put there
+        while (why.ends_with('\n')) why.pop_back(); // added by newer versions
         testing::Test::RecordProperty("skipped_because", why);
       }
   }
@@ -53,7 +53,7 @@ bool is_dtype(std::string_view text) {
   return false;
 }
 
-// The value of --dtype among the arguments that GoogleTest left over; throws for anything else.
+// The value of --dtype among the arguments left by GoogleTest; throws for any other argument.
 std::optional<std::string> parse_dtype(int argc, char** argv) {
   std::optional<std::string> dtype;
   for (int i = 1; i < argc; ++i) {
@@ -87,12 +87,12 @@ GoogleTest's options:
 
 )";
 
-// Whether no test was left out, so that evidence which is missing is missing from the program.
+// Whether all tests run, so that missing evidence is missing from the program.
 bool is_whole_run() {
   return GTEST_FLAG_GET(filter) == "*" && std::getenv("GTEST_TOTAL_SHARDS") == nullptr;
 }
 
-// Prints what is missing; true if nothing is.
+// Prints the missing entries; true if there are none.
 bool evidence_complete(const testing::UnitTest& run) {
   const std::vector<std::string> missing = ledger_of(run).missing();
   for (const std::string& line : missing) fmt::print("missing coverage: {}\n", line);
@@ -141,7 +141,7 @@ int run_tests(int argc, char** argv, const std::function<std::string()>& describ
   const TestCounts counts{unit_test.successful_test_count(), unit_test.failed_test_count(),
                           unit_test.skipped_test_count()};
   int code = exit_code(counts, strict);
-  // Failures outside of tests, in an environment or a suite's set-up, are in no count.
+  // Failures outside tests, in an environment or a suite's set-up, are not counted.
   if (code != EXIT_FAILURE && gtest_code != 0) code = EXIT_FAILURE;
   if (selects_nothing()) code = EXIT_FAILURE;
   if (whole && code == EXIT_SUCCESS && !evidence_complete(unit_test)) code = EXIT_FAILURE;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The disabled tests here are run by the others, in a process of their own, to see how a program
+// Other tests run the disabled tests of this file in a separate process, to check how a program
 // ends.
 #include "tests/support/run_tests.h"
 
@@ -39,7 +39,7 @@ using Types = testing::Types<float, int>;
 TYPED_TEST_SUITE(RunTestsTyped, Types, TypeName);
 TYPED_TEST(RunTestsTyped, DISABLED_passes) {}
 
-// f64 lacks the oracle's evidence.
+// f64 has no oracle evidence.
 template <typename T>
 class RunTestsLedgered : public testing::Test {};
 struct LedgeredName {
@@ -61,7 +61,7 @@ struct Ended {
   std::string output;
 };
 
-// This program with these options; `environment` as for env(1).
+// Runs this program with these options; `environment` as for env(1).
 Ended run(const std::string& options, const std::string& environment = "") {
   const std::string command =
       fmt::format("env -u GTEST_OUTPUT -u GTEST_FILTER -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX "
@@ -151,7 +151,7 @@ TEST(RunTests, dtype_selects_its_tests) {
     EXPECT_TRUE(has(ended, "RunTestsTyped/f32.DISABLED_passes"));
     EXPECT_EQ(last_line(ended.output), "1 passed, 0 failed, 0 skipped");
   }
-  EXPECT_EQ(run("--dtype f16").code, 1); // known, without tests here
+  EXPECT_EQ(run("--dtype f16").code, 1); // a known type without tests here
 }
 
 TEST(RunTests, a_whole_run_needs_all_its_evidence) {

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the mains of test programs ask before and after a run. Of GoogleTest alone.
+// Checks that test programs' main functions make before and after a run. Needs GoogleTest only.
 #pragma once
 
 #include <cstdio>
@@ -12,8 +12,8 @@
 
 namespace kg::test {
 
-// Whether --help or -h is among the arguments; GoogleTest, which knows the first alone, then finds
-// it there.
+// Whether the arguments contain --help or -h. Replaces -h by --help, the only one that GoogleTest
+// knows.
 inline bool asks_for_help(int argc, char** argv) {
   static char help[] = "--help";
   for (int i = 1; i < argc; ++i)
@@ -24,8 +24,8 @@ inline bool asks_for_help(int argc, char** argv) {
   return false;
 }
 
-// Whether the run that ended had no test, since the filter matches none; says so. Not a list of
-// tests, nor one shard of several, which may have none.
+// Whether the finished run had no test because the filter matches none; prints a message. Exempt
+// are listing tests and shards, which may be empty.
 inline bool selects_nothing() {
   if (GTEST_FLAG_GET(list_tests) || std::getenv("GTEST_TOTAL_SHARDS") != nullptr ||
       testing::UnitTest::GetInstance()->test_to_run_count() > 0)

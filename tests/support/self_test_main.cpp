@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The main of the self-tests without a device; an operation's test has its own, which knows the
+// The main function of self-tests without a device; operations' tests have another one with a
 // device.
 #include "tests/support/run_tests.h"
 

@@ -16,7 +16,7 @@ namespace unequal {
 
 constexpr int kThreads = 256;
 
-// Each thread leaves its own count: no atomics, so a broken one cannot hide a mismatch.
+// Each thread writes its own count: without atomics, broken atomics cannot hide a mismatch.
 template <class Word>
 __global__ void count(std::int64_t size, Word expected, const Word* words, std::int64_t* counts) {
   const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * kThreads;

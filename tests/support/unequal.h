@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Comparing where the data lies: gigabytes that would take the host many seconds to read back.
+// Compares on the device: reading gigabytes back to the host would take many seconds.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace kg::test {
 
-// How many of `count` elements in device memory, of 1, 2, 4 or 8 bytes each and aligned to that,
-// have other bits than `bits`. Waits for the device.
+// How many of `count` elements in device memory (1, 2, 4 or 8 bytes each, naturally aligned) have
+// other bits than `bits`. Waits for the device.
 std::int64_t count_unequal(const void* device, std::int64_t count, std::size_t element_bytes,
                            std::uint64_t bits, Stream& stream);
 

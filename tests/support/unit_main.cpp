@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The main of unit tests. It is GoogleTest's, but a selection that matches no test fails, and so
-// does an option that there is not: GoogleTest calls both a pass.
+// The main function of unit tests. Like GoogleTest's, but fails for a filter that matches no test
+// and for an unknown option, both of which GoogleTest passes.
 #include "tests/support/selected_tests.h"
 
 int main(int argc, char** argv) {

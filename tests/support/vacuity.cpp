@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::int64_t kTile = 16;
 
-// Both comparisons, seen alike: an expected result, how a result is judged, and how an element is
-// spoiled.
+// A common view of both comparisons: the expected result, how a result is judged, and how an
+// element is falsified.
 template <typename Element>
 struct Subject {
   std::vector<std::int64_t> shape;
@@ -30,7 +30,7 @@ struct Subject {
   std::function<bool(Element, Element)> same;
 };
 
-// The first coordinate of tiles that cover a dimension; the last one is shifted back to be whole.
+// The first coordinates of tiles that cover a dimension; the last tile is shifted back to be full.
 std::vector<std::int64_t> tile_starts(std::int64_t extent) {
   std::vector<std::int64_t> starts;
   for (std::int64_t start = 0; start < extent; start += kTile)
@@ -38,7 +38,7 @@ std::vector<std::int64_t> tile_starts(std::int64_t extent) {
   return starts;
 }
 
-// The row-major numbers of the elements of each tile.
+// The row-major indices of each tile's elements.
 std::vector<std::vector<std::size_t>> tiles(const std::vector<std::int64_t>& shape) {
   const std::int64_t columns = shape.empty() ? 1 : shape.back();
   const std::int64_t rows = shape.size() < 2 ? 1 : shape[shape.size() - 2];
@@ -70,7 +70,7 @@ class Examination {
     tiles_ = tiles(subject.shape);
   }
 
-  // The claimed reason holds for this expectation.
+  // Checks that the claimed reason holds for this expectation.
   void verify(Degenerate claim) {
     const auto& e = subject_.expected;
     const bool holds = [&] {
@@ -112,9 +112,9 @@ class Examination {
     if (subject_.judge(permuted).passed()) missed_.push_back("permuted elements are accepted");
   }
 
-  // Verdicts are per element, so the tiles hidden by a zeroed output are the tiles that could be
-  // zeroed one by one; the last of them, where tails are dropped, is put to the comparator itself
-  // as well.
+  // Verdicts are per element, so a tile can be zeroed unnoticed exactly if none of its elements is
+  // rejected in an all-zero output. The last tile, where tails are dropped, is also tested with the
+  // comparator itself.
   void rejects_zeroed_tiles() {
     if (const std::vector<std::size_t>* tile = hidden_tile()) {
       const std::vector<std::int64_t> corner =
@@ -151,7 +151,7 @@ class Examination {
   }
 
  private:
-  // A tile that could be zeroed unseen; null for none.
+  // A tile that could be zeroed unnoticed; null if there is none.
   const std::vector<std::size_t>* hidden_tile() const {
     const auto hidden = std::find_if(tiles_.begin(), tiles_.end(), [&](const auto& tile) {
       return std::none_of(tile.begin(), tile.end(), [&](std::size_t i) { return visible_[i]; });
@@ -181,7 +181,7 @@ void examine(Examination<Element>& examination, Degenerate degenerate) {
   examination.rejects_moved_elements();
 }
 
-// At least half of the tolerances are below half the median magnitude of the finite elements.
+// Whether at least half of the tolerances are below half the median finite magnitude.
 bool tolerance_is_small(const Expectation& expected) {
   std::vector<double> sizes;
   std::vector<double> tolerances;

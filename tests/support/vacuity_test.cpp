@@ -15,7 +15,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-// A product with its true tolerance, times `slack`.
+// A GEMM with its true tolerance, times `slack`.
 testing::AssertionResult examine_gemm(double slack, Degenerate degenerate = Degenerate::no) {
   constexpr std::int64_t kM = 40, kN = 50, kK = 64;
   const Fill a = normal(Dtype::f32, kM * kK, Tensor::a);
@@ -58,7 +58,7 @@ TEST(Vacuity, a_loose_tolerance_is_found_out) {
   EXPECT_TRUE(complains(examine_gemm(3e5), "exceed half the median"));
 }
 
-// Tolerances that are fine but for one tile, one run, one order.
+// Tolerances that are adequate except for one tile, one run, one order.
 TEST(Vacuity, each_check_has_teeth_of_its_own) {
   Values expected = ramp(40 * 50);
   for (std::size_t i = 16; i < 32; ++i)
@@ -74,7 +74,7 @@ TEST(Vacuity, each_check_has_teeth_of_its_own) {
   EXPECT_TRUE(complains(examine(slow, {4}, 0.5), "one constant is accepted"));
   EXPECT_FALSE(complains(examine(slow, {4}, 0.5), "zeros are accepted"));
 
-  // Beyond 2^53 a move by 1.5 tolerances is lost in the fp64 comparison itself.
+  // Beyond 2^53 a change of 1.5 tolerances is lost in the fp64 comparison itself.
   const Values huge = {0x1p60, -0x1p61, 0x1p62};
   EXPECT_TRUE(complains(examine(huge, {3}, 0.25), "3 of 3 elements may move by 1.5 tolerances"));
   EXPECT_TRUE(complains(examine(huge, {3}, 0.25), "element 1 alone may move"));

@@ -8,8 +8,8 @@
 
 namespace kg::test {
 
-// Makes a vendor's call. False where the library says that it has nothing for the problem here: its
-// words go to the console.
+// Calls a vendor. Returns false and prints the library's message if it does not support the problem
+// here.
 template <class Call>
 bool vendor_runs(Call call) {
   try {

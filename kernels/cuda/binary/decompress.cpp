@@ -13,11 +13,11 @@ namespace kg::emulate {
 namespace {
 
 std::string from_zstd(std::string_view data, std::size_t bytes) {
-  // Before memory of a size that is damaged is asked for.
+  // Before allocating memory, because the size may be corrupt.
   require(ZSTD_getFrameContentSize(data.data(), data.size()) == bytes,
           "its PTX: the frame's size is not the header's");
   std::string text(bytes, '\0');
-  // Zeros fill the entry up behind the frame.
+  // Zeros pad the entry after the frame.
   const std::size_t frame = ZSTD_findFrameCompressedSize(data.data(), data.size());
   const std::size_t got =
       ZSTD_isError(frame) != 0 ? frame : ZSTD_decompress(text.data(), bytes, data.data(), frame);
@@ -26,14 +26,13 @@ std::string from_zstd(std::string_view data, std::size_t bytes) {
 }
 
 // One block of LZ4 (github.com/lz4/lz4, "LZ4 Block Format Description"): sequences of a token,
-// literals, and a match behind what has been written, but for the last, which ends with its
-// literals.
+// literals, and a match that copies earlier output. The last sequence ends with its literals.
 class Lz4Block {
  public:
   Lz4Block(std::string_view data, std::size_t bytes) : data_(data), bytes_(bytes) {}
 
   std::string text() {
-    constexpr std::size_t kMost = 255; // bytes that one byte stands for
+    constexpr std::size_t kMost = 255; // most output bytes for an input byte
     demand(bytes_ / kMost <= data_.size());
     std::string text;
     while (text.size() < bytes_) {
@@ -47,7 +46,7 @@ class Lz4Block {
       const std::size_t back = low | std::size_t{next()} << 8;
       const std::size_t match = length(token & 15) + 4;
       demand(back != 0 && back <= text.size() && match <= bytes_ - text.size());
-      for (std::size_t i = 0; i < match; ++i) text += text[text.size() - back]; // it may overlap
+      for (std::size_t i = 0; i < match; ++i) text += text[text.size() - back]; // may overlap
     }
     return text;
   }

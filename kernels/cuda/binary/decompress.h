@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two compressions in which nvcc embeds PTX: zstd (--compress-mode=default, size, balance) and
-// LZ4 (speed).
+// Decompresses embedded PTX. nvcc uses zstd (--compress-mode=default, size, balance) and LZ4
+// (speed).
 #pragma once
 
 #include "runtime/ptx/fatbin.h"
@@ -11,7 +11,7 @@
 
 namespace kg::emulate {
 
-// The text of an entry with PTX, compressed or not. Throws Error where it is broken.
+// The text of a PTX entry, compressed or not. Throws Error if the entry is corrupt.
 std::string text_of(const FatbinEntry& entry);
 
 } // namespace kg::emulate

@@ -4,13 +4,13 @@
 
 #include "cuda/source/api.h"
 
-// Defines `name` with C linkage beside its C++ namesake.
+// Defines `name` with C linkage, next to the C++ function of the same name.
 #define KG_EXPORT(result, name, parameters, call)                                                  \
   extern "C" [[gnu::visibility("default")]] result kg_export_##name parameters asm(#name);         \
   result kg_export_##name parameters { return call; }
 
-// The same, and with `suffix` what nvcc -default-stream per-thread calls: from its first call on, a
-// null stream is the calling thread's own.
+// The same. nvcc -default-stream per-thread calls the version with `suffix`: from its first call
+// on, a null stream is the calling thread's own stream.
 #define KG_EXPORT_PER_THREAD(result, name, suffix, parameters, call)                               \
   KG_EXPORT(result, name, parameters, call)                                                        \
   extern "C" [[gnu::visibility("default")]] result kg_export_##name##suffix parameters asm(        \

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C interface of libcudart (CUDA Runtime API 13.0): each function by its own name, done by the
-// C++ function of that name that foreign sources call (cuda/source/api.h). What needs CUDA's own
-// structures stands in layouts.cpp.
+// The C interface of libcudart (CUDA Runtime API 13.0). Each function calls the C++ function of the
+// same name for user sources (cuda/source/api.h). Functions that need CUDA's own structures are in
+// layouts.cpp.
 #include "cuda/binary/export.h"
 #include "cuda/binary/launch.h"
 #include "cuda/binary/modules.h"
@@ -174,12 +174,12 @@ KG_EXPORT(cudaError_t, cudaEventElapsedTime,
 KG_EXPORT(const char*, cudaGetErrorName, (cudaError_t error), cudaGetErrorName(error))
 KG_EXPORT(const char*, cudaGetErrorString, (cudaError_t error), cudaGetErrorString(error))
 
-// By this a program of the project knows that the device is none (runtime/cuda/device.cpp).
+// Tells a program of this project that the device is emulated (runtime/cuda/device.cpp).
 extern "C" {
 [[gnu::visibility("default")]] extern const char kernelgrade_emulated_device = 1;
 }
 
-// There is nothing to profile.
+// Profiling has no effect.
 KG_EXPORT(cudaError_t, cudaProfilerStart, (), cudaSuccess)
 KG_EXPORT(cudaError_t, cudaProfilerStop, (), cudaSuccess)
 
@@ -202,7 +202,7 @@ cudaError_t launch_cooperative(const void* kernel, dim3 grid, dim3 block, void**
   return launch(kernel, config, arguments, stream);
 }
 
-// As nvcc mangled it; valid as long as the program.
+// The name as nvcc mangled it; valid as long as the program.
 cudaError_t name_of(const char** name, const void* kernel) {
   return kg::foreign::call("cudaFuncGetName", [&] {
     try {
@@ -239,7 +239,7 @@ KG_EXPORT(cudaError_t, cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
 
 namespace {
 
-// body(variable) of the one at this address.
+// Calls body(variable) with the variable at this address.
 template <class Body>
 cudaError_t with_variable(const char* name, const void* symbol, Body body) {
   Variable variable{};

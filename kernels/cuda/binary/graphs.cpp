@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C interface of libcudart's stream capture and graphs.
+// The C interface of libcudart for stream capture and graphs.
 #include "cuda/source/graph.h"
 
 #include "cuda/binary/export.h"
@@ -13,7 +13,7 @@ namespace {
 
 using kg::foreign::KernelHandle;
 
-// The kernel at this address with a copy of its arguments.
+// The kernel at this address, bound to a copy of its arguments.
 KernelHandle::Bound bind(const void* address, void** arguments) {
   const kg::ptx_run::LoadedKernel* kernel = nullptr;
   try {
@@ -33,7 +33,7 @@ KernelHandle::Bound bind(const void* address, void** arguments) {
   };
 }
 
-// As CUDA has it: of a kernel there is the address alone.
+// CUDA's layout, in which a kernel is only an address.
 struct KernelParameters {
   const void* kernel;
   dim3 grid;
@@ -58,8 +58,8 @@ cudaError_t set_kernel(cudaGraphExec_t exec, cudaGraphNode_t node, const KernelP
   return cudaGraphExecKernelNodeSetParams(exec, node, &bound);
 }
 
-// Edges between ports, which programmatic dependent launches have: eight bytes each, zero of a full
-// dependency.
+// Edges between ports, as in programmatic dependent launches. An edge has eight bytes, all zero for
+// a full dependency.
 cudaError_t add_dependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
                              const cudaGraphNode_t* to, const std::uint64_t* edges,
                              std::size_t count) {

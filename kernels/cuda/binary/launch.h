@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches of kernels by the address that the program knows, with arguments by theirs.
+// Launches kernels by the address that the program knows, with arguments passed by address.
 #pragma once
 
 #include "cuda/source/api_types.h"
@@ -9,7 +9,7 @@
 
 namespace kg::emulate {
 
-// As foreign's launches: returns CUDA's code and says on standard error what was wrong.
+// Like foreign's launches: returns CUDA's code and explains errors on standard error.
 cudaError_t launch(const void* kernel, LaunchConfig config, void** arguments, cudaStream_t stream);
 
 } // namespace kg::emulate

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions of libcudart that fill or read CUDA's own structures, by the toolkit's own headers:
-// no foreign header may stand here.
+// The functions of libcudart that fill or read CUDA's own structures, with the toolkit's headers.
+// This file must not include the headers for user sources.
 #include <cuda_runtime_api.h>
 
 #include "cuda/binary/layouts.h"
@@ -110,7 +110,7 @@ cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* given, const void* kernel, vo
   return cudaLaunchKernelExC(given, kernel, arguments);
 }
 
-// The emulated GPU has no clusters.
+// Not implemented: always 0, although the emulator runs clusters.
 [[gnu::visibility("default")]] cudaError_t
 cudaOccupancyMaxActiveClusters(int* clusters, const void*, const cudaLaunchConfig_t*) {
   *clusters = 0;

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What layouts.cpp, which sees CUDA's headers, asks of the rest, which sees those of foreign
-// sources: both have types of the same names. Codes are cudaError_t's numbers.
+// The interface between layouts.cpp, which includes CUDA's headers, and code that includes those
+// for user sources: both define the same type names. Codes are cudaError_t values.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,12 @@ struct Device {
   std::size_t global_bytes = 0;
 };
 int device_of(int device, Device& to);
-int attribute_of(int attribute, int device); // 0 where it is not known
+int attribute_of(int attribute, int device); // 0 if unknown
 
 struct Function {
   std::size_t static_shared_bytes = 0;
   int max_threads = 0;
-  int architecture = 0; // 80
+  int architecture = 0; // such as 80
   int max_dynamic_shared_bytes = 0;
 };
 int function_of(const void* kernel, Function& to);

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Images loaded at run time (CUDA Runtime API 13.0, "Library Management"), as NVRTC makes them.
+// Images loaded at run time (CUDA Runtime API 13.0, "Library Management"), such as NVRTC's.
 #include "cuda/binary/modules.h"
 #include "cuda/source/state.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 using kg::emulate::Program;
 
-// A handle of a kernel is the address of its place here, by which it is launched.
+// The handle of a kernel is the address of its entry in `kernels`, which also launches the kernel.
 struct Handles {
   std::mutex mutex;
   std::deque<std::pair<Program*, std::string>> kernels;
@@ -56,7 +56,7 @@ cudaError_t unload(Program* library) {
   return kg::foreign::call("cudaLibraryUnload", [&] {
     Handles& all = handles();
     const std::lock_guard lock(all.mutex);
-    // The places stay, for a handle must not come to mean another kernel.
+    // The entries stay, because a handle must never refer to another kernel.
     for (auto& known : all.kernels)
       if (known.first == library) known.first = nullptr;
     kg::emulate::unregister_program(library);

@@ -30,7 +30,7 @@ namespace kg::emulate {
 
 struct Program {
   std::string ptx;
-  std::string missing; // why there is none
+  std::string missing; // why there is no PTX
 };
 
 namespace {
@@ -60,7 +60,7 @@ struct Registered {
   std::map<const void*, Symbol> symbols;
   std::vector<Managed> managed;
 };
-// Programs register before main() and ask after it.
+// Never destroyed: programs use it before and after main().
 Registered& registered() {
   static Registered* const only = new Registered;
   return *only;
@@ -68,10 +68,10 @@ Registered& registered() {
 
 struct Ptx {
   std::string text;
-  int arch = 0; // that it needs
+  int arch = 0; // the required architecture
 };
 
-// The newest architecture's that the device has; else the newest.
+// The PTX of the newest architecture that the device supports; otherwise the newest of all.
 Ptx ptx_of(std::string_view section) {
   Ptx best;
   for (const FatbinEntry& entry : read_fatbin(section, "the program's fat binary")) {
@@ -89,12 +89,12 @@ constexpr const char* kLinkedSeparately =
     "the program was compiled with -rdc=true, which leaves no PTX of the linked device code; "
     "separate compilation is not emulated: compile it with -rdc=false";
 
-// By nvcc -rdc=true, which keeps what it linked in a section of its own.
+// Whether nvcc -rdc=true linked the program. The linked code is in a section of its own.
 bool is_linked_separately() {
   return read_file("/proc/self/exe").value_or("").find("__nv_relfatbin") != std::string::npos;
 }
 
-// The container's bytes, as far as it says that it goes.
+// The container's bytes, up to the size in its header.
 std::string_view container_at(std::string_view readable) {
   const Bytes bytes(readable, "the program's fat binary");
   return bytes.range(0,
@@ -103,7 +103,7 @@ std::string_view container_at(std::string_view readable) {
                      "a container");
 }
 
-// fatbinary_section.h of the CUDA toolkit.
+// As in fatbinary_section.h of the CUDA toolkit.
 struct Wrapper {
   std::int32_t magic, version;
   const char* data;
@@ -128,7 +128,7 @@ Ptx ptx_in_container(std::string_view image) {
   }
 }
 
-// Of any image, whose end nobody says.
+// The PTX of any image. The image's size is unknown.
 Ptx ptx_at(const void* image) {
   constexpr std::int32_t kContainer = static_cast<std::int32_t>(0xba55ed50);
   std::string_view bytes = readable_from(image);
@@ -153,7 +153,7 @@ Kernel& find(Registered& all, const void* address) {
   return found->second;
 }
 
-// Where a program's variable lies, made when it is first asked for.
+// The address of a program's variable, which is created on first use.
 void* place_of(const Program& program, const std::string& name) {
   require(program.missing.empty(), program.missing);
   const ptx_run::Module module = ptx_run::Program(program.ptx, "program.ptx").with("");
@@ -183,7 +183,7 @@ Program* register_program(const void* wrapper) {
   try {
     const auto& given = *static_cast<const Wrapper*>(wrapper);
     program->ptx = ptx_in_container(readable_from(given.data)).text;
-  } catch (const std::exception& error) { // said by the first launch: there may be none
+  } catch (const std::exception& error) { // reported at the first launch: there may be none
     program->missing = is_linked_separately() ? kLinkedSeparately : error.what();
   }
   return keep(std::move(program));
@@ -220,7 +220,7 @@ bool register_kernel_if_there(Program* program, const void* address, const char*
   return true;
 }
 
-// What was compiled of it stays: a launch may still be running.
+// Compiled code stays, because a launch may still be running.
 void unregister_program(Program* program) {
   Registered& all = registered();
   const std::lock_guard lock(all.mutex);

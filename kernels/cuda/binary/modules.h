@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program that nvcc linked registers before main(): its fat binaries, and the kernels and
-// variables in them, by the addresses that the program knows them by.
+// The device code that an nvcc-linked program registers before main(): its fat binaries, with the
+// kernels and variables in them and the addresses by which the program refers to them.
 #pragma once
 
 #include "runtime/ptx/library.h"
@@ -15,34 +15,34 @@
 
 namespace kg::emulate {
 
-// One fat binary's PTX. The handle that CUDA's registration passes around.
+// The PTX of one fat binary; the handle that CUDA's registration functions pass around.
 struct Program;
 
-// Of `wrapper`, which nvcc writes (magic number, version, the fat binary's address).
+// `wrapper` is written by nvcc (magic number, version, address of the fat binary).
 Program* register_program(const void* wrapper);
-// An image that is not loaded. The code is CUDA's, the same in both APIs: 200 an invalid image, 209
-// no PTX for this device, 218 PTX that is broken or for a newer device.
+// An image that cannot be loaded. Both APIs use the same codes: 200 for an invalid image, 209 for
+// no PTX for this device, 218 for PTX that is invalid or for a newer device.
 struct BadImage : Error {
   BadImage(int code, const std::string& why) : Error(why), code(code) {}
   int code;
 };
-// Of PTX as text that ends with a zero, of a fat binary, or of nvcc's wrapper of one. Throws
-// BadImage. Never looks behind the memory that is readable.
+// `image` is zero-terminated PTX text, a fat binary, or nvcc's wrapper of a fat binary. Throws
+// BadImage. Never reads beyond readable memory.
 Program* register_image(const void* image);
 std::vector<std::string> kernel_names(const Program* program);
-// Whether the program has a kernel of this name; then `address` is what it is launched by.
+// Returns whether the program has a kernel of this name. If so, `address` then launches it.
 bool register_kernel_if_there(Program* program, const void* address, const char* mangled);
 void unregister_program(Program* program);
 void register_kernel(Program* program, const void* address, const char* mangled);
 void register_variable(Program* program, const void* address, const char* name, std::size_t bytes);
 
-// A __managed__ variable: the host knows it by a pointer, which place_managed() writes.
+// A __managed__ variable: the host accesses it through a pointer, which place_managed() sets.
 void register_managed(Program* program, void** pointer, const char* name);
-// Throws Error where the program holds no PTX.
+// Throws Error if the program contains no PTX.
 void place_managed(const Program* program);
 
-// The kernel that a program knows by this address, compiled when it is first asked for. Throws
-// Error where it is not registered, or is not executed.
+// The kernel registered at this address, compiled on first use. Throws Error if none is registered
+// or the emulator does not support it.
 const ptx_run::LoadedKernel& kernel_at(const void* address);
 const char* mangled_name_at(const void* address); // lives as long as the program
 std::string kernel_name_at(const void* address);  // readable
@@ -51,8 +51,8 @@ struct Variable {
   void* data;
   std::size_t bytes;
 };
-// The device's copy of a __device__ or __constant__ variable. Throws Error where the address is
-// none's.
+// The device copy of a __device__ or __constant__ variable. Throws Error if no variable is
+// registered at this address.
 Variable variable_at(const void* address);
 // The program's variable of this name. Throws Error where there is none.
 Variable variable_in(const Program* program, const std::string& name);

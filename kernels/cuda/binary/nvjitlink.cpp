@@ -1,7 +1,6 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// In the place of libnvJitLink, which would make machine code of what is linked. It says no
-// version, as those before CUDA 12.3: Numba and cuda.core then hand PTX to the driver's linker
-// (driver/link.cpp).
+// Replaces libnvJitLink, which would link to machine code. Like versions before CUDA 12.3, it
+// reports no version, so Numba and cuda.core pass PTX to the driver's linker (driver/link.cpp).
 extern "C" [[gnu::visibility("default")]] const char kernelgrade_no_nvjitlink = 1;

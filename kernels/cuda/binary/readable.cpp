@@ -12,7 +12,7 @@ namespace kg::emulate {
 std::string_view readable_from(const void* at) {
   const auto begin = reinterpret_cast<std::uintptr_t>(at);
   std::uintptr_t end = begin;
-  std::ifstream maps("/proc/self/maps"); // ascending, as proc(5) says
+  std::ifstream maps("/proc/self/maps"); // in ascending order, see proc(5)
   for (std::string line; std::getline(maps, line);) {
     std::uintptr_t from = 0, to = 0;
     char rights = '-';

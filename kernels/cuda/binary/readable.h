@@ -6,8 +6,8 @@
 
 namespace kg::emulate {
 
-// The memory from `at` to the end of what this process may read there: images come without their
-// size. Empty where nothing is readable.
+// The readable memory from `at` on, because images come without their size. Empty if nothing is
+// readable there.
 std::string_view readable_from(const void* at);
 
 } // namespace kg::emulate

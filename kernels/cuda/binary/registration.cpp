@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What nvcc's host code calls behind the scenes (crt/host_runtime.h of the CUDA toolkit 13.0): the
-// registration of fat binaries, and the two halves of <<<>>>.
+// The functions that nvcc's host code calls implicitly (crt/host_runtime.h of the CUDA toolkit
+// 13.0): registration of fat binaries, and the two halves of <<<>>>.
 #include "cuda/binary/launch.h"
 #include "cuda/binary/modules.h"
 #include "cuda/source/state.h"
@@ -18,15 +18,15 @@ struct Configuration {
   std::size_t shared_bytes;
   cudaStream_t stream;
 };
-// <<<>>> pushes, the kernel's stub pops; arguments with a launch of their own come in between.
+// <<<>>> pushes, the kernel's stub pops. Arguments that launch kernels themselves run in between.
 thread_local std::vector<Configuration> pushed;
 
 } // namespace
 
 extern "C" {
 
-// The linker gives it to executables. From here places in code are counted (check/source_line.h):
-// constants lie in front of the library's code.
+// The linker defines this symbol in executables only. Code locations are counted from it
+// (check/source_line.h), and constants precede the library's code.
 [[gnu::visibility("hidden")]] extern const char __executable_start = 0;
 
 [[gnu::visibility("default")]] void** __cudaRegisterFatBinary(void* wrapper) {
@@ -34,7 +34,7 @@ extern "C" {
 }
 [[gnu::visibility("default")]] void __cudaRegisterFatBinaryEnd(void**) {}
 [[gnu::visibility("default")]] void __cudaUnregisterFatBinary(void**) {}
-// Before the host looks at a __managed__ variable.
+// Called before the host accesses a __managed__ variable.
 [[gnu::visibility("default")]] char __cudaInitModule(void** program) {
   return static_cast<char>(kg::foreign::call("__cudaInitModule", [&] {
                              kg::emulate::place_managed(reinterpret_cast<Program*>(program));
@@ -75,7 +75,7 @@ __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared_bytes, v
   return cudaSuccess;
 }
 
-// A handle is the address that the kernel is known by.
+// The handle is the address under which the kernel is registered.
 [[gnu::visibility("default")]] cudaError_t __cudaGetKernel(const void** kernel,
                                                            const void* address) {
   *kernel = address;
@@ -88,7 +88,7 @@ __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared_bytes, v
   kg::LaunchConfig config{.grid = grid, .block = block, .shared_bytes = shared_bytes};
   config.where = {"the program", 0};
   const cudaError_t result = kg::emulate::launch(kernel, config, arguments, stream);
-  kg::foreign::note_unseen(result); // what nvcc makes of <<<>>> drops it
+  kg::foreign::note_unseen(result); // the code that nvcc generates for <<<>>> drops it
   return result;
 }
 [[gnu::visibility("default")]] cudaError_t __cudaLaunchKernel_ptsz(const void* kernel, dim3 grid,

@@ -1,16 +1,15 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs that nvcc links as it does by default hold the CUDA runtime themselves, so no other
-// libcudart can take its place. `kernelgrade emulate` preloads this library into them. It finds the
-// runtime's functions in the symbol tables of the program and of its libraries, and writes at the
-// beginning of each a jump to the function of that name in libcudart.so.13. The code of NVIDIA's
-// runtime never runs. A function that libcudart.so.13 lacks ends the process, as the loader does
-// with a program that is linked with -cudart shared.
+// By default, nvcc links the CUDA runtime into a program, so no other libcudart can take its place.
+// `kernelgrade emulate` preloads this library into such programs. It finds the runtime's functions
+// in the symbol tables of the program and its libraries. At the beginning of each, it writes a jump
+// to the function of the same name in libcudart.so.13. NVIDIA's runtime code never runs. A function
+// that libcudart.so.13 lacks ends the process, as the loader does with -cudart shared.
 //
 // Constructors of the program call the runtime, so the jumps are written before the first one runs
-// (-z initfirst). Even the C library is not ready to load another one then: the first jumps lead to
-// bind(), which loads libcudart.so.13 at the first call and writes the final ones.
+// (-z initfirst). At that time, not even the C library is ready to load another library. The first
+// jumps lead to bind(), which loads libcudart.so.13 at the first call and writes the final jumps.
 #include "cuda/binary/symbol_table.h"
 
 #include <cerrno>
@@ -36,7 +35,7 @@ using kg::emulate::SymbolTable;
   end(127, function, "this function of the CUDA runtime is not emulated");
 }
 
-// x86-64's instructions, written one behind the other.
+// x86-64 instructions, written one after the other.
 class Code {
  public:
   explicit Code(void* at) : next_(static_cast<unsigned char*>(at)) {}
@@ -68,7 +67,7 @@ constexpr std::size_t kFinalBytes = 12;
 constexpr std::size_t kMissingBytes = 22;
 constexpr std::size_t kFirstBytes = 23;
 
-// The program, or a library, that holds a runtime.
+// The program or a library that contains a CUDA runtime.
 struct Object {
   dl_phdr_info info;
   const char* name;
@@ -81,7 +80,7 @@ struct Object {
     return reinterpret_cast<void*>(info.dlpi_addr + symbol.st_value);
   }
 
-  // Lets code be written, or not any more.
+  // Makes the code writable (PROT_WRITE), or read-only again (0).
   void protect(int added) const {
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     for (int i = 0; i < info.dlpi_phnum; ++i) {
@@ -107,12 +106,12 @@ bool is_hidden(const Elf64_Sym& symbol) {
 bool has_prefix(const char* name, const char* prefix) {
   return std::strncmp(name, prefix, std::strlen(prefix)) == 0;
 }
-// As cudaMalloc. Names of C++ are mangled.
+// A name such as cudaMalloc. C++ names are mangled.
 bool is_api(const char* name) {
   return has_prefix(name, "cuda") && name[4] >= 'A' && name[4] <= 'Z';
 }
 
-// The final jump of one function.
+// Writes the final jump of one function.
 void bind_function(const Object& object, const SymbolTable& symbols, const Elf64_Sym& symbol,
                    void* cudart) {
   const char* const name = symbols.name(symbol);
@@ -141,9 +140,9 @@ void bind() {
 pthread_once_t bound = PTHREAD_ONCE_INIT;
 extern "C" [[gnu::used]] void kernelgrade_bind() { pthread_once(&bound, bind); }
 
-// Of a function's first call: binds all, and goes on with the function, whose address is in %rax.
-// No function of the runtime takes floating-point numbers by value, so only the registers of other
-// arguments are kept.
+// The first call of a function: binds all functions, and continues with this one, whose address is
+// in %rax. No function of the runtime takes floating-point numbers by value, so only the other
+// argument registers are saved.
 asm(R"(
   .text
   .local kernelgrade_bind_first
@@ -169,9 +168,9 @@ kernelgrade_bind_first:
 )");
 extern "C" void kernelgrade_bind_first();
 
-// The first jumps: of what a program may call before another function of the runtime.
+// Writes the first jumps, for functions that a program may call before any other.
 void add(const Object& object, const SymbolTable& symbols) {
-  // Runtimes before CUDA 13 have other signatures under the same names.
+  // Runtimes before CUDA 13 use the same names with different signatures.
   if (!symbols.find("cudaMemPrefetchBatchAsync"))
     end(1, object.name, "its CUDA runtime is not that of CUDA 13; compile it with CUDA 13's nvcc");
   if (object_count == kMostObjects)
@@ -193,7 +192,7 @@ void add(const Object& object, const SymbolTable& symbols) {
   object.protect(0);
 }
 
-// The emulated libcudart shows its cudaMalloc; one that is linked in is hidden.
+// The emulated libcudart exports its cudaMalloc; a linked-in runtime hides it.
 int visit(dl_phdr_info* info, std::size_t, void*) {
   Object object{*info, info->dlpi_name};
   if (object.is_program()) object.name = program_invocation_name;

@@ -7,22 +7,22 @@
 
 namespace kg::emulate {
 
-// The symbols of a file in ELF's 64-bit format (.symtab; man 5 elf). It has none where the file is
-// stripped, is of another kind or is damaged. The file stays mapped to the end of the process:
-// names may be kept. Uses the C library alone.
+// The symbols of a 64-bit ELF file (.symtab; man 5 elf). Empty if the file is stripped, damaged or
+// of another kind. The file stays mapped until the process ends, so names stay valid. Uses only the
+// C library.
 class SymbolTable {
  public:
   explicit SymbolTable(const char* path);
 
   const Elf64_Sym* begin() const { return symbols_; }
   const Elf64_Sym* end() const { return symbols_ + count_; }
-  const char* name(const Elf64_Sym& symbol) const; // "" where the table is damaged
+  const char* name(const Elf64_Sym& symbol) const; // "" if the table is damaged
 
-  // A function that the file defines; null where it has none of this name.
+  // A function that the file defines; null if there is none of this name.
   const Elf64_Sym* find(const char* name) const;
   static bool is_function(const Elf64_Sym& symbol);
 
-  // Bytes from the beginning of a function to the next symbol of its section.
+  // Bytes from the start of a function to the next symbol in its section.
   std::size_t room(const Elf64_Sym& function) const;
 
  private:

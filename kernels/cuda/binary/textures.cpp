@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C interface of libcudart's arrays and texture objects, and what a fetch in PTX gives
-// (runtime/ptx/texture.h): that of the source API (cuda/source/texture.h), a channel at a time.
+// The C interface of libcudart for arrays and texture objects, and texture fetches in PTX
+// (runtime/ptx/texture.h), by the source API (cuda/source/texture.h), one channel at a time.
 #include "cuda/source/texture.h"
 
 #include "cuda/binary/export.h"
@@ -22,7 +22,7 @@ struct Coordinates {
   bool by_index = false;
 };
 
-// As 32 bits; of a signed integer the sign is extended.
+// The channel as 32 bits. A signed integer is sign-extended.
 template <class T>
 u32 channel(const Texture& texture, const Coordinates& at) {
   const T value = at.by_index ? foreign::texel<T>(texture, at.index, 0)

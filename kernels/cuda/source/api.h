@@ -1,12 +1,12 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The CUDA runtime API of foreign sources on the host backend, over kg's runtime. Streams run their
-// work at once, so the asynchronous functions are done when they return. Every function returns as
-// CUDA's does, and says on standard error what was wrong:
-//   - a call or a launch with bad arguments fails alone; cudaGetLastError forgets it;
-//   - a kernel's fault (a checker's or the executor's finding) stays: every later call returns it,
-//     until cudaDeviceReset. A program that ends with one that was not reset fails (exit code 1).
+// The CUDA runtime API for user sources on the CPU emulator, on top of kg's runtime. Streams run
+// their work at once, so asynchronous functions have finished when they return. Every function
+// returns CUDA's error code and explains an error on standard error:
+//   - A call or launch with invalid arguments fails alone; cudaGetLastError clears the error.
+//   - A kernel fault (from a checker or the emulator) stays until cudaDeviceReset: later calls
+//     return it. A program that ends with a fault that was not reset exits with code 1.
 #pragma once
 
 #include "cuda/source/api_types.h"
@@ -18,15 +18,15 @@
 
 namespace kg::foreign {
 
-// The words of this process's last error, a kernel's fault for preference; empty when there was
-// none or cudaDeviceReset forgot it.
+// The text of this process's last error; a kernel fault takes precedence. Empty if there was no
+// error, or after cudaDeviceReset.
 std::string report();
 
-// Runs `work` of the function `name` (a literal) on the stream: now, or, while it is captured, when
-// its graph runs.
+// Runs `work` of the function `name` (a string literal) on the stream. During capture, the work
+// runs when the graph does.
 cudaError_t on_stream(cudaStream_t stream, const char* name, std::function<void()> work);
-bool use_per_thread_default_stream(); // from now on, for a null stream; true
-// Tells the checkers that the host has written it.
+bool use_per_thread_default_stream(); // for null streams, from now on; returns true
+// Tells the checkers that the host has written this memory.
 void note_written(const void* data, std::size_t bytes);
 
 cudaError_t copy_to_symbol(const void* symbol, std::size_t size, const void* from,
@@ -88,8 +88,8 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
 cudaError_t cudaFreeHost(void* pointer);
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags);
 cudaError_t cudaHostGetFlags(unsigned* flags, void* host);
-// Memory of the host's own becomes the device's, too. The checkers cannot watch it: under them it
-// is refused.
+// Makes existing host memory accessible to the device. The checkers cannot watch such memory, so a
+// checked program may not register any.
 cudaError_t cudaHostRegister(void* host, std::size_t bytes, unsigned flags);
 cudaError_t cudaHostUnregister(void* host);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
@@ -113,7 +113,7 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
 cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width,
                          std::size_t height);
 
-// Advice about managed memory: checked, and without an effect.
+// Hints for managed memory: the arguments are checked, but the calls have no effect.
 cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, cudaMemLocation location,
                                  unsigned flags, cudaStream_t stream = nullptr);
 cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int device,
@@ -125,7 +125,7 @@ cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvi
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, std::size_t bytes = 0,
                                      unsigned flags = cudaMemAttachSingle);
 
-// Pools: memory comes from where all other does, and goes back at once.
+// Pools use the ordinary allocator, and freed memory is returned at once.
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device);
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool);
@@ -161,7 +161,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop);
 
-// --- The same with types, as in CUDA's C++ part of the API
+// --- The same functions with types, as in the C++ part of CUDA's API
 
 template <class T>
 cudaError_t cudaMalloc(T** pointer, std::size_t bytes) {
@@ -262,9 +262,9 @@ cudaError_t cudaFuncSetSharedMemConfig(Function*, cudaSharedMemConfig) { // befo
   return cudaSuccess;
 }
 
-// Blocks that fit one multiprocessor of the virtual device (runtime/host/virtual_device.h) by
-// threads, by dynamic shared memory, and by what a cooperative grid may have. Registers and static
-// shared memory are the GPU compiler's.
+// Blocks that fit on one SM of the virtual device (runtime/host/virtual_device.h), limited by
+// threads, dynamic shared memory and the size of a cooperative grid. Only the GPU compiler knows
+// the registers and the static shared memory.
 template <class Function>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function*, int threads,
                                                           std::size_t dynamic_shared) {
@@ -276,7 +276,7 @@ cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, Function*, i
                                                        std::size_t dynamic_shared, unsigned) {
   return kg::foreign::active_blocks(blocks, threads, dynamic_shared);
 }
-// The largest block; as many blocks as fit the device.
+// Returns the largest block size, and as many blocks as fit on the device.
 template <class Function>
 cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Function*,
                                                std::size_t dynamic_shared = 0, int limit = 0) {
@@ -289,8 +289,8 @@ cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Function*,
   return error;
 }
 
-// --- Libraries: kernels in a text of PTX that is read at run time (libraries.cpp). The executor
-// takes no options.
+// --- Libraries: kernels in PTX text that is loaded at run time (libraries.cpp). The emulator
+// accepts no options.
 using cudaLibrary_t = struct CUlib_st*;
 using cudaKernel_t = struct CUkern_st*;
 enum cudaJitOption : int {};

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The types of the CUDA runtime API that foreign sources use on the host backend: names and values
-// as in CUDA 13 (CUDA Runtime API, "Data types used by CUDA Runtime").
+// The types of the CUDA runtime API for user sources on the emulator. Names and values are as in
+// CUDA 13 (CUDA Runtime API, "Data types used by CUDA Runtime").
 #pragma once
 
 #include "cuda/source/device_properties.h"
@@ -11,8 +11,8 @@
 
 #define CUDART_VERSION 13000
 #define CUDART_CB
-// What CUDA's own headers define, which programs ask for, and which keeps a toolkit's headers empty
-// where one of them is found after all.
+// The include guards of CUDA's own headers. Programs test for them, and they keep a toolkit's
+// headers empty if one is included after all.
 #define __BUILTIN_TYPES_H__
 #define __CUDA_BF16_H__
 #define __CUDA_FP16_H__
@@ -85,8 +85,8 @@ enum cudaMemcpyKind {
 
 struct cudaPitchedPtr {
   void* ptr;
-  std::size_t pitch; // bytes of a row
-  std::size_t xsize; // bytes of a row that are in use
+  std::size_t pitch; // in bytes
+  std::size_t xsize; // used bytes of a row
   std::size_t ysize; // rows of a slice
 };
 struct cudaPos {
@@ -239,7 +239,7 @@ inline constexpr unsigned cudaDeviceScheduleAuto = 0, cudaDeviceScheduleSpin = 1
                           cudaDeviceBlockingSync = 4, cudaDeviceMapHost = 8,
                           cudaDeviceLmemResizeToMax = 16;
 
-// --- Attributes of launches and streams
+// --- Launch and stream attributes
 enum cudaAccessProperty {
   cudaAccessPropertyNormal = 0,
   cudaAccessPropertyStreaming = 1,

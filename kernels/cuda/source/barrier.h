@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// cuda::barrier (libcu++) of a block, and the asynchronous copies that it waits for.
+// cuda::barrier (libcu++) at block scope, and the asynchronous copies that it waits for.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -21,7 +21,7 @@ enum thread_scope {
   thread_scope_thread = 10,
 };
 
-// A size that is a multiple of `Alignment`, as both addresses are.
+// A size that is a multiple of `Alignment`. Both addresses have this alignment.
 template <std::size_t Alignment>
 struct aligned_size_t {
   explicit aligned_size_t(std::size_t bytes) : value(bytes) {}
@@ -56,12 +56,12 @@ class barrier {
   friend std::uint64_t* barrier_native_handle(barrier& self) { return &self.word_; }
 
  private:
-  std::uint64_t word_; // shared memory: no constructor
+  std::uint64_t word_; // in shared memory: no constructor
 };
 
 namespace detail {
 
-// The pieces that fall to the thread of this rank.
+// Copies the 16-byte chunks that belong to the thread of this rank.
 inline void copy_pieces(void* to, const void* from, std::size_t bytes, std::size_t rank,
                         std::size_t ranks, Location where) {
   constexpr std::size_t kPiece = 16;
@@ -74,7 +74,7 @@ inline void copy_pieces(void* to, const void* from, std::size_t bytes, std::size
 
 } // namespace detail
 
-// The barrier's phase ends when the copies have arrived, too.
+// The barrier's phase completes only after the copies have arrived.
 template <class T>
 void memcpy_async(T* to, const T* from, std::size_t bytes, barrier<thread_scope_block>& on,
                   Location where = Location::here()) {

@@ -1,15 +1,15 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tiles of more than a warp (CUDA C++ Programming Guide, "Cooperative Groups", "Thread Block
-// Tile"): 64 to 1024 threads of a block, whose warps meet at a named barrier of their own.
+// Tiles larger than a warp (CUDA C++ Programming Guide, "Cooperative Groups", "Thread Block Tile"):
+// 64 to 1024 threads of a block. Each tile synchronizes on its own named barrier.
 #pragma once
 
 #include "runtime/cooperative_groups.h"
 
 namespace cooperative_groups {
 
-// What a GPU's tiles of that size communicate through; the executor's bring their own.
+// On a GPU, tiles of this size communicate through this memory. The emulator does not need it.
 template <unsigned Threads = kg::host::kMaxThreads>
 struct block_tile_memory {};
 
@@ -32,8 +32,8 @@ requires(Size > kg::host::kWarpSize) class thread_block_tile<Size, Parent> {
   unsigned meta_group_rank() const {
     return detail::block().thread_rank() / Size % meta_group_size_;
   }
-  // One barrier for each tile of a block. Tiles of two sizes that wait at the same time may want
-  // the same, which the executor refuses.
+  // Each tile of a block has its own barrier. Tiles of two sizes that wait at the same time may use
+  // the same barrier, which the emulator refuses.
   void sync(Location where = Location::here()) const {
     kg::host::Block& block = detail::block(where);
     block.named_barrier(block.thread_rank() / Size % kg::host::kNamedBarriers, Size, true, where);
@@ -43,7 +43,7 @@ requires(Size > kg::host::kWarpSize) class thread_block_tile<Size, Parent> {
   unsigned meta_group_size_;
 };
 
-// The warps' results, combined in rank order by every thread.
+// Every thread combines the results of the warps in rank order.
 template <class T, unsigned Size, class Parent, class Combine>
 requires(Size > kg::host::kWarpSize) T reduce(const thread_block_tile<Size, Parent>& tile, T value,
                                               Combine combine, Location where = Location::here()) {
@@ -56,7 +56,7 @@ requires(Size > kg::host::kWarpSize) T reduce(const thread_block_tile<Size, Pare
   tile.sync(where);
   T result = mine[0];
   for (unsigned i = 1; i < kWarps; ++i) result = combine(result, mine[i]);
-  tile.sync(where); // the next reduction writes there
+  tile.sync(where); // the next reduction overwrites `of_warps`
   return result;
 }
 

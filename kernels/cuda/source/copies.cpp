@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies and fills, and which memory they may touch.
+// Copies and fills, and checks of the memory that they access.
 #include "cuda/source/state.h"
 #include "runtime/host/observer.h"
 
@@ -32,7 +32,7 @@ void demand_host(const Range& region, const char* which, const void* pointer) {
          words(which, pointer) + " is memory of the device; the copy's direction says host");
 }
 
-// Pinned or managed: what a copy takes from there or puts there, it does in its stream's order.
+// Whether memory is pinned or managed: a copy accesses such memory in the order of its stream.
 bool is_shared(const void* memory) {
   const cudaMemoryType type = range_of(memory).type;
   return type == cudaMemoryTypeHost || type == cudaMemoryTypeManaged;
@@ -90,9 +90,8 @@ void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t fro
   }
 }
 
-// A copy to memory that is the host's own has arrived when the call returns, and so has each one
-// (`waits`) but those between buffers of the device (CUDA Runtime API, "API synchronization
-// behavior").
+// When the call returns, a copy to ordinary host memory has completed. With `waits`, so has every
+// copy except those between device buffers (CUDA Runtime API, "API synchronization behavior").
 void note_copy(const void* to, const void* from, cudaStream_t stream, bool waits) {
   if (!host::observer || host::queue_of(stream_of(stream)).capturing()) return;
   const bool of_device =
@@ -100,7 +99,7 @@ void note_copy(const void* to, const void* from, cudaStream_t stream, bool waits
   if (range_of(to).type == cudaMemoryTypeUnregistered || (waits && !of_device)) note_wait(stream);
 }
 
-// Of a capture, what is asked for is looked at when the graph runs.
+// During a capture, the work and its checks are deferred until the graph runs.
 void on_queue(Stream& stream, std::function<void(Stream&)> work) {
   host::Queue& queue = host::queue_of(stream);
   if (queue.capturing()) {

@@ -16,7 +16,7 @@ namespace {
 
 using namespace kg::host;
 
-// Further limits of compute capabilities 8.0 and 9.0 (CUDA C++ Programming Guide, "Technical
+// Other limits of compute capabilities 8.0 and 9.0 (CUDA C++ Programming Guide, "Technical
 // Specifications per Compute Capability").
 constexpr int kRegisters = 65536;
 constexpr int kBlocksPerSm = 32;
@@ -107,7 +107,7 @@ int attribute_of(const cudaDeviceProp& p, cudaDeviceAttr attribute) {
   }
   demand(attribute > 0 && attribute <= cudaDevAttrOnlyPartialHostNativeAtomicSupported,
          cudaErrorInvalidValue, "attribute " + std::to_string(attribute));
-  return 0; // what the virtual device has not, or nobody knows of a CPU
+  return 0; // absent from the virtual device, or unknown on a CPU
 }
 
 } // namespace
@@ -152,7 +152,7 @@ cudaError_t active_blocks(int* blocks, int threads, std::size_t dynamic_shared) 
     const DeviceProperties& device = device_properties();
     if (threads > kMaxThreadsPerBlock || dynamic_shared > device.shared_bytes_per_block_optin)
       return;
-    // No more than a cooperative launch may have, whose grid programs compute from this.
+    // Not more than a cooperative launch may have: programs compute its grid from this number.
     *blocks = std::min(resident_blocks_per_sm(static_cast<unsigned>(threads), dynamic_shared,
                                               device.shared_bytes_per_sm),
                        kMaxCooperativeBlocks / kSmCount);

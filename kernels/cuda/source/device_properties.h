@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What foreign sources may ask about the device: names and numbers as in CUDA 13. The fields that
-// CUDA 13 dropped stay, for sources that are older. What the virtual device has not is 0.
+// Device properties and attributes, with names and values as in CUDA 13. Fields that CUDA 13
+// removed remain for older sources. Properties that the virtual device lacks are 0.
 #pragma once
 
 #include <cstddef>
@@ -64,7 +64,7 @@ struct cudaDeviceProp {
   int pageableMemoryAccessUsesHostPageTables;
   int tccDriver;
   int unifiedFunctionPointers;
-  int maxTexture1D; // textures: 0, there are none
+  int maxTexture1D; // texture limits: 0 here
   int maxTexture1DLinear;
   int maxTexture1DLayered[2];
   int maxTexture2D[2];
@@ -74,7 +74,7 @@ struct cudaDeviceProp {
   int maxSurface2D[2];
   std::size_t texturePitchAlignment;
   std::size_t surfaceAlignment;
-  // Gone from CUDA 13's own:
+  // Removed in CUDA 13:
   int clockRate;       // kHz; 0 here
   int memoryClockRate; // kHz; 0 here
   int computeMode;

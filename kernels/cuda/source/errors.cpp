@@ -19,7 +19,7 @@ struct Words {
   const char* text;
 };
 
-// The texts are CUDA's, so that what a program prints is what a GPU would make it print.
+// The texts are CUDA's, so that a program prints the same as on a GPU.
 constexpr std::array kWords = std::to_array<Words>({
     {cudaSuccess, "cudaSuccess", "no error"},
     {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
@@ -85,7 +85,7 @@ constexpr std::array kWords = std::to_array<Words>({
      "the graph update was not performed because it included changes which violated constraints "
      "specific to instantiated graph update"},
     {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
-    // Of the driver API alone (cuda/binary/driver).
+    // Codes that only the driver API returns (cuda/binary/driver).
     {static_cast<cudaError>(200), "cudaErrorInvalidKernelImage", "device kernel image is invalid"},
     {static_cast<cudaError>(201), "cudaErrorDeviceUninitialized", "invalid device context"},
     {static_cast<cudaError>(217), "cudaErrorPeerAccessUnsupported",
@@ -100,7 +100,7 @@ const Words* words_for(cudaError_t code) {
   return nullptr;
 }
 
-// Without the place in the emulator's own sources that a message begins with.
+// Removes a leading location in the emulator's own sources.
 std::string without_own_place(const std::string& text) {
   constexpr std::string_view kThis = __FILE__, kFolder = "/kernels/";
   static_assert(kThis.rfind(kFolder) != kThis.npos);
@@ -109,21 +109,21 @@ std::string without_own_place(const std::string& text) {
   return end == text.npos ? text : text.substr(end + 2);
 }
 
-// The faults' beginnings, and what a GPU calls them. All that a GPU would not notice (a race, say)
-// is a failed launch.
+// CUDA's error code for a fault, found by the fault's text. A fault that a GPU would not notice,
+// such as a race, becomes a failed launch.
 cudaError_t code_of(std::string_view fault) {
   const auto has = [&](std::string_view words) { return fault.find(words) != fault.npos; };
   if (has("[out-of-bounds]") || has("[freed]")) return cudaErrorIllegalAddress;
   if (has("[misaligned]")) return cudaErrorMisalignedAddress;
-  if (has("assertion failed") || has("assertion `")) return cudaErrorAssert; // of g++, of PTX
+  if (has("assertion failed") || has("assertion `")) return cudaErrorAssert; // from g++, from PTX
   if (has("deadlock in ")) return cudaErrorLaunchTimeout;
   return cudaErrorLaunchFailure;
 }
 
-// The one state of the device of this process, as a GPU's context is.
+// The state of this process's device, like a GPU's context.
 class Errors {
  public:
-  // A program that ignores what went wrong must not pass for one that works.
+  // A program that ignores an error must not appear to succeed.
   ~Errors() {
     write_records();
     ptx_run::write_lines();
@@ -133,7 +133,7 @@ class Errors {
                              : !unseen.empty() ? "a refused launch whose error it never asked for"
                                                : nullptr;
     if (!what) return;
-    if (!written) { // whoever reads the events says how it ended
+    if (!written) { // otherwise the reader of the events reports it
       write_note(kPrintedEvent, what);
       std::fprintf(stderr, "kernelgrade: the program ends after %s: exit code 1\n", what);
     }
@@ -148,7 +148,7 @@ class Errors {
   std::string refusal_text;
   std::uint64_t refusals = 0;
   std::uint64_t launches = 0;
-  std::string unseen; // why a launch was refused, until the program asks for its error
+  std::string unseen; // why a launch was refused; cleared when the program asks for errors
 };
 
 Errors& errors() {
@@ -226,7 +226,7 @@ using namespace kg::foreign;
 
 namespace {
 
-// The program asks whether all went well: a refused launch is its own affair from here on.
+// The program checks for errors: from now on, a refused launch is its own responsibility.
 cudaError_t asked_for_error() {
   std::lock_guard lock(errors().mutex);
   errors().unseen.clear();

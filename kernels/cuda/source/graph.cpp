@@ -44,7 +44,7 @@ bool holds(const CUgraph_st& graph, cudaGraphNode_t node) {
                      [&](const auto& held) { return held.get() == node; });
 }
 
-// What a node's call returned is what cudaGraphLaunch returns.
+// cudaGraphLaunch returns the error of the node's call.
 void demand_done(cudaError_t error) {
   if (error != cudaSuccess) throw Refusal(error, "a node of the graph failed");
 }
@@ -69,8 +69,8 @@ cudaError_t add(const char* name, cudaGraphNode_t* node, cudaGraph_t graph,
   });
 }
 
-// The nodes as they were added, each as soon as all that it depends on has run. Those of a child
-// graph come before the node that it is.
+// The nodes in insertion order, each as soon as its dependencies have run. The nodes of a child
+// graph precede their child-graph node.
 std::vector<GraphStep> steps_of(const CUgraph_st& graph) {
   std::vector<GraphStep> steps;
   std::vector<const CUgraphNode_st*> left;
@@ -119,7 +119,7 @@ void set_rows(const cudaMemsetParams& p) {
   }
 }
 
-// Of a capture, which is in progress on these streams.
+// The streams that take part in a capture.
 std::vector<cudaStream_t> capturing_streams(const std::shared_ptr<host::Queue::Nodes>& nodes) {
   std::vector<cudaStream_t> streams;
   for (cudaStream_t stream : all_streams()) {
@@ -154,7 +154,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     auto captured = std::make_unique<CUgraph_st>();
     for (kg::host::Queue::Node& from : *nodes) {
       auto node = std::make_unique<CUgraphNode_st>();
-      node->type = cudaGraphNodeTypeKernel; // or another: the runtime does not say
+      node->type = cudaGraphNodeTypeKernel; // or another type, which is not recorded
       node->run = [task = std::move(from.task)] { run_grid(task); };
       for (const std::size_t other : from.after)
         node->dependencies.push_back(captured->nodes[other].get());
@@ -296,7 +296,7 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                   return [] {};
                                 });
   return error != cudaSuccess ? error : call("cudaGraphAddChildGraphNode", [&] {
-    (*node)->child = steps_of(graph_of(child)); // as the child is now
+    (*node)->child = steps_of(graph_of(child)); // a copy of the child's current nodes
   });
 }
 
@@ -330,7 +330,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   return call("cudaGraphLaunch", [&] {
     CUgraphExec_st& launched = execs().get(exec, "executable graph");
-    run_steps(launched.steps, stream, launched.order); // a kernel's fault: what follows returns it
+    run_steps(launched.steps, stream, launched.order); // after a kernel fault, later calls fail
   });
 }
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,

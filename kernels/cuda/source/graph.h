@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stream capture and graphs of foreign sources. A graph's nodes run one after the other, in an
-// order that their dependencies allow.
+// Stream capture and graphs for user sources. The nodes of a graph run one after the other, in an
+// order that respects their dependencies.
 #pragma once
 
 #include "cuda/source/launch.h"
@@ -15,7 +15,7 @@ using cudaGraphExec_t = struct CUgraphExec_st*;
 
 namespace kg::foreign {
 
-// A kernel in the place of CUDA's void*: the rewriter takes the cast from it.
+// Stands in for the kernel's void*. The rewriter removes the cast from the source.
 class KernelHandle {
  public:
   using Bound = std::function<cudaError_t(const LaunchConfig&)>;
@@ -26,12 +26,12 @@ class KernelHandle {
   KernelHandle(void (*kernel)(Parameters...))
       : address_(reinterpret_cast<const void*>(kernel)), bind_(&bind_to<Parameters...>) {}
 
-  // One whose parameters are not types here.
+  // A kernel whose parameter types are not known here.
   KernelHandle(const void* address, Bound (*bind)(const void* address, void** arguments))
       : address_(address), bind_(bind) {}
 
   explicit operator bool() const { return bind_ != nullptr; }
-  // The kernel with the values at `arguments`, which are copied.
+  // The kernel with copies of the values at `arguments`.
   Bound bound(void** arguments) const { return bind_(address_, arguments); }
 
  private:
@@ -103,7 +103,7 @@ struct cudaGraphExecUpdateResultInfo {
   cudaGraphNode_t errorFromNode;
 };
 
-// Other streams take part from when they wait for an event that was recorded in the capture.
+// Another stream joins the capture when it waits for an event recorded in the capture.
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
@@ -149,7 +149,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const cudaKernelNodeParams* parameters);
-// Takes the nodes of a graph that has as many, of the same types.
+// Takes over the nodes of a graph with the same number and types of nodes.
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* info);
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,

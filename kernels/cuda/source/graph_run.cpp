@@ -11,7 +11,7 @@
 namespace kg::foreign {
 namespace {
 
-// Nodes that follow one another are work of one stream, so that a graph has few streams.
+// Consecutive nodes are work of the same stream, so that a graph needs few streams.
 class Chains {
  public:
   Chains(const host::WorkStream& stream, std::size_t steps, GraphOrder& order)
@@ -60,7 +60,7 @@ class Chains {
   GraphOrder& order_;
   host::Moment start_;
   std::deque<Chain> chains_;
-  std::vector<host::Moment> done_; // by step
+  std::vector<host::Moment> done_; // by step index
 };
 
 } // namespace

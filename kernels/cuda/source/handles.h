@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Handles of the runtime API: addresses, and only what is alive is looked at.
+// Handles of the runtime API are addresses. Only live handles are dereferenced.
 #pragma once
 
 #include "cuda/source/state.h"

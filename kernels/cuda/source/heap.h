@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The heap in device code: what the rewriter makes of malloc, free, new and delete there. It is
-// memory as cudaMalloc's, so that the checkers watch it; it has no limit.
+// The heap in device code: the rewriter replaces malloc, free, new and delete with these.
+// The memory comes from cudaMalloc, so that the checkers watch it, and has no size limit.
 #pragma once
 
 #include "cuda/source/api.h"
@@ -18,7 +18,7 @@ inline void* heap_malloc(std::size_t bytes) {
 }
 inline void heap_free(void* data) { cudaFree(data); }
 
-// new (heap) T(...);  heap->* pointer, of which the operand is as long as that of delete.
+// new (heap) T(...) allocates. heap->* pointer deletes: ->* takes the same operand as delete.
 inline constexpr struct Heap {
 } heap;
 inline constexpr struct HeapArrays {
@@ -28,7 +28,7 @@ template <class T>
 void operator->*(Heap, T* object) {
   if (!object) return;
   void* whole = const_cast<std::remove_cv_t<T>*>(object);
-  if constexpr (std::is_polymorphic_v<T>) whole = dynamic_cast<void*>(object); // it may be a part
+  if constexpr (std::is_polymorphic_v<T>) whole = dynamic_cast<void*>(object); // maybe a base class
   object->~T();
   heap_free(whole);
 }
@@ -48,7 +48,7 @@ inline void* operator new(std::size_t bytes, kg::foreign::Heap) noexcept {
 inline void* operator new[](std::size_t bytes, kg::foreign::Heap) noexcept {
   return kg::foreign::heap_malloc(bytes);
 }
-// For constructors that throw, which device code has none of; compilers want them.
+// For constructors that throw. Device code has none, but compilers require these functions.
 inline void operator delete(void* data, kg::foreign::Heap) noexcept {
   kg::foreign::heap_free(data);
 }

@@ -19,7 +19,7 @@ std::string words(dim3 d) {
   return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + ")";
 }
 
-// The refusals of a GPU, with its codes: they are not the kernel's fault and do not stay.
+// Refuses what a GPU refuses, with its codes. These errors are not kernel faults and do not stay.
 void check(const LaunchConfig& config, const void* kernel) {
   const dim3 g = config.grid;
   const dim3 b = config.block;
@@ -37,7 +37,7 @@ void check(const LaunchConfig& config, const void* kernel) {
              std::to_string(kMaxBlockZ) + ", and all together at most " + std::to_string(kThreads));
   const std::size_t fixed = ptx_run::static_shared(kernel).bytes;
   const std::size_t allowed =
-      allowed_dynamic_shared(); // of dynamic memory alone, where it is asked
+      allowed_dynamic_shared(); // limits dynamic memory alone, if the program sets it
   const bool fits =
       asks_for_dynamic_shared()
           ? config.shared_bytes - fixed <= allowed &&
@@ -58,7 +58,7 @@ void check(const LaunchConfig& config, const void* kernel) {
              std::to_string(kMaxCooperativeBlocks) + " run at once");
 }
 
-// While it lives, nobody judges what code that is compiled with the kernels does.
+// During its lifetime, code that was compiled with the kernels does not count as device code.
 class NotDeviceCode {
  public:
   ~NotDeviceCode() { current_block = block_; }
@@ -67,9 +67,9 @@ class NotDeviceCode {
   Block* const block_ = std::exchange(current_block, nullptr);
 };
 
-// What kernels launch, recorded as for a graph. A child may begin at any time up to its parent's
-// end, which nobody sees before the child's (CUDA C++ Programming Guide, "CUDA Dynamic
-// Parallelism"): here all begin when the grid has ended, in the order in which they were asked for.
+// Launches by kernels, recorded as in a graph. A child may start at any time before its parent
+// ends, and the parent's end is visible only after the child's (CUDA C++ Programming Guide, "CUDA
+// Dynamic Parallelism"). Here, all children start in launch order when the grid has ended.
 class Children {
  public:
   void add(LaunchConfig config, const detail::ErasedKernel& kernel,
@@ -83,10 +83,10 @@ class Children {
       detail::launch_erased(config, kernel, arguments);
     }
     const auto recorded = queue.end_capture();
-    std::lock_guard lock(mutex_); // blocks run side by side
+    std::lock_guard lock(mutex_); // blocks run concurrently
     for (Queue::Node& node : *recorded) waiting_.push_back(std::move(node.task));
   }
-  // With those that they launch in turn.
+  // Also runs the launches of the children.
   void run() {
     for (std::vector<Queue::Task> tasks = take(); !tasks.empty(); tasks = take()) {
       for (const Queue::Task& task : tasks) task();
@@ -132,7 +132,7 @@ cudaError_t launch(LaunchConfig config, cudaStream_t stream, const detail::Erase
     config.stream = &stream_of(stream);
     check(config, kernel.address);
   } catch (const Refusal& refusal) {
-    const std::string where = config.where.line == 0 ? "" // of a program that nvcc made
+    const std::string where = config.where.line == 0 ? "" // by a program that nvcc compiled
                                                      : std::string(config.where.file) + ":" +
                                                            std::to_string(config.where.line) + ": ";
     return note_refusal(refusal.code, (where + "launch of " + name).c_str(), refusal.what());

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a foreign source's launches become: KG_KERNEL(kernel).at(grid, block, ...)(arguments).
+// Rewritten kernel launches of user sources: KG_KERNEL(kernel).at(grid, block, ...)(arguments).
 #pragma once
 
 #include "cuda/source/api.h"
@@ -14,14 +14,14 @@
 
 namespace kg::foreign {
 
-// Runs the kernel, or notes why it did not: launches have no result. In device code it is put off
-// until the grid that asks for it has ended.
+// Runs the kernel, or records why the launch failed, because launches return nothing. A launch from
+// device code is deferred until the parent grid has ended.
 cudaError_t launch(LaunchConfig config, cudaStream_t stream, const detail::ErasedKernel& kernel,
                    const detail::ErasedArguments& arguments);
 
 void note_unseen(cudaError_t result); // state.h
 
-// The values as a launch takes them. Writes their addresses to `pointers`, which must live as long.
+// Launch arguments from `values`. Fills `pointers`, which must outlive the result, with addresses.
 template <class... Parameters>
 detail::ErasedArguments arguments_at(void** pointers, std::tuple<Parameters...>& values) {
   std::apply([to = pointers](auto&... element) mutable { ((*to++ = &element), ...); }, values);
@@ -29,7 +29,7 @@ detail::ErasedArguments arguments_at(void** pointers, std::tuple<Parameters...>&
   return {pointers, Type::sizes.data(), sizeof...(Parameters), &values, &Type::clone};
 }
 
-// An argument in braces, as in k<<<1, 1>>>({1, 2}): it gets its type from the kernel's parameter.
+// A braced argument, as in k<<<1, 1>>>({1, 2}). The kernel's parameter determines its type.
 template <class Make>
 struct Braced {
   Make make;
@@ -43,7 +43,7 @@ Braced<Make> braced(Make make) {
   return {make};
 }
 
-// A launch whose configuration is known. The arguments are copied once, as a GPU's are.
+// A launch with a known configuration. The arguments are copied once, as on a GPU.
 template <class Call>
 class ConfiguredKernel {
  public:
@@ -52,11 +52,11 @@ class ConfiguredKernel {
 
   template <class... Arguments>
   void operator()(Arguments... arguments) const {
-    // The call is not the kernel, but there is one `invoke` for each launch that is written down.
+    // `invoke` stands for the kernel: there is one instance for each launch in the source.
     const void* const kernel = reinterpret_cast<const void*>(&invoke<Arguments...>);
     static const bool named = (detail::name_kernel(kernel, name_), true);
     static_cast<void>(named);
-    // The call goes with them, to be copied where the launch is put off, but is no argument.
+    // The call is stored with the arguments, so that a deferred launch copies it as well.
     std::tuple<Arguments..., Call> values(std::move(arguments)..., call_);
     std::array<void*, sizeof...(Arguments) + 1> pointers{};
     detail::ErasedArguments erased = arguments_at(pointers.data(), values);
@@ -71,7 +71,7 @@ class ConfiguredKernel {
   }
   template <class... Arguments, std::size_t... I>
 #if defined(__GNUC__) && !defined(__clang__)
-  __attribute__((no_sanitize("thread"))) // as KernelType::invoke
+  __attribute__((no_sanitize("thread"))) // as for KernelType::invoke
 #endif
   static void
   invoke_at(void** arguments, std::index_sequence<I...>) {
@@ -84,7 +84,7 @@ class ConfiguredKernel {
   cudaStream_t stream_;
 };
 
-// A kernel by how it is called: only a call chooses among overloads and deduces template arguments.
+// A kernel, given as a call: only a call resolves overloads and deduces template arguments.
 template <class Call>
 struct Kernel {
   Call call;
@@ -103,7 +103,7 @@ Kernel<Call> kernel(Call call, const char* name) {
   return {call, name};
 }
 
-// What alignas(...) means, of a number or of a type.
+// The value of alignas(...), for a number or for a type.
 template <std::size_t Bytes>
 constexpr std::size_t alignment() {
   return Bytes;
@@ -113,7 +113,7 @@ constexpr std::size_t alignment() {
   return alignof(T);
 }
 
-// `extern __shared__ T name[]` outside functions: the array of whichever block looks at it.
+// `extern __shared__ T name[]` outside functions: the array of the block that accesses it.
 template <class T>
 struct DynamicShared {
   operator T*() const { return dynamic_shared<T>(); }
@@ -125,12 +125,12 @@ struct DynamicShared {
 
 } // namespace kg::foreign
 
-// A macro, because the kernel may be a macro's parameter, and its name belongs into messages. A
-// kernel that is a variable is copied: the launch may be put off until it is gone.
+// A macro, because the kernel may be a macro parameter, and messages need its name. A kernel held
+// in a variable is copied, because a deferred launch may outlive the variable.
 #define KG_KERNEL(...)                                                                             \
   ::kg::foreign::kernel([=](auto&&... kg_arguments) { __VA_ARGS__(kg_arguments...); }, #__VA_ARGS__)
 
-// --- cudaLaunchKernel: the kernel by its address, the arguments by theirs
+// --- cudaLaunchKernel: kernel and arguments by address
 
 namespace kg::foreign {
 
@@ -174,7 +174,7 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid
   return kg::foreign::launch_with(kernel, config, arguments, stream);
 }
 
-// --- cudaLaunchKernelEx: clusters and cooperative launches by attributes
+// --- cudaLaunchKernelEx: clusters and cooperative launches as attributes
 
 struct cudaLaunchConfig_t {
   dim3 gridDim;
@@ -191,7 +191,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* given, void (*kernel)(P
   static_assert(sizeof...(Parameters) == sizeof...(Arguments));
   kg::LaunchConfig config{.grid = given->gridDim, .block = given->blockDim};
   config.shared_bytes = given->dynamicSmemBytes;
-  config.where = {}; // the call's is not known
+  config.where = {}; // the location of the call is not known
   for (unsigned i = 0; i < given->numAttrs; ++i) {
     const cudaLaunchAttribute& attribute = given->attrs[i];
     if (attribute.id == cudaLaunchAttributeCooperative)

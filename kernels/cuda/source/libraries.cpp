@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels in a text of PTX (CUDA Runtime API 13.0, "Library Management"), which the executor runs
+// Kernels in PTX text (CUDA Runtime API 13.0, "Library Management"), which the emulator runs
 // (runtime/ptx).
 #include "cuda/source/handles.h"
 #include "cuda/source/ptx_kernel.h"
@@ -33,7 +33,7 @@ Handles<CUkern_st>& kernels() {
 }
 
 cudaLibrary_t load(std::string name, std::string text) {
-  // PTX begins with comments and directives; machine code and fat binaries by their numbers.
+  // PTX begins with a comment or a directive; machine code and fat binaries, with magic numbers.
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   demand(first != std::string::npos && (text[first] == '/' || text[first] == '.'),
          cudaErrorNoKernelImageForDevice,

@@ -12,10 +12,10 @@ namespace {
 struct Memory {
   Allocation allocation;
   cudaMemoryType type;
-  bool ordered; // by a stream: of cudaMallocAsync
+  bool ordered; // by a stream: from cudaMallocAsync
 };
 
-// By address. Never destroyed: what a program did not free is a leak, not to be tidied up.
+// By address. Never destroyed: memory that the program did not free must count as a leak.
 struct Memories {
   std::mutex mutex;
   std::map<std::uintptr_t, Memory> allocated;
@@ -36,7 +36,7 @@ void allocate(void** pointer, std::size_t bytes, cudaMemoryType type, bool order
   if (bytes == 0) return;
   try {
     Allocation allocation(bytes);
-    // What the host writes there directly is not seen by the checkers: all of it counts as written.
+    // The checkers do not see direct writes by the host, so all bytes count as written.
     if (type != cudaMemoryTypeDevice) {
       fill_bytes(allocation.data(), 0, bytes, stream_of(nullptr));
       if (host::observer) host::observer->shared_with_host(allocation.data(), bytes);
@@ -68,7 +68,7 @@ Memory release(void* pointer, bool host) {
   return freed;
 }
 
-// Of the range, for the checkers.
+// Reports an access to the range to the checkers.
 void note_touch(const void* memory, std::size_t bytes, host::Touch touch) {
   if (host::observer && memory && bytes != 0) host::observer->work_touches(memory, bytes, touch);
 }
@@ -130,7 +130,7 @@ cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t widt
                             std::size_t height) {
   return call("cudaMallocPitch", [&] {
     demand(pitch != nullptr, cudaErrorInvalidValue, "the pointer to the pitch is null");
-    constexpr std::size_t kAlignment = 512; // what GPUs choose today
+    constexpr std::size_t kAlignment = 512; // as current GPUs choose
     *pitch = (width + kAlignment - 1) / kAlignment * kAlignment;
     allocate(pointer, *pitch * height, cudaMemoryTypeDevice);
   });
@@ -184,7 +184,7 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
   return call("cudaHostGetFlags", [&] {
     demand(range_of(host).type == cudaMemoryTypeHost, cudaErrorInvalidValue,
            words("the pointer", host) + " does not come from cudaMallocHost or cudaHostAlloc");
-    *flags = cudaHostAllocMapped; // as all of it is
+    *flags = cudaHostAllocMapped; // all of this memory is mapped
   });
 }
 cudaError_t cudaHostRegister(void* host, std::size_t bytes, unsigned) {

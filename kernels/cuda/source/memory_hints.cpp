@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Advice about managed memory. On the host there is one memory, and nothing to do.
+// Hints for managed memory. They have no effect, because host and device share one memory.
 #include "cuda/source/state.h"
 
 using namespace kg::foreign;
@@ -26,7 +26,7 @@ cudaError_t prefetch(const void* pointer, std::size_t bytes, Place place, cudaSt
   });
 }
 
-// Only some kinds of advice look at the place.
+// Only some kinds of advice use the location.
 template <class Place>
 cudaError_t advise(const void* pointer, std::size_t bytes, cudaMemoryAdvise advice, Place place) {
   return call("cudaMemAdvise", [&] {

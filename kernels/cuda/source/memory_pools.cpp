@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory pools. Each keeps its settings; the memory is cudaMalloc's and goes back when it is freed,
-// so that freed memory is noticed.
+// Memory pools. A pool only keeps its settings. The memory comes from cudaMalloc and is released
+// when it is freed, so that accesses to freed memory are detected.
 #include "cuda/source/state.h"
 
 #include <memory>
@@ -31,7 +31,7 @@ Pools& pools() {
   return instance;
 }
 
-// Three settings are ints, the others 64 bits.
+// Three attributes are ints, the others have 64 bits.
 bool is_flag(cudaMemPoolAttr attribute) {
   demand(attribute >= cudaMemPoolReuseFollowEventDependencies &&
              attribute <= cudaMemPoolAttrUsedMemHigh,

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// cuda::pipeline (libcu++) of a thread, which waits for its own copies, and of a block, whose
+// cuda::pipeline (libcu++). At thread scope, a thread waits for its own copies. At block scope,
 // producers and consumers wait for each other.
 #pragma once
 
@@ -37,21 +37,21 @@ class pipeline {
 };
 inline pipeline<thread_scope_thread> make_pipeline() { return {}; }
 
-// All stages but the latest `Prior`.
+// Waits for all stages except the latest `Prior`.
 template <unsigned Prior>
 void pipeline_consumer_wait_prior(pipeline<thread_scope_thread>&,
                                   Location where = Location::here()) {
   kg::host::async_wait_group(Prior, "pipeline_consumer_wait_prior", where);
 }
 
-// --- Of a block
+// --- Block scope
 
 enum class pipeline_role { producer, consumer };
 
 namespace detail {
 
-// A stage is full when all producers' copies have arrived, and empty when all consumers have let it
-// go: a phase of an mbarrier each.
+// A stage is full when the copies of all producers have arrived, and empty when all consumers have
+// released it. Each state is a phase of an mbarrier.
 struct PipelineStage {
   std::uint64_t full, empty;
 };
@@ -59,7 +59,7 @@ struct PipelineStage {
 } // namespace detail
 
 template <thread_scope Scope, std::uint8_t Stages>
-struct pipeline_shared_state { // shared memory: no constructor
+struct pipeline_shared_state { // in shared memory: no constructor
   static_assert(Scope == thread_scope_block);
   detail::PipelineStage stages[Stages];
   unsigned producers;
@@ -71,7 +71,7 @@ class pipeline<thread_scope_block> {
   pipeline(detail::PipelineStage* stages, unsigned count) : stages_(stages), count_(count) {}
 
   void producer_acquire(Location where = Location::here()) {
-    // The first time round all stages are empty, as the phase before an mbarrier's first is over.
+    // In the first round all stages are empty: the phase before an mbarrier's first is complete.
     kg::host::mbarrier_wait(&stage(produced_).empty, round(produced_) ^ 1, where);
   }
   void producer_commit(Location where = Location::here()) {
@@ -90,7 +90,7 @@ class pipeline<thread_scope_block> {
 
   detail::PipelineStage* stages_;
   unsigned count_;
-  unsigned produced_ = 0, consumed_ = 0; // stages, by this thread
+  unsigned produced_ = 0, consumed_ = 0; // number of stages, by this thread
 };
 
 namespace detail {
@@ -118,7 +118,7 @@ pipeline<thread_scope_block> make_pipeline(const Group& group,
                                            Location where = Location::here()) {
   return detail::start_pipeline(group, *state, group.size(), group.size(), where);
 }
-// Every thread has the role that it says.
+// Each thread passes its role.
 template <class Group, std::uint8_t Stages>
 pipeline<thread_scope_block> make_pipeline(const Group& group,
                                            pipeline_shared_state<thread_scope_block, Stages>* state,
@@ -139,7 +139,7 @@ make_pipeline(const Group& group, pipeline_shared_state<thread_scope_block, Stag
                                 group.size() - static_cast<unsigned>(producers), where);
 }
 
-// --- Copies that a stage waits for
+// --- Copies that belong to a stage
 
 template <class T, thread_scope Scope>
 void memcpy_async(T* to, const T* from, std::size_t bytes, pipeline<Scope>&,

@@ -15,7 +15,7 @@
 namespace kg::foreign {
 namespace {
 
-// What a graph must copy to run the kernel later.
+// The arguments that a graph must copy to run the kernel later.
 struct Arguments {
   void** pointers;
   std::span<const std::size_t> sizes;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches of kernels in PTX, whose arguments are known by their sizes alone.
+// Launches kernels compiled from PTX, whose arguments are known only by their sizes.
 #pragma once
 
 #include "cuda/source/api_types.h"
@@ -11,7 +11,7 @@
 
 namespace kg::foreign {
 
-// `arguments`: an address for each parameter. config's shared memory is the dynamic one.
+// `arguments` holds one address per parameter. config.shared_bytes is the dynamic shared memory.
 cudaError_t launch_loaded(const ptx_run::LoadedKernel& kernel, LaunchConfig config,
                           void** arguments, cudaStream_t stream);
 

@@ -12,7 +12,7 @@
 namespace kg::foreign {
 namespace {
 
-// Lists that grow before main() and within kernels: no lock, no memory.
+// Lists that grow before main() and within kernels, so they use no lock and no allocation.
 std::atomic<const KernelDefinition*> definitions = nullptr;
 std::atomic<KernelRun*> runs = nullptr;
 

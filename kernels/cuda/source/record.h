@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program of `kernelgrade check` notes as it runs, by what kernelgrade-rewrite --record puts
-// into its sources: the kernels that it holds and those that begin, and calls whose results a GPU
-// rounds otherwise. It goes to the file of events (runtime/event_file.h).
+// The events that a program of `kernelgrade check` records: kernels it contains, kernels that
+// start, and calls whose results a GPU rounds differently. kernelgrade-rewrite --record adds the
+// recording code to the sources. Events go to the event file (runtime/event_file.h).
 #pragma once
 
 #include "runtime/host/fidelity.h"
@@ -15,7 +15,7 @@
 
 namespace kg::foreign {
 
-// Behind the body of a kernel, whether anything instantiates it or not.
+// Placed after the body of a kernel, whether or not anything instantiates the kernel.
 struct KernelDefinition {
   KernelDefinition(const char* name, const char* file, int line);
   const char *name, *file;
@@ -23,27 +23,27 @@ struct KernelDefinition {
   const KernelDefinition* next = nullptr;
 };
 
-// In its body; of a template, one for each instance.
+// Placed in the body of a kernel; a template has one per instance.
 struct KernelRun {
   const char* file;
   int line;
   std::atomic<bool> seen = false;
   KernelRun* next = nullptr;
 };
-void begins(KernelRun& kernel) noexcept; // a thread of it
+void begins(KernelRun& kernel) noexcept; // called by a thread of the kernel
 
-// In an operand, in front of the call.
+// Placed in an operand, before the call.
 template <std::size_t kPlace>
 constexpr void inexact_call() noexcept {
   if (!std::is_constant_evaluated()) host::note_inexact(kPlace);
 }
 
-// Writes what was noted since the last call. Costs next to nothing where that is nothing.
+// Writes the events recorded since the last call. Almost free if there are none.
 void write_records();
 
-// Of a kernel that no other has `key`.
+// Records that the program contains a kernel; `key` is unique to the kernel.
 void write_kernel(std::string_view key, std::string_view name, std::string_view file, int line);
-// The first launch of what lies at `run` is one of the kernel `key`.
+// The first launch of the code at `run` counts as a launch of the kernel `key`.
 void expect_launch(const void* run, std::string key);
 void note_launch_of(const void* run);
 

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Double's arithmetic, and float's quotients and roots, in the roundings that are not to nearest:
-// in the CPU's own. (The other operations of float need no mode: runtime/host/float_rounding.h.)
+// Directed rounding for double arithmetic and for float division and square root, by the CPU's
+// rounding modes. (The other float operations need no mode: runtime/host/float_rounding.h.)
 #pragma once
 
 #include "runtime/host/cpu_rounding.h"
@@ -30,7 +30,7 @@ struct FusedMultiplyAdd {
 
 } // namespace kg::foreign
 
-// A macro, because only it can make the names.
+// A macro, because the names of the functions are generated.
 #define KG_ROUNDED_ARITHMETIC(suffix, mode)                                                        \
   inline double __dadd_##suffix(double a, double b) {                                              \
     return kg::foreign::rounded<mode>(std::plus<>(), a, b);                                        \

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the CUDA runtime remembers between calls, and how its functions are written: each runs its
-// body through call(), which turns exceptions into error codes and notes them.
+// The state of the CUDA runtime, and the scheme of its functions: each one runs its body through
+// call(), which converts exceptions to error codes and records them.
 #pragma once
 
 #include "cuda/source/api.h"
@@ -29,15 +29,15 @@ struct CUstream_st {
 struct CUevent_st {
   kg::Event event;
   bool timed = true;
-  bool recorded = false;                           // and not in a capture
+  bool recorded = false;                           // outside a capture
   kg::host::Moment moment{};                       // for the checkers
-  std::weak_ptr<kg::host::Queue::Nodes> capture{}; // that it was recorded in
-  std::vector<std::size_t> nodes{};                // of the capture, that it marks
+  std::weak_ptr<kg::host::Queue::Nodes> capture{}; // in which the event was recorded
+  std::vector<std::size_t> nodes{};                // of the capture, marked by the event
 };
 
 namespace kg::foreign {
 
-// A call that is refused: the code it returns and why.
+// A refused call: the error code and the reason.
 struct Refusal : Error {
   Refusal(cudaError_t code, const std::string& why) : Error(why), code(code) {}
   cudaError_t code;
@@ -50,19 +50,19 @@ inline void demand(bool condition, cudaError_t code, const std::string& why) {
 
 // --- Errors (errors.cpp)
 
-cudaError_t fault();                             // of a kernel; success if none
-cudaError_t note_fault(const std::string& text); // for good; returns its code
+cudaError_t fault();                             // the kernel's fault, or success
+cudaError_t note_fault(const std::string& text); // kept until a reset; returns its code
 cudaError_t note_refusal(cudaError_t code, const char* what, const std::string& why);
-// The program does not see this result, as of a launch by <<<>>>: a refusal that it never asks for
-// ends it with code 1.
+// Records a result that the program does not see, such as that of a <<<>>> launch. A program that
+// never asks about a refusal ends with exit code 1.
 void note_unseen(cudaError_t result);
-void note_launch(); // one that was not refused
-// How many calls were refused since the program began, and why the last one was; cudaGetLastError
-// forgets them, this does not.
+void note_launch(); // that was accepted
+// The number of calls refused since the program started, and the reason of the last one.
+// cudaGetLastError does not reset them.
 std::pair<std::uint64_t, std::string> refusals();
 void forget_errors();
 
-// Runs `body` as the API function `name`. After a kernel's fault nothing runs any more.
+// Runs `body` as the API function `name`. After a kernel fault, nothing runs.
 template <class Body>
 cudaError_t call(const char* name, Body&& body) {
   if (const cudaError_t broken = fault()) return broken;
@@ -78,12 +78,12 @@ cudaError_t call(const char* name, Body&& body) {
 
 // --- Launches (launch.cpp)
 
-// Runs what may be a grid, and what that launches; a kernel's fault is noted. Refusals go through.
+// Runs `grid` and the launches that it makes, and records a kernel fault. Refusals propagate.
 cudaError_t run_grid(const std::function<void()>& grid);
 
 // --- Memory (memory.cpp)
 
-// The allocation, symbol or registered memory that a pointer points into; unregistered if none.
+// The allocation, symbol or registered memory that contains a pointer; unregistered if none does.
 struct Range {
   std::uintptr_t begin = 0;
   std::size_t bytes = 0;
@@ -91,29 +91,29 @@ struct Range {
 };
 Range range_of(const void* pointer);
 std::string words(const char* which, const void* pointer); // "the source 0x7f..."
-void note_symbol(const void* symbol, std::size_t bytes);   // memory of the device from here on
+void note_symbol(const void* symbol, std::size_t bytes);   // from now on memory of the device
 void free_all_memory();
-// Refuses what is not memory of the device, or runs over its end; `which` names it.
+// Refuses a range that is not in device memory or overruns its end; `which` names the range.
 void demand_on_device(const void* pointer, std::size_t bytes, const char* which);
-// Refuses what does not come from cudaMallocManaged, or runs over its end.
+// Refuses a range that is not from cudaMallocManaged or overruns its end.
 void demand_managed(const void* pointer, std::size_t bytes);
 
 // --- Streams (stream.cpp)
 
-// The stream behind a handle; null and the two special handles are the default stream. Refuses
-// what is no stream.
+// The stream of a handle. Null and the two special handles mean the default stream. Refuses
+// anything else that is not a stream.
 Stream& stream_of(cudaStream_t handle);
-std::vector<cudaStream_t> all_streams(); // that were created
-// For the checkers: as which stream it orders work; a further one, which the program did not
-// create.
+std::vector<cudaStream_t> all_streams(); // created by the program
+// For the checkers: the stream in whose order a handle's work runs, and an additional stream that
+// the program did not create.
 const host::WorkStream& work_stream(cudaStream_t handle);
 host::WorkStream hidden_stream(host::StreamKind kind);
-// For the checkers: the host waits for a stream, or for all.
+// For the checkers: the host waits for one stream or for all streams.
 void note_wait(cudaStream_t stream);
 void note_wait_for_all();
-// Work that is a function of the host's: by what it does, the host may learn that it has run.
+// Runs a host function as stream work: through its effects, the host may learn that it has run.
 cudaError_t call_on_host(cudaStream_t stream, const char* name, std::function<void()> function);
-// While it lives, what this thread does is work of a stream. `where`: of the call, if it is known.
+// During its lifetime, this thread does work of a stream. `where`: the call, if known.
 class StreamWork {
  public:
   StreamWork(cudaStream_t stream, const char* function, Location where = {}) {
@@ -132,11 +132,11 @@ class StreamWork {
 };
 void destroy_streams();
 
-void demand_device(int device); // Refuses what is not number 0 (device.cpp)
+void demand_device(int device); // refuses any device but number 0 (device.cpp)
 
-// Dynamic shared memory that cudaFuncSetAttribute allowed, for any kernel (device.cpp).
+// The dynamic shared memory that cudaFuncSetAttribute has allowed for any kernel (device.cpp).
 std::size_t allowed_dynamic_shared();
-bool asks_for_dynamic_shared(); // by cudaFuncSetAttribute
+bool asks_for_dynamic_shared(); // through cudaFuncSetAttribute
 void forget_attributes();
 
 } // namespace kg::foreign

@@ -18,7 +18,7 @@ Handles<CUevent_st>& events() {
   return instance;
 }
 
-std::atomic<bool> per_thread_default = false; // what a null stream is
+std::atomic<bool> per_thread_default = false; // the meaning of a null stream
 
 CUevent_st& event_of(cudaEvent_t event) { return events().get(event, "event"); }
 
@@ -61,7 +61,7 @@ cudaError_t on_stream(cudaStream_t stream, const char* name, std::function<void(
 
 cudaError_t call_on_host(cudaStream_t stream, const char* name, std::function<void()> function) {
   return on_stream(stream, name, [function = std::move(function)] {
-    // First: the function may tell another thread of the host what it likes.
+    // Before the call, because the function may notify another host thread in any way.
     if (host::observer) host::observer->work_tells_host();
     function();
   });
@@ -112,7 +112,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   return call("cudaStreamWaitEvent", [&] {
     host::Queue& queue = host::queue_of(stream_of(stream));
     const CUevent_st& awaited = event_of(event);
-    // An event of a capture takes the stream into it.
+    // An event recorded in a capture makes the stream join the capture.
     if (const auto capture = awaited.capture.lock(); !capture) {
       if (host::observer) host::observer->stream_waits(work_stream(stream), awaited.moment);
     } else if (queue.capture() == capture) {
@@ -201,7 +201,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
            "an event has not been recorded");
     demand(first.timed && second.timed, cudaErrorInvalidResourceHandle,
            "an event was created with cudaEventDisableTiming");
-    if (host::observer) { // it fails before both are done
+    if (host::observer) { // success implies that both are complete
       host::observer->host_waits(first.moment);
       host::observer->host_waits(second.moment);
     }

@@ -15,7 +15,7 @@ void demand_in_symbol(std::size_t size, std::size_t bytes, std::size_t offset) {
              " do not fit the symbol of " + std::to_string(size) + " bytes");
 }
 
-// For the checkers. Memory of the host's own is not touched in a stream's turn.
+// For the checkers. Ordinary host memory is not accessed in stream order.
 void note_copy(cudaStream_t stream, const void* symbol, host::Touch how, const void* other,
                std::size_t bytes, bool waits) {
   if (!host::observer) return;
@@ -39,7 +39,7 @@ cudaError_t copy_to_symbol(const void* symbol, std::size_t size, const void* fro
                kind == cudaMemcpyDefault,
            cudaErrorInvalidMemcpyDirection, "the target is on the device");
     demand_in_symbol(size, bytes, offset);
-    // const: the kernel's view of constant memory.
+    // `symbol` is const, because a kernel sees constant memory as const.
     void* const to = static_cast<char*>(const_cast<void*>(symbol)) + offset;
     std::memcpy(to, from, bytes);
     note_copy(stream, to, host::Touch::write, from, bytes, waits);

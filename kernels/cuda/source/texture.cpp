@@ -5,7 +5,7 @@
 #include "cuda/source/handles.h"
 #include "runtime/host/block.h"
 
-// Rows without gaps; of one dimension, one row. The memory is cudaMalloc's.
+// Rows without gaps; a one-dimensional array has one row. The memory comes from cudaMalloc.
 struct cudaArray {
   cudaChannelFormatDesc format;
   std::size_t width, height, pitch;
@@ -40,7 +40,7 @@ std::size_t texel_bytes(const cudaChannelFormatDesc& format) {
 }
 
 // Runs copy(first byte, pitch) for `width` bytes of `height` rows at (x, y), if the array has them.
-// Where the copy is not of rows, `height` is 1 and may go on into the next.
+// If the copy is not by rows, `height` is 1 and the copy may continue into the next rows.
 template <class Copy>
 cudaError_t in_array(const char* name, cudaArray_t handle, std::size_t x, std::size_t y,
                      std::size_t width, std::size_t height, bool rows, Copy copy) {
@@ -61,7 +61,7 @@ cudaError_t in_array(const char* name, cudaArray_t handle, std::size_t x, std::s
   return refused != cudaSuccess ? refused : copy(first, pitch);
 }
 
-// What the resource gives; width and height of linear memory are its texels.
+// The texture on a resource. Linear memory is one row of texels.
 Texture texture_on(const cudaResourceDesc& resource, const cudaTextureDesc& how) {
   Texture made{};
   made.how = how;
@@ -81,7 +81,7 @@ Texture texture_on(const cudaResourceDesc& resource, const cudaTextureDesc& how)
     made.format = resource.res.linear.desc;
     made.width = resource.res.linear.sizeInBytes / texel_bytes(made.format);
     made.pitch = resource.res.linear.sizeInBytes;
-    made.how.addressMode[0] = cudaAddressModeBorder; // tex1Dfetch gives 0 outside
+    made.how.addressMode[0] = cudaAddressModeBorder; // tex1Dfetch returns 0 outside
     break;
   case cudaResourceTypePitch2D:
     made.data = static_cast<const unsigned char*>(resource.res.pitch2D.devPtr);

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texture objects of one and two dimensions, read as CUDA C++ Programming Guide, "Texture
-// Fetching", says. A texel is loaded by an ordinary access, which the checkers see; arrays are
-// dense rows of ordinary device memory (texture.cpp).
+// Texture objects of one and two dimensions (CUDA C++ Programming Guide, "Texture Fetching"). A
+// texel is loaded by an ordinary access, which the checkers see. Arrays are dense rows in ordinary
+// device memory (texture.cpp).
 #pragma once
 
 #include "cuda/source/api.h"
@@ -18,25 +18,25 @@
 
 namespace kg::foreign {
 
-// What a texture object points to.
+// The target of a texture object.
 struct Texture {
   const unsigned char* data;
   std::size_t width, height, pitch; // texels, rows, bytes
   std::size_t texel_bytes;
   cudaChannelFormatDesc format;
   cudaTextureDesc how;
-  // Loads a channel of so many bytes, zero-extended. Null: an ordinary access.
+  // Loads a channel of `bytes` bytes, zero-extended. Null: an ordinary access.
   std::uint32_t (*load)(const void* from, std::uint32_t bytes) = nullptr;
 };
 
-// A copy of the object's texture; where there is none, a trap.
+// A copy of the object's texture. Traps if the handle is invalid.
 Texture texture_of(cudaTextureObject_t object, Location where);
-// The same, for a fetch that returns so many channels of so many bytes each;
-// where it has others, a trap.
+// The same, for a fetch that returns `channels` channels of `channel_bytes` bytes. Traps if the
+// texture has a different format.
 Texture texture_of(cudaTextureObject_t object, int channels, std::size_t channel_bytes,
                    Location where);
 
-// The channels of a texel: those of a vector, or one.
+// The channel type of a texel: that of the vector's components, or T itself.
 template <class T, class = void>
 struct ChannelOf {
   using Type = T;
@@ -50,7 +50,7 @@ using Channel = typename ChannelOf<T>::Type;
 template <class T>
 inline constexpr int channels = sizeof(T) / sizeof(Channel<T>);
 
-// Moves index `i` into the `n` texels; false where it is on the border, which is 0.
+// Maps index `i` into the `n` texels. Returns false for a border texel, whose value is 0.
 inline bool addressed(long long& i, std::size_t n, cudaTextureAddressMode mode) {
   const auto size = static_cast<long long>(n);
   const auto modulo = [](long long a, long long b) { return (a % b + b) % b; };
@@ -67,8 +67,8 @@ inline bool addressed(long long& i, std::size_t n, cudaTextureAddressMode mode) 
   return true;
 }
 
-// One texel, whose channels are stored as `Stored`: as they are, or the whole range of an integer
-// as 0 to 1 (signed: -1 to 1).
+// One texel with channels stored as `Stored`: unchanged, or an integer range normalized to 0 to 1
+// (signed: -1 to 1).
 template <class Stored, class T>
 T texel_at(const Texture& texture, const unsigned char* address) {
   T texel;
@@ -111,8 +111,8 @@ T texel(const Texture& texture, long long i, long long j) {
   return texel_at<Channel<T>, T>(texture, at);
 }
 
-// Where a coordinate lies between two texels: the lower one's index, and the upper one's weight,
-// of which a GPU keeps 8 bits.
+// The position of a coordinate between two texels: the index of the lower texel, and the weight of
+// the upper one. A GPU keeps 8 bits of the weight.
 struct Between {
   long long index;
   float weight;
@@ -137,7 +137,7 @@ T fetch(const Texture& texture, float x, float y) {
   if constexpr (std::is_same_v<Channel<T>, float>) {
     if (texture.how.filterMode == cudaFilterModeLinear) {
       const Between column = between(x);
-      // One row has no neighbour, and its coordinate is its middle.
+      // A single row has no neighbour: use the coordinate of its centre.
       const Between row = between(texture.height == 1 ? 0.5f : y);
       T sum{};
       for (int dj = 0; dj < (row.weight == 0 ? 1 : 2); ++dj) {
@@ -177,7 +177,7 @@ cudaError_t cudaMemcpy2DToArray(cudaArray_t to, std::size_t x, std::size_t y, co
 cudaError_t cudaMemcpy2DFromArray(void* to, std::size_t pitch, cudaArray_t from, std::size_t x,
                                   std::size_t y, std::size_t width, std::size_t height,
                                   cudaMemcpyKind kind);
-// The rows as one.
+// Treats the rows of the array as contiguous.
 cudaError_t cudaMemcpyToArray(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
                               std::size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyFromArray(void* to, cudaArray_t from, std::size_t x, std::size_t y,
@@ -195,7 +195,7 @@ template <class T>
 T tex1D(cudaTextureObject_t object, float x, kg::Location where = kg::Location::here()) {
   return tex2D<T>(object, x, 0, where);
 }
-// Of linear memory, by index.
+// Reads linear memory by index.
 template <class T>
 T tex1Dfetch(cudaTextureObject_t object, int i, kg::Location where = kg::Location::here()) {
   return kg::foreign::texel<T>(kg::foreign::texture_for<T>(object, where), i, 0);

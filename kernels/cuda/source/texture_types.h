@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The types of CUDA's texture objects, for foreign sources on the host backend.
+// The types of CUDA's texture objects, for user sources on the emulator.
 #pragma once
 
 #include "cuda/source/api_types.h"

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thrust's device memory by cudaMallocManaged in the place of operator new: copies and checkers
-// must know it for the device's, and Thrust itself writes it on the host.
+// Allocates Thrust's device memory with cudaMallocManaged instead of operator new. Copies and
+// checkers must treat it as device memory, and Thrust itself writes it on the host.
 #pragma once
 
 #include "cuda/source/api.h"
@@ -37,9 +37,9 @@ THRUST_NAMESPACE_END
 
 #include <thrust/detail/raw_pointer_cast.h>
 #include <thrust/system/cpp/detail/execution_policy.h>
-#include <thrust/system_error.h> // as every header of Thrust's CUDA back end brings it
+#include <thrust/system_error.h> // as in every header of Thrust's CUDA backend
 
-// What thrust::device_malloc and device_free find, too, by the type of the system.
+// thrust::device_malloc and device_free also find these functions, by the system's tag type.
 THRUST_NAMESPACE_BEGIN
 namespace system::cpp::detail {
 inline void* malloc(tag&, std::size_t bytes) {

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a foreign source may name and the host backend does not have: using it is an error that
-// says what to do instead (docs/reference/cuda_support.md).
+// CUDA names that the emulator does not support. Using one is a compile error that suggests an
+// alternative (docs/reference/cuda_support.md).
 #pragma once
 
 #include "cuda/source/texture_types.h"
@@ -10,11 +10,11 @@
 namespace kg::foreign {
 
 template <class...>
-inline constexpr bool supported = false; // dependent: an error only where it is used
+inline constexpr bool supported = false; // dependent: an error only on use
 
 } // namespace kg::foreign
 
-// What the rewriter puts in the place of inline PTX: an expression, as a lambda.
+// Replaces inline PTX with an expression, in the form of a lambda.
 #define KG_NO_INLINE_PTX(...)                                                                      \
   [] {                                                                                             \
     static_assert(false, "Kernelgrade: inline PTX does not run on the CPU emulator; put the "      \
@@ -36,7 +36,7 @@ struct texture {
                 "12); make a texture object");
 };
 
-// Macros, because one function for each name would say the same, and a name alone must not do.
+// Macros generate one template per name, which is an error only if it is used.
 #define KG_UNSUPPORTED(name, instead)                                                              \
   template <class... T>                                                                            \
   auto name(T&&...) {                                                                              \

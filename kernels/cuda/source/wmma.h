@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// nvcuda::wmma (CUDA C++ Programming Guide, "Warp Matrix Functions"): matrices of 16x16, 32x8 and
-// 8x32 elements by the executor's mma of 16x8, whose fragments these are, one tile after the other.
-// 8x32 is computed as its transpose: D' = B' A' + C'. Doubles, 8x8, lanes hand to each other. Which
-// lane holds what CUDA leaves open.
+// nvcuda::wmma (CUDA C++ Programming Guide, "Warp Matrix Functions"). Shapes 16x16, 32x8 and 8x32
+// use the emulator's 16x8 mma, with one of its fragments per tile. 8x32 is computed as its
+// transpose: D' = B' A' + C'. For 8x8 doubles, lanes exchange elements. CUDA does not specify which
+// lane holds which element.
 #pragma once
 
 #include "instructions/tf32.h"
@@ -39,17 +39,17 @@ struct b1;
 
 namespace detail {
 
-// What the executor multiplies elements of T as, and what a fragment stores of each.
+// The format in which the emulator multiplies elements of T, and the type a fragment stores.
 template <class T>
 struct Element {
   using Stored = T;
-  static constexpr int kDepth = 0; // none
+  static constexpr int kDepth = 0; // T cannot be a factor
 };
 template <class StoredAs, class Multiplied, int Depth>
 struct Factor {
   using Stored = StoredAs;
   using Format = Multiplied;
-  static constexpr int kDepth = Depth; // of a multiplication
+  static constexpr int kDepth = Depth; // K of one mma
   static constexpr int kPerRegister = 4 / static_cast<int>(sizeof(Stored));
 };
 template <>
@@ -70,8 +70,8 @@ struct Place {
 template <class Use, int M, int N, class T>
 struct Layout; // of a fragment: Stored, kElements, place(lane, i)
 
-// A factor's lines are rows of A or columns of B. `First`: whether it is the first factor of the
-// executor's product, whose tiles have 16 of them, or the second, whose tiles have 8;
+// A line of a factor is a row of A or a column of B. `First`: whether this is the first factor of
+// the emulator's mma, with 16 lines per tile, or the second, with 8 lines.
 // kernels/instructions/mma.h says which elements of a tile a lane holds.
 template <bool First, int Lines, class T>
 struct FactorLayout {
@@ -80,10 +80,10 @@ struct FactorLayout {
   static constexpr int kOfTile = First ? 16 : 8; // lines
   static constexpr int kTiles = Lines / kOfTile;
   static constexpr int kPer = Traits::kPerRegister;
-  static constexpr int kRegisters = kOfTile * Traits::kDepth / 32 / kPer; // of a tile
+  static constexpr int kRegisters = kOfTile * Traits::kDepth / 32 / kPer; // per tile
   static constexpr int kElements = kTiles * kRegisters * kPer;
 
-  // Row: the line. Column: along it.
+  // Row: the line. Column: the position within the line.
   static constexpr Place place(int lane, int i) {
     const int tile = i / kPer / kRegisters, reg = i / kPer % kRegisters;
     const int step = First ? reg / 2 : reg;
@@ -113,7 +113,7 @@ struct Layout<accumulator, M, N, T> {
   }
 };
 
-// Of doubles, 8x8 by fours.
+// Doubles: 8x8, with K = 4.
 struct LayoutOfDoubles {
   using Stored = double;
   static constexpr int kElements = 1;
@@ -141,7 +141,7 @@ constexpr bool has_fragment() {
            (std::is_same_v<T, float> || std::is_same_v<T, __half> || std::is_same_v<T, int>);
   else
     return shape && K == Element<T>::kDepth &&
-           (M == 16 || !std::is_same_v<T, precision::tf32>); // of which there is one shape
+           (M == 16 || !std::is_same_v<T, precision::tf32>); // tf32 has one shape
 }
 
 template <class T>
@@ -163,7 +163,7 @@ class fragment {
   storage_element_type x[num_elements];
 };
 
-// Values convert as they do for CUDA's functions, which are no templates of theirs.
+// As in CUDA, a value converts to the stored type, which is not deduced from it.
 template <class Use, int M, int N, int K, class T, class L>
 void fill_fragment(
     fragment<Use, M, N, K, T, L>& to,
@@ -174,7 +174,7 @@ void fill_fragment(
 
 namespace detail {
 
-// Always inline: the accesses must be the kernel's own, which the checkers and the counters see.
+// Always inlined, so that checkers and counters attribute the accesses to the kernel.
 template <class Fragment, class Visit>
 __forceinline__ void each_element(Fragment& of, unsigned lane, unsigned pitch, bool rows,
                                   Visit visit) {
@@ -221,7 +221,7 @@ store_matrix_sync(std::type_identity_t<T>* to, const fragment<accumulator, M, N,
                        [to](const auto& element, std::size_t at) { to[at] = element; });
 }
 
-// d = a b + c. A sum that is kept in f16 is rounded once here, after all of k.
+// d = a b + c. An f16 accumulator is rounded only once here, after the sum over k.
 template <int M, int N, int K, class T, class LayoutOfA, class LayoutOfB, class To, class From>
 void mma_sync(fragment<accumulator, M, N, K, To>& d,
               const fragment<matrix_a, M, N, K, T, LayoutOfA>& a,

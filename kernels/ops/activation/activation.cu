@@ -1,16 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One read and one write per element. Bytes: 8 n (f32) or 4 n (f16, bf16). Expected on an H200: the
-// copy rate, 4.2 to 4.4 TB/s, for all functions in f32, where a multiprocessor may spend 60
-// instructions on an element while its memory delivers the next one. In f16 and bf16 it may spend
-// half as many. gelu's erfcf would take all of the one and twice the other: its tail's polynomials
-// (activation.h) take 27, of 16 bits 20.
+// One read and one write per element. Bytes: 8 n (f32) or 4 n (f16, bf16). Expected on an H200:
+// copy bandwidth, 4.2 to 4.4 TB/s, for all functions in f32. There a multiprocessor can issue 60
+// instructions per element while memory delivers the next one; in f16 and bf16 half as many. For
+// gelu, erfcf would take all of the former and twice the latter. The tail's polynomials
+// (activation.h) take 27, or 20 in 16 bits.
 //
-// Each thread issues four 16-byte loads, two in f16 and bf16, before it uses the first one: 64 or
-// 32 KiB under way per multiprocessor, of which 28 are needed (see elementwise.cu). Why not __expf,
-// tanh.approx and erf: their errors are hundreds of units in the last place in the tails, for f16
-// more than rounding the result costs. Why not `/`: it branches to a function for extreme
+// Each thread issues four 16-byte loads, two in f16 and bf16, before it uses the first: 64 or 32
+// KiB in flight per multiprocessor, which needs 28 (see elementwise.cu). Why not __expf,
+// tanh.approx and erf: in the tails they err by hundreds of units in the last place; in f16, by
+// more than the rounding of the result. Why not `/`: it branches to a function for extreme
 // exponents, which these denominators do not have.
 #include "ops/activation/activation.h"
 
@@ -25,8 +25,8 @@
 
 namespace kg::activation {
 
-// Loaded by a thread before it uses the first one. Four packs of 16-bit elements would be 32
-// results, for which the registers of four blocks per multiprocessor do not suffice.
+// Packs that a thread loads before it uses the first. Four packs of 16-bit elements would be 32
+// results, too many for the registers of four blocks per multiprocessor.
 template <class T>
 constexpr int kPacks = sizeof(T) == sizeof(float) ? 4 : 2;
 

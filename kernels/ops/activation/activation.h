@@ -3,14 +3,14 @@
 //
 // activation: y[i] = f(x[i]) for relu, sigmoid, tanh, gelu (by erf), gelu_tanh and silu.
 //
-// Problem: contiguous arrays of n elements. Layout: any alignment of T itself; y may be x, other
-// overlap is not allowed. f16 and bf16 compute in f32 and round once.
-// Special values: NaN gives NaN, an infinity the limit of f there. Zeros: f(-0) is -0 but for
-// sigmoid, relu(-0) too, because relu is the selection "0 where x < 0, else x"; the other functions
-// that vanish towards -inf do so from below, to -0. Subnormals are kept, as arguments and as
-// results. Accuracy: relu is exact; the others err by a few units in the last place of the result,
-// in the left tails of gelu by what rounding x itself would cost
-// (tests/oracle/tolerance_unary.h). Repeated runs are bit-identical.
+// Problem: contiguous arrays of n elements. Layout: pointers need only T's own alignment. y may be
+// x; other overlap is not allowed. f16 and bf16 compute in f32 and round once.
+// Special values: NaN gives NaN, and an infinity gives the limit of f. f(-0) is -0 for all
+// functions but sigmoid; this includes relu, defined as "0 where x < 0, else x". gelu, gelu_tanh
+// and silu approach 0 from below towards -inf and give -0 there. Subnormal arguments and results
+// are kept. Accuracy: relu is exact. The others err by a few units in the last place of the result;
+// in the left tails of gelu, by the error of rounding x itself (tests/oracle/tolerance_unary.h).
+// Repeated runs are bit-identical.
 #pragma once
 
 #include "primitives/activation.h"
@@ -24,8 +24,7 @@
 
 namespace kg::activation {
 
-// naive: one element per thread, one thread per element. vectorized: 16-byte accesses, grid sized
-// to fill the device.
+// naive: one thread per element. vectorized: 16-byte accesses, grid sized to fill the device.
 using vectorization::kVariants, vectorization::name, vectorization::resolved,
     vectorization::Variant;
 
@@ -34,7 +33,7 @@ using vectorization::kVariants, vectorization::name, vectorization::resolved,
 template <class T>
 Variant run(Function function, const T* x, T* y, std::int64_t n, Variant variant, Stream& stream);
 
-// One read and one write per element; one operation, whatever the function takes.
+// One read, one write and one operation per element, whichever the function.
 Work work(Dtype dtype, std::int64_t n);
 
 } // namespace kg::activation

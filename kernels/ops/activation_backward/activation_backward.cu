@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Two reads and one write per element. Bytes: 12 n (f32) or 6 n (f16, bf16). Expected on an H200:
-// 4.2 to 4.4 TB/s, as `elementwise`, in f32; in f16 and bf16 both gelus, at some 50 instructions
-// per element, take about as long to compute as to move.
+// 4.2 to 4.4 TB/s in f32, as `elementwise`. In f16 and bf16 both gelus, at some 50 instructions per
+// element, take about as long to compute as to move.
 //
-// Each thread issues four 16-byte loads, two in f16 and bf16, before it uses the first one: 64 or
-// 32 KiB under way per multiprocessor, of which 28 are needed (see elementwise.cu). Why not from y,
-// which saves the exponential in sigmoid and tanh: y near 1 has lost the digits that f' = 1 - y^2
-// wants, and gelu's inverse is not unique.
+// Each thread issues four 16-byte loads, two in f16 and bf16, before it uses the first: 64 or 32
+// KiB in flight per multiprocessor, which needs 28 (see elementwise.cu). Why not from y, which
+// saves the exponential in sigmoid and tanh: y near 1 has lost the digits that f' = 1 - y^2 needs,
+// and gelu's inverse is not unique.
 #include "ops/activation_backward/activation_backward.h"
 
 #include "primitives/activation_slope.h"
@@ -23,7 +23,7 @@
 
 namespace kg::activation_backward {
 
-// Loaded by a thread of each input before it uses the first one; as many as registers permit.
+// Packs per input that a thread loads before it uses the first; as many as registers permit.
 template <class T>
 constexpr int kPacksPerInput = sizeof(T) == sizeof(float) ? 2 : 1;
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bytes: size_of(T) per element and 4 per result; one comparison per element. Expected on an H200:
-// the rate of a sum (reduction.cu), 4.2 TB/s read; the keys cost some six instructions per element,
-// a tenth of what the device has at that rate for f32.
-// The kernels are those of reduction, of keys (largest_first.h).
+// the bandwidth of a sum (reduction.cu), 4.2 TB/s read. The keys cost some six instructions per
+// element, a tenth of what the device can issue at that bandwidth for f32.
+// The kernels are those of reduction, applied to keys (largest_first.h).
 #include "ops/argmax/argmax.h"
 
 #include "ops/argmax/largest_first.h"

@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernels of reduction combine where an index is wanted. An element and its index become
-// one key of 64 bits, ordered as argmax orders them, and the largest key is found. Ties are then no
-// case of their own, and any order of combining gives the same index; a pair of number and index
-// would need both in every shuffle and a comparison of three branches.
+// The functor that lets the reduction kernels find an index. An element and its index form one
+// 64-bit key, ordered as argmax orders elements, and the largest key wins. Ties then need no
+// special case, and any order of combining gives the same index. A pair of number and index would
+// need both in every shuffle and a comparison with three branches.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -13,7 +13,7 @@
 
 namespace kg::argmax {
 
-// The upper half of a key orders the numbers, the lower half is larger the smaller the index.
+// The upper half of a key orders the numbers; the lower half is larger for smaller indices.
 struct LargestFirst {
   using Accumulator = unsigned long long;
 
@@ -22,7 +22,7 @@ struct LargestFirst {
   __device__ static Accumulator identity() { return 0; }
   __device__ static Accumulator combine(Accumulator a, Accumulator b) { return b > a ? b : a; }
 
-  // Bits of positive numbers grow with them, those of negative ones shrink; -0 becomes +0.
+  // Maps float bits to unsigned integers of the same order; the sum turns -0 into +0.
   template <class T>
   __device__ __forceinline__ Accumulator from(T element, std::int64_t index) const {
     const float number = to_float(element) + 0.0f;

@@ -64,7 +64,7 @@ unsigned tile_blocks(std::int64_t tiles, std::int64_t heads) {
 
 template <class T>
 bool supports(Variant variant, std::int64_t depth, std::int64_t value_depth) {
-  const bool no_device = !device_unavailable_reason().empty(); // cases are listed anywhere
+  const bool no_device = !device_unavailable_reason().empty(); // list cases without a device
   switch (variant) {
   case Variant::automatic:
   case Variant::naive: return true;

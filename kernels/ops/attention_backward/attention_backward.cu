@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What attention_backward asks of its arguments, and which kernels run.
+// attention_backward: argument checks and selection of the kernels.
 #include "ops/attention_backward/attention_backward.h"
 
 #include "ops/attention/flash_depths.h"
@@ -40,7 +40,7 @@ void require_valid(const Problem<T>& p) {
   for (const Strides& stride : strides) attention::require_no_sequences(kName, f, stride);
 }
 
-// The tensors beside the forward pass's.
+// The tensors in addition to the forward pass's.
 template <class T>
 Rows dout_of(const Problem<T>& p) {
   return rows_of(p.forward, Of::queries, "dout", p.dout, p.dout_stride, p.forward.value_depth);
@@ -110,7 +110,7 @@ template <class T>
 bool supports(Variant variant, std::int64_t depth, std::int64_t value_depth) {
   if (variant != Variant::flash) return true;
   if (std::is_same_v<T, float> || !attention::flash_holds(depth, value_depth)) return false;
-  if (!device_unavailable_reason().empty()) return true; // cases are listed anywhere
+  if (!device_unavailable_reason().empty()) return true; // list cases without a device
   return (std::is_same_v<T, f16> || device_properties().compute_major >= 8) &&
          flash_shared_bytes(depth, value_depth) <= device_properties().shared_bytes_per_block_optin;
 }
@@ -150,7 +150,7 @@ Variant run(const Problem<T>& p, Variant variant, Stream& stream) {
   return variant;
 }
 
-// Every variant adds up its terms one after another.
+// Every variant adds its terms sequentially.
 std::int64_t query_chain(std::int64_t keys) { return keys; }
 std::int64_t key_chain(std::int64_t queries, std::int64_t group) { return queries * group; }
 

@@ -2,32 +2,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // attention_backward, variant flash (Dao, "FlashAttention-2", arXiv 2307.08691): three kernels.
-// row_sums makes delta. In flash_keys a block has 64 keys of one head of K and V and walks through
-// the queries that see any of them, head by head of the group, with dK and dV in registers; in
-// flash_queries it has 128 or 64 queries and walks through the keys that they see, with dQ in
-// registers. Both do the same with their own tokens and those that they meet, 64 or 32 at a time: a
-// warp has 16 of its own, or 32 queries of depths up to 128, and computes their scores and the
-// gradients by their weights, by keys or by queries, so that P and dS, packed in pairs, are the
-// operands of the products behind. The next tokens are under way meanwhile; one barrier for each
-// step. Weights below 2^-126 are 0.
+// row_sums computes delta. A block of flash_keys has 64 keys of one head of K and V. It iterates
+// over the queries that see any of them, one head of the group after another, and accumulates dK
+// and dV in registers. A block of flash_queries has 128 or 64 queries, iterates over the keys they
+// see, and accumulates dQ in registers. Each step adds 64 or 32 tokens of the other side. A warp
+// has 16 of the block's tokens, or 32 queries for depths up to 128. It computes scores and the
+// gradients of weights, by keys or by queries. P and dS, packed in pairs, are operands of the next
+// MMAs. The next tokens are in flight meanwhile, with one barrier per step. Weights below 2^-126
+// are flushed to 0.
 //
-// Why not one kernel, which would compute scores once instead of twice: dQ or dK would be the sum
-// of what many blocks have, by atomics in no fixed order, or through memory as large as a tile for
-// each pair of tiles. Two products of seven are the price of the same bits every time. Why not
-// warps that share rows of P in shared memory, each with some columns of dK: less would be read
-// there, but P and dS would pass through it with a barrier more.
+// Why not one kernel, which would compute scores once instead of twice: dQ or dK would be a sum
+// over many blocks, by atomics in no fixed order or through memory for a tile per pair of tiles.
+// Two of seven products are the price of bit-identical results. Why not warps that share
+// rows of P in shared memory, each with some columns of dK: they would read less shared memory, but
+// P and dS would pass through it, with one more barrier.
 //
-// Beyond a depth of 128 dK and dV of 16 keys are more than a thread's registers: two warps have
-// half of the columns each, and both compute the scores.
+// Beyond a depth of 128, dK and dV of 16 keys exceed a thread's registers: two warps take half of
+// the columns each, and both compute the scores.
 //
 // Bytes: every tensor once from memory; Q and dout once more from L2 for each other tile of 64
 // keys, K and V for each other tile of queries. Flops: 2 (4 depth + 3 value_depth) per visible
-// pair, rounded up to tiles. What keeps it from mma.sync's peak is what warps read from shared
-// memory: with 16 rows, by machine code 52 to 58 % of the peak are left on a Hopper, with 32 some
-// 85 %.
+// pair, rounded up to tiles. Shared loads limit the kernels below mma.sync's peak: by machine code,
+// to 52 to 58 % of the peak on Hopper with 16 rows per warp, and some 85 % with 32.
 //
-// Tiles of queries are handed out from the last to the first, tiles of keys from the first to the
-// last: with a causal mask those have most to do.
+// Blocks take tiles of queries from last to first and tiles of keys from first to last: with a
+// causal mask, these have the most work.
 #include "ops/attention_backward/flash_form.h"
 #include "ops/attention_backward/row_sums.h"
 #include "ops/attention_backward/variants.h"

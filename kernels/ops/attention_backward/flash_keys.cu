@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// attention_backward, variant flash: dK and dV (attention_backward_flash.cu says how).
+// attention_backward, variant flash: dK and dV (see attention_backward_flash.cu).
 #include "instructions/cp_async.h"
 #include "instructions/exp2.h"
 #include "ops/attention_backward/flash_form.h"
@@ -22,13 +22,12 @@ __global__ void __launch_bounds__(KeyForm<T, kDepth, kValueDepth>::kThreads,
   const attention::Problem<T>& f = p.forward;
   const auto tiles = static_cast<unsigned>((f.keys + kTile - 1) / kTile);
   const auto group = static_cast<int>(f.heads / f.kv_heads);
-  const int number = static_cast<int>(blockIdx.x / tiles) * group; // of the group's first head
+  const int number = static_cast<int>(blockIdx.x / tiles) * group; // first head of the group
   const Head<T> head(p, number);
   const int first_key = static_cast<int>(blockIdx.x % tiles) * kTile;
-  if (first_key >= head.key_tokens.count) return; // of a sequence that is shorter than others
+  if (first_key >= head.key_tokens.count) return; // a sequence shorter than the longest
   const int keys = head.keys - first_key < kTile ? head.keys - first_key : kTile;
-  // The block's queries begin with those that see its first key and end with those that see its
-  // last one.
+  // The block's queries: from the first that sees its first key to the last that sees its last key.
   const int first_query = head.seen_by(f, first_key).first;
   const int end_query = keys <= 0 ? 0 : head.seen_by(f, first_key + keys - 1).end;
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
@@ -62,7 +61,7 @@ __global__ void __launch_bounds__(KeyForm<T, kDepth, kValueDepth>::kThreads,
   if (first_query < end_query) fetch(0, first_query, 0);
   ptx::cp_async_commit();
 
-  // A lane has keys r and r + 8 of the warp, and queries 2 c and 2 c + 1 of each 8.
+  // Lane 4 r + c: keys r and r + 8 of the warp, and queries 2 c and 2 c + 1 of each 8.
   const int key = first_key + warp_row + lane / 4, column = lane % 4 * 2;
   const float by = a.score_unit() * kLog2E;
   float dk[1][F::kSums][4] = {}, dv[1][F::kValueSums][4] = {};
@@ -70,7 +69,7 @@ __global__ void __launch_bounds__(KeyForm<T, kDepth, kValueDepth>::kThreads,
   for (int of_group = 0; of_group < group; ++of_group)
     for (int query = first_query; query < end_query; query += F::kStep, stage ^= 1) {
       ptx::cp_async_wait_all();
-      __syncthreads(); // these queries have come, and nobody needs those before them
+      __syncthreads(); // these queries have arrived; all warps are done with the previous ones
       const bool last = query + F::kStep >= end_query; // of this head
       if (of_group + last < group)
         fetch(of_group + last, last ? first_query : query + F::kStep, stage ^ 1);
@@ -106,15 +105,15 @@ __global__ void __launch_bounds__(KeyForm<T, kDepth, kValueDepth>::kThreads,
       add_weighted<typename F::Wide>(gradient, tile_q, F::Wide::of_rows(),
                                      half_of_columns * F::kSums, dk);
     }
-  ptx::cp_async_wait_all(); // of K and V, where no query sees them
+  ptx::cp_async_wait_all(); // for K and V, if no query sees them
 
-  // K and V make room for their gradients, which leave in whole chunks.
+  // The gradients replace K and V in shared memory, and are stored in whole chunks.
   __syncthreads();
   put_rows<typename F::OwnWide>(dk[0], f.scale, f.scale, warp_row, half_of_columns * F::kSums,
                                 tile_k);
   put_rows<typename F::OwnValue>(dv[0], 1, 1, warp_row, half_of_columns * F::kValueSums, tile_v);
   __syncwarp();
-  const Head<T> to(p, number); // once more: through the loop it would take registers
+  const Head<T> to(p, number); // recomputed: live through the loop, it would take registers
   const int rows = to.key_tokens.count - first_key;
   store_rows<typename F::OwnWide, F::kSums>(tile_k, warp_row, half_of_columns * F::kSums,
                                             to.dk + first_key * p.dk_stride.token,

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// attention_backward, variant flash: dQ (attention_backward_flash.cu says how).
+// attention_backward, variant flash: dQ (see attention_backward_flash.cu).
 #include "instructions/cp_async.h"
 #include "instructions/exp2.h"
 #include "instructions/opaque.h"
@@ -26,11 +26,11 @@ __global__ void __launch_bounds__(QueryForm<T, kDepth, kValueDepth>::kThreads,
   const Head<T> head(p, number);
   const int first_query = static_cast<int>(tiles - 1 - blockIdx.x % tiles) * F::kOwn;
   const int rows = head.queries - first_query;
-  if (rows <= 0) return; // of a sequence that is shorter than others
+  if (rows <= 0) return; // a sequence shorter than the longest
   const int first_key = head.visible(f, first_query).first;
   const int end_key = head.visible(f, first_query + (rows < F::kOwn ? rows : F::kOwn) - 1).end;
   const int lane = static_cast<int>(threadIdx.x % 32);
-  // By a shuffle, so that the compiler sees one number for all lanes.
+  // A shuffle, so that the compiler knows that all lanes have the same value.
   const int warp = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x / 32), 0);
   const int warp_row = warp * F::kRowBlocks * kWarpRows;
   const auto depth = static_cast<int>(f.depth), value_depth = static_cast<int>(f.value_depth);
@@ -52,9 +52,9 @@ __global__ void __launch_bounds__(QueryForm<T, kDepth, kValueDepth>::kThreads,
   if (first_key < end_key) fetch(first_key, 0);
   ptx::cp_async_commit();
 
-  // A lane has queries r and r + 8 of 16, and keys 2 c and 2 c + 1 of each 8.
+  // Lane 4 r + c: queries r and r + 8 of 16, and keys 2 c and 2 c + 1 of each 8.
   const int own = warp_row + lane / 4, column = lane % 4 * 2;
-  const int clear_end = head.visible(f, first_query).end; // of keys that all of the block's see
+  const int clear_end = head.visible(f, first_query).end; // keys that all queries see
   const float by = a.score_unit() * kLog2E;
   Row row[F::kRowBlocks][2];
   KG_UNROLL_UNIFORM
@@ -70,9 +70,9 @@ __global__ void __launch_bounds__(QueryForm<T, kDepth, kValueDepth>::kThreads,
   float dq[F::kRowBlocks][F::kSums][4] = {};
   for (int key = first_key, stage = 0; key < end_key; key += F::kStep, stage ^= 1) {
     int lane_wide = F::OwnWide::of_rows();
-    ptx::make_opaque(lane_wide); // what is made of it ahead of the loop takes registers
+    ptx::make_opaque(lane_wide); // keeps derived values from being hoisted into registers
     ptx::cp_async_wait_all();
-    __syncthreads(); // these keys have come, and nobody needs those before them
+    __syncthreads(); // these keys have arrived; all warps are done with the previous ones
     if (key + F::kStep < end_key) fetch(key + F::kStep, stage ^ 1);
     ptx::cp_async_commit();
     const T* const tile_k = stages + stage * F::kStage;
@@ -110,11 +110,11 @@ __global__ void __launch_bounds__(QueryForm<T, kDepth, kValueDepth>::kThreads,
     }
     add_weighted<typename F::Wide>(gradient, tile_k, F::Wide::of_rows(), 0, dq);
   }
-  ptx::cp_async_wait_all(); // of Q and dout, where no key is seen
+  ptx::cp_async_wait_all(); // for Q and dout, if no key is visible
 
-  // Q makes room for its gradient, which leaves in whole chunks.
+  // The gradient replaces Q in shared memory, and is stored in whole chunks.
   __syncthreads();
-  const Head<T> to(p, number); // once more: through the loop it would take registers
+  const Head<T> to(p, number); // recomputed: live through the loop, it would take registers
   KG_UNROLL_UNIFORM
   for (int block = 0; block < F::kRowBlocks; ++block) {
     const int first = warp_row + block * kWarpRows;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernels of attention_backward get, and what they make of a score.
+// Arguments of attention_backward's kernels, and the gradient with respect to a score.
 #pragma once
 
 #include "ops/attention/visible.h"
@@ -26,30 +26,30 @@ struct Arguments {
   }
 };
 
-// Of one query; read and copied whole.
+// Per query; loaded and copied as a whole.
 struct alignas(8) Row {
-  float reference; // log_sum x log2 e: what its scores' exponents are less by
+  float reference; // log_sum x log2 e, subtracted from the exponents of its scores
   float delta;     // the sum of dout out
 
   // A query that sees no key, or only scores of -inf, has a log_sum of -inf: all its weights are 0.
   __device__ __forceinline__ static float reference_of(float log_sum) {
     return log_sum == -INFINITY ? INFINITY : log_sum * kLog2E;
   }
-  // Of 2, what gives the weight. `by` is log2(e) times the scores' unit.
+  // The weight's exponent to base 2. by: log2(e) * score_unit().
   __device__ __forceinline__ float exponent(float score, float by) const {
     return fmaf(score, by, -reference);
   }
-  // By the score, from the gradient by its weight.
+  // The gradient with respect to the score, from the gradient with respect to the weight.
   __device__ __forceinline__ float gradient(float weight, float by_weight) const {
     return weight * (by_weight - delta);
   }
 };
 
-// One head of one sequence, with what its gradients are made of and where they go.
+// One head of one sequence, with pointers to the additional inputs and the gradients.
 template <class T>
 struct Head : attention::Head<T> {
   const T* dout;
-  T *dq, *dk, *dv; // dk, dv: which its group shares
+  T *dq, *dk, *dv; // dk, dv: shared by the group
 
   __device__ __forceinline__ Head(const Problem<T>& p, int number)
       : attention::Head<T>(p.forward, number), dout(p.dout + this->of_queries(p.dout_stride)),

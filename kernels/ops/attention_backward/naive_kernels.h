@@ -1,13 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// attention_backward, variant naive: one thread per query writes its weights and the gradients by
-// its scores to memory and adds up dQ from them; then one thread per key adds up dK and dV, head by
-// head of its group.
+// attention_backward, variant naive: one thread per query writes its weights and the gradients of
+// its scores to memory and accumulates dQ from them. Then one thread per key accumulates dK and dV,
+// one head of its group after another.
 //
-// Bytes: each thread reads all keys and values, or queries and dout, that it meets; nothing is
-// shared but through the caches. What the other variants are compared with, and what runs where
-// they cannot: any depth, any device.
+// Bytes: each thread reads all keys and values, or queries and dout, of its visible pairs. Threads
+// share data only through the caches. naive is the baseline for flash and the fallback for any
+// depth and device.
 #pragma once
 
 #include "ops/attention_backward/gradient.h"
@@ -19,8 +19,8 @@ namespace kg::attention_backward {
 
 constexpr int kNaiveThreads = 64;
 
-// Each query's weights and gradients by its scores, in the workspace: rows of `keys`, of all
-// queries of all heads.
+// Each query's weights and gradients of its scores, in the workspace: rows of `keys` elements, for
+// all queries of all heads.
 struct Pairs {
   float *weights, *gradients;
 };
@@ -78,13 +78,13 @@ __global__ void __launch_bounds__(kNaiveThreads) naive_keys(Arguments<T> a) {
   const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (index >= f.batch * f.kv_heads * f.keys) return;
   const auto group = static_cast<int>(f.heads / f.kv_heads);
-  const auto number = static_cast<int>(index / f.keys * group); // of the group's first head
+  const auto number = static_cast<int>(index / f.keys * group); // first head of the group
   const auto key = static_cast<int>(index % f.keys);
   const Head<T> first(p, number);
   if (key >= first.key_tokens.count) return;
   const Visible seen = first.seen_by(f, key);
 
-  // Of column d, the sum over the group's heads of values times rows of a tensor.
+  // The sum over the group's heads of values times rows of a tensor, for column d.
   const auto sum = [&](std::int64_t d, const T* rows, const Strides& stride, auto value) {
     float sum = 0;
     for (int of_group = 0; of_group < group; ++of_group, rows += stride.head) {

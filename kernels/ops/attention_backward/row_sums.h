@@ -1,11 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every pair of a query needs of the query, once: delta and the exponents' reference. Eight
-// neighbouring threads share a row.
+// Per-query values that all its pairs need: delta and the exponents' reference. Eight threads
+// share a row.
 //
-// Bytes: out, dout and log_sum read once, 8 bytes written per query. Its kernel takes a few percent
-// of what the products behind take; inside of theirs it would read out once for each tile of keys.
+// Bytes: out, dout and log_sum read once, 8 bytes written per query. The kernel takes a few percent
+// of the time of the following products; fused into them, it would read out once per key tile.
 #pragma once
 
 #include "ops/attention_backward/gradient.h"
@@ -19,7 +19,7 @@ namespace kg::attention_backward {
 constexpr int kRowLanes = 8;
 constexpr int kRowsPerBlock = 32;
 
-// kVector: rows begin and end at multiples of 16 bytes.
+// kVector: rows are aligned to 16 bytes.
 template <class T, bool kVector>
 __global__ void __launch_bounds__(kRowLanes* kRowsPerBlock) row_sums(Arguments<T> a) {
   constexpr int kPack = kVector ? kPackElements<T> : 1;
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kRowLanes* kRowsPerBlock) row_sums(Arguments<T
   const attention::Problem<T>& f = p.forward;
   const std::int64_t index =
       static_cast<std::int64_t>(blockIdx.x) * kRowsPerBlock + threadIdx.x / kRowLanes;
-  if (index - threadIdx.x % 32 / kRowLanes >= f.batch * f.heads * f.queries) return; // of the warp
+  if (index - threadIdx.x % 32 / kRowLanes >= f.batch * f.heads * f.queries) return; // a whole warp
   const bool exists = index < f.batch * f.heads * f.queries;
   const Head<T> head(p, exists ? static_cast<int>(index / f.queries) : 0);
   const auto query = static_cast<int>(index % f.queries);

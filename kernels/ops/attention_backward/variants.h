@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The variant that has files of its own, as attention_backward.cu calls it: the problem is valid,
-// has results, and is supported.
+// Entry points of variant flash. attention_backward.cu calls them with a valid, supported problem
+// that has results.
 #pragma once
 
 #include "ops/attention_backward/gradient.h"
@@ -15,13 +15,13 @@ namespace kg::attention_backward {
 
 template <class T> // f16, bf16
 void run_flash(const Arguments<T>& arguments, Stream& stream);
-// Of its three kernels the second and the third one.
+// The second and third of its three kernels.
 template <class T>
 void run_flash_keys(const Arguments<T>& arguments, Stream& stream);
 template <class T>
 void run_flash_queries(const Arguments<T>& arguments, Stream& stream);
 
-// Bytes of shared memory that flash needs for heads of this depth.
+// Bytes of dynamic shared memory per block of flash.
 std::size_t flash_shared_bytes(std::int64_t depth, std::int64_t value_depth);
 
 } // namespace kg::attention_backward

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What attention_decode asks of its arguments, which kernel runs, and variant naive: one thread per
-// query writes its scores to memory, turns them into weights, and adds up the values. It reads keys
-// and values once for each query; what split is compared with, and what runs beyond its depths.
+// attention_decode: argument checks, kernel selection, and variant naive: one thread per query
+// writes its scores to memory, converts them to weights, and adds the values. naive reads keys and
+// values once per query. It is the baseline for split, and the fallback beyond split's depths.
 #include "ops/attention_decode/attention_decode.h"
 
 #include "ops/attention/preconditions.h"
@@ -22,7 +22,7 @@
 namespace kg::attention_decode {
 
 constexpr int kNaiveThreads = 64;
-constexpr int kMostParts = 64; // of the keys of a sequence
+constexpr int kMostParts = 64; // per sequence
 
 template <class T>
 __global__ void __launch_bounds__(kNaiveThreads) naive(Arguments<T> a) {
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kNaiveThreads) naive(Arguments<T> a) {
   const std::int64_t query = index % p.queries, head = index / p.queries % p.heads;
   const std::int64_t sequence = index / p.queries / p.heads;
   const std::int64_t kv_head = head / (p.heads / p.kv_heads);
-  const std::int64_t end = a.keys_of(sequence) - p.queries + query + 1; // of what it sees
+  const std::int64_t end = a.keys_of(sequence) - p.queries + query + 1; // end of the visible keys
   float* const scores = p.workspace + index * p.keys;
   const T* const q =
       p.q + sequence * p.q_stride.sequence + head * p.q_stride.head + query * p.q_stride.token;
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kNaiveThreads) naive(Arguments<T> a) {
     float score = 0;
     for (std::int64_t d = 0; d < p.depth; ++d) score = fmaf(to_float(q[d]), to_float(k[d]), score);
     scores[j] = score;
-    row.largest = fmaxf(row.largest, score); // passes over NaN; the sum does not
+    row.largest = fmaxf(row.largest, score); // fmaxf ignores NaN; the sum propagates it
   }
   const float by = p.scale * kLog2E;
   const float reference = row.reference(by);
@@ -74,13 +74,13 @@ std::int64_t rows_of(const Problem<T>& p) {
   return p.batch * p.heads * p.queries;
 }
 
-// Tiles of queries of one head of K.
+// Tiles of queries per head of K.
 template <class T>
 std::int64_t tiles_of(const Problem<T>& p) {
   return div_up(p.heads / p.kv_heads * p.queries, kRows);
 }
 
-// Of how many pages a paged cache is made is not known: at least one.
+// The number of pages in a paged cache is unknown; assume one.
 template <class T>
 Rows cache(const Problem<T>& p, const char* name, const T* data, const PageStrides& stride,
            std::int64_t length) {
@@ -108,7 +108,7 @@ struct Tensors {
 
 template <class T>
 void require_valid(const Problem<T>& p) {
-  // As attention, of which this is a part.
+  // The checks of attention, of which decoding is a special case.
   attention::require_valid(kName, attention::Problem<T>{.batch = p.batch,
                                                         .heads = p.heads,
                                                         .kv_heads = p.kv_heads,
@@ -188,8 +188,8 @@ Variant resolved(Variant variant, std::int64_t depth, std::int64_t value_depth) 
   return supports(Variant::split, depth, value_depth) ? Variant::split : Variant::naive;
 }
 
-// As many parts as give each multiprocessor the blocks that it holds, but none of fewer keys than a
-// block starts up for; and not more than the merge should add up one after the other.
+// Enough parts to fill each multiprocessor with resident blocks. A part has enough keys to amortize
+// a block's startup. At most kMostParts, since merge adds the parts sequentially.
 template <class T>
 int splits(const Problem<T>& p) {
   constexpr std::int64_t kBlocksPerSm = 3, kLeastKeys = 128;
@@ -199,7 +199,7 @@ int splits(const Problem<T>& p) {
       wanted, 1, std::clamp<std::int64_t>(p.keys / kLeastKeys, 1, kMostParts)));
 }
 
-// split: every fourth key of a part at the most, then the groups of lanes, the warps and the parts.
+// split: every fourth key of a part at most, then groups of lanes, warps and parts.
 std::int64_t chain(Variant variant, std::int64_t keys) {
   return variant == Variant::naive ? keys : div_up(keys, kWarps) + 5 + kWarps + kMostParts;
 }
@@ -252,7 +252,7 @@ template <class T>
 Work work(const Problem<T>& p) {
   const auto batch = static_cast<double>(p.batch), heads = static_cast<double>(p.heads);
   const auto queries = static_cast<double>(p.queries);
-  double pairs = 0; // of a query and a key that it sees, in one head of one sequence
+  double pairs = 0; // visible pairs of query and key in one head of one sequence
   for (std::int64_t i = 0; i < p.queries; ++i)
     pairs += static_cast<double>(std::max<std::int64_t>(p.keys - p.queries + i + 1, 0));
   const double depths = static_cast<double>(p.depth + p.value_depth);

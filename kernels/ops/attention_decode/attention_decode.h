@@ -1,25 +1,24 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// attention_decode: attention of the last one to eight tokens of each sequence to all keys in a
+// attention_decode: attention of the last one to eight tokens of each sequence over all keys in a
 // cache, out = softmax(scale Q K^T) V; query i of n sees the keys up to length - n + i, its own.
 //
-// Problem: as attention's (ops/attention/attention.h), causal, with heads grouped. Q and out have a
-// row for each query of each head of each sequence. K and V lie in pages (primitives/paged.h): in a
-// contiguous cache one page of `keys` tokens per sequence, in a paged one pages that a table names.
-// Sequence b has key_lengths[b] keys, the queries' own included; what lies behind them is not read,
-// nor is the table there.
+// Problem: as in attention (ops/attention/attention.h), causal, with grouped heads. Q and out have
+// a row for each query of each head of each sequence. K and V are stored in pages
+// (primitives/paged.h): a contiguous cache has one page of `keys` tokens per sequence, a paged
+// cache has pages listed in a table. Sequence b has key_lengths[b] keys, including those of the
+// queries; neither later keys nor later table entries are read.
 //
-// Rounding: scores, exponentials and all sums are of f32; the result is rounded once to T. The keys
-// of a sequence are split evenly among blocks, and the parts added in the order of the keys:
-// repeated runs on one device are bit-identical, whatever the other lengths are.
+// Rounding: scores, exponentials and sums are f32 for every T; the result is rounded once to T.
+// Blocks split the keys of a sequence evenly, and the parts are added in the order of the keys:
+// repeated runs on one device are bit-identical, regardless of other sequences' lengths.
 //
-// Special values: a query that sees no key gets 0. A NaN or +inf among the scores of a query, or a
-// score beyond f32's range, makes its row NaN; other rows do not change. A row of V that is hidden
-// from some queries but not from all must be finite: it may be multiplied by 0.
+// Special values: a query that sees no key gets 0. A NaN, a +inf or an overflow of f32 among the
+// scores of a query makes its row NaN and leaves other rows unchanged. A row of V that only some
+// queries see must be finite, because it may be multiplied by 0.
 //
-// Sources: Dao et al., "Flash-Decoding for long-context inference" (2023), for the split over the
-// keys.
+// Source: Dao et al., "Flash-Decoding for long-context inference" (2023), for the split over keys.
 #pragma once
 
 #include "ops/attention/attention.h"
@@ -45,7 +44,7 @@ struct Problem {
   std::int64_t heads = 0;
   std::int64_t kv_heads = 1;
   std::int64_t queries = 0;
-  std::int64_t keys = 0;        // the most that a sequence has
+  std::int64_t keys = 0;        // the maximum per sequence
   std::int64_t depth = 0;       // of Q and K
   std::int64_t value_depth = 0; // of V and out
   const T* q = nullptr;
@@ -57,13 +56,13 @@ struct Problem {
   T* out = nullptr;
   Strides out_stride = {};
   float scale = 1;                           // above 0; 1 / sqrt(depth) as a rule
-  const std::int32_t* key_lengths = nullptr; // batch numbers from 0 to keys; null: all have `keys`
-  PageTable table = {};                      // without one table.tokens does not matter
-  float* workspace = nullptr;                // of workspace_bytes()
+  const std::int32_t* key_lengths = nullptr; // batch numbers from 0 to keys; null: `keys` for all
+  PageTable table = {};                      // table.tokens is ignored without a table
+  float* workspace = nullptr;                // workspace_bytes() bytes
 };
 
-// naive: one thread per query, its scores in memory. split: keys and values of a head go once
-// through registers, for four queries at a time; depths up to 256.
+// naive: one thread per query, scores in memory. split: reads keys and values of a head once,
+// through registers, for up to four queries at a time; depths up to 256.
 enum class Variant { automatic, naive, split };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::split};
 
@@ -71,10 +70,10 @@ using kg::name;
 
 bool supports(Variant variant, std::int64_t depth, std::int64_t value_depth);
 
-// What runs where `variant` is asked for: automatic is split where it can.
+// The variant that runs: automatic selects split if it is supported.
 Variant resolved(Variant variant, std::int64_t depth, std::int64_t value_depth);
 
-// In how many parts `split` takes the keys of a sequence, by the problem and the current device.
+// The number of parts into which `split` divides a sequence's keys, for this problem and device.
 template <class T>
 int splits(const Problem<T>& problem);
 
@@ -83,20 +82,20 @@ template <class T>
 std::size_t workspace_bytes(const Problem<T>& problem, Variant variant);
 
 // Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Extents may be 0.
-// Throws Error naming the field on a null pointer where one is needed, a negative extent or stride,
-// extents of 2^31 or more, more than 8 queries, kv_heads that do not divide heads, a depth below 1,
-// a scale that is not a positive number, a table of pages without tokens or whose rows are shorter
-// than the keys need, rows of out that overlap, a packed out that overlaps a packed input, or a
-// variant that does not support the depths. What lies on the device is not checked: a key length
-// outside [0, keys] counts as the nearer end, page numbers must be right.
+// Throws Error naming the field for: a required pointer that is null; a negative extent or stride;
+// an extent of 2^31 or more; more than 8 queries; kv_heads that does not divide heads; a depth
+// below 1; a scale that is not positive; a page table without tokens or with rows too short for the
+// keys; rows of out that overlap; a packed out that overlaps a packed input; a variant that does
+// not support the depths. Values on the device are not checked: key lengths are clamped to [0,
+// keys], and page numbers must be valid.
 template <class T>
 Variant run(const Problem<T>& problem, Variant variant, Stream& stream);
 
-// Longest sequential chain of additions over keys: what the error bound grows with.
+// The longest sequential chain of additions over the keys. The error bound grows with it.
 std::int64_t chain(Variant variant, std::int64_t keys);
 
-// Q, K, V, lengths and the table read once, out written once, as if every sequence had `keys` keys;
-// two operations for each product of a visible pair's score and of its value, as attention counts.
+// Q, K, V, lengths and the table are read once, out is written once, with `keys` keys per sequence;
+// two operations per product of a visible pair's score and value, as in attention.
 template <class T>
 Work work(const Problem<T>& problem);
 

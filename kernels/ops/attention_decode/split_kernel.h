@@ -1,26 +1,26 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// attention_decode, variant split. A block of four warps has up to four queries that share a head
-// of K and V, and one part of the keys. A row of K or V is read by as few lanes as hold it, 8
-// elements each, so that a warp has several rows at a time and several times that under way; each
-// group of lanes runs a softmax of its own over the keys that it meets, without barriers, and the
-// groups' and warps' sums meet at the end, through registers and shared memory. Parts of the keys
-// leave their sums in memory, which `merge` adds up in order.
+// attention_decode, variant split. A block of four warps processes up to four queries that share a
+// head of K and V, over one part of the keys. Each lane reads 8 elements of a row of K or V, so a
+// group of lanes covers a row. A warp reads several rows at a time and has several times as many in
+// flight. Each group of lanes runs its own softmax over its keys, without barriers. The sums of
+// groups and warps are combined at the end, through registers and shared memory. Each part stores
+// its sums to memory, and `merge` adds them in order.
 //
-// Bytes: K and V once from memory, and once more from L2 for each four queries of a group beyond
-// the first; the parts' sums are 2 splits / keys of them. Flops: 2 (depth + value_depth) per pair,
-// in f32. Of the 252 instructions that an H200 issues while memory brings a KiB, nvcc 13.0's code
-// takes, with four queries, 187 (f16), 195 (bf16) or 98 (f32). A warp has 4 KiB under way while it
-// waits and nothing while it computes: of the 48 KiB of a multiprocessor's 12 warps 36 are left in
-// 16 bits where they take turns, and a copy's rate takes 29. By that model it is reached. Expected
-// on an H200, from some thousand keys per sequence on: 85 % of it in 16 bits, since warps that
-// compute at the same time leave less under way, and 90 % in f32.
+// Bytes: K and V once from memory, and once more from L2 per four queries of a group beyond the
+// first four; the parts' sums are 2 splits / keys of these bytes. Flops: 2 (depth + value_depth)
+// per pair, in f32. Of the 252 instructions that an H200 issues per KiB from memory, nvcc 13.0's
+// code takes, with four queries, 187 (f16), 195 (bf16) or 98 (f32). A warp has 4 KiB in flight
+// while it waits, and none while it computes. In 16 bits, interleaved warps thus keep 36 of 48 KiB
+// of a multiprocessor's 12 warps in flight, and copy bandwidth needs 29. Expected on an H200 from
+// some thousand keys per sequence on: 85 % of copy bandwidth in 16 bits, since warps may compute at
+// the same time, and 90 % in f32.
 //
-// Why not matrix units: a tile of 16 queries would be filled by groups of 8 heads and more alone,
-// and the loads bound this one. Why not one block per sequence and head: a batch of one has 8 heads
-// of keys for 132 multiprocessors. Why no fewer parts for short sequences: the lengths lie on the
-// device, the grid does not.
+// Why not Tensor Cores: only groups of 8 heads or more would fill a tile of 16 queries, and loads
+// are the limit here. Why not one block per sequence and head: a batch of one has 8 heads of keys
+// for 132 multiprocessors. Why not fewer parts for short sequences: lengths are on the device, the
+// grid is not.
 #pragma once
 
 #include "ops/attention/visible.h"
@@ -35,31 +35,31 @@ using attention::RunningRow;
 
 inline constexpr int kWarps = 4;
 inline constexpr int kThreads = kWarps * kLanes;
-inline constexpr int kRows = 4;  // queries of a block
-inline constexpr int kChunk = 8; // elements of a lane
+inline constexpr int kRows = 4;  // queries per block
+inline constexpr int kChunk = 8; // elements per lane
 template <class T>
 inline constexpr int kKeys = 16 /
-                             (2 * static_cast<int>(sizeof(T))); // under way in a lane: 64 bytes
+                             (2 * static_cast<int>(sizeof(T))); // keys in flight per lane: 64 bytes
 
 template <class T>
 struct Arguments {
   Problem<T> problem;
   Pages pages;
   int splits, tiles; // tiles: of kRows queries, per head of K
-  int lanes;         // that hold a row: a power of two
+  int lanes;         // lanes per row: a power of two
   bool vector;       // rows begin and end at multiples of kChunk elements
 
   __device__ __forceinline__ int keys_of(std::int64_t sequence) const {
     const auto most = static_cast<int>(problem.keys);
     if (problem.key_lengths == nullptr) return most;
     const int length = problem.key_lengths[sequence];
-    return length < most ? length : most; // a negative one hides all keys, too
+    return length < most ? length : most; // a negative length hides all keys
   }
   __device__ __forceinline__ std::int64_t rows() const {
     return problem.batch * problem.heads * problem.queries;
   }
-  // Of a row of out and a part of the keys: the largest score and the sum of exponentials, then
-  // behind those of all the values' sums.
+  // Workspace, per row of out and part of the keys: largest score and sum of exponentials; after
+  // all of these, the sums of the values.
   __device__ __forceinline__ float* statistics(std::int64_t row, int split) const {
     return problem.workspace + (row * splits + split) * 2;
   }
@@ -68,7 +68,7 @@ struct Arguments {
   }
 };
 
-// Elements [first, first + kChunk) of a row of `length`, 0 behind its end.
+// Elements [first, first + kChunk) of a row of `length` elements; 0 past its end.
 template <class T>
 __device__ __forceinline__ StoredPack<T, kChunk> load_chunk(const T* row, int first, int length,
                                                             bool vector) {
@@ -85,15 +85,15 @@ __device__ __forceinline__ StoredPack<T, kChunk> load_chunk(const T* row, int fi
   return result;
 }
 
-// A softmax over some keys, and of the sums of values some columns.
+// Softmax state over some keys, with the weighted sums of some columns of values.
 template <int Columns>
 struct Part {
   RunningRow row;
   float sum[Columns] = {};
 
-  // Takes in another one, whose columns are the same.
+  // Merges another part with the same columns.
   __device__ __forceinline__ void add(const Part& other, float by) {
-    const float own = row.raise(other.row.largest, by); // row.sum, too
+    const float own = row.raise(other.row.largest, by); // also rescales row.sum
     const float factor = exp2f(other.row.largest * by - row.reference(by));
     row.sum = fmaf(other.row.sum, factor, row.sum);
     KG_UNROLL
@@ -101,7 +101,7 @@ struct Part {
   }
 };
 
-// What the warps of a block leave for each other.
+// Results that the warps of a block exchange.
 struct Shared {
   float largest[kWarps][kRows], sum[kWarps][kRows];
   Pack<float, kChunk / 2> values[kWarps][kRows][2 * kMostDepth / kChunk];
@@ -123,9 +123,9 @@ __global__ void __launch_bounds__(kThreads) split(Arguments<T> a) {
   const int warp = static_cast<int>(threadIdx.x) / kLanes;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const int first = lane % a.lanes * kChunk; // element of a row
-  const int own = lane / a.lanes;            // which of the rows that the warp reads at a time
+  const int own = lane / a.lanes;            // number among the rows read at a time
   const int at_a_time = kLanes / a.lanes;
-  const int step = kWarps * kKeys<T> * at_a_time; // keys of the block
+  const int step = kWarps * kKeys<T> * at_a_time; // keys per block
 
   const int keys = a.keys_of(sequence);
   const int per_part = ((keys + a.splits - 1) / a.splits + step - 1) / step * step;
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(kThreads) split(Arguments<T> a) {
   const int end = begin + per_part < keys ? begin + per_part : keys;
 
   float q[kRows][kChunk];
-  int visible[kRows]; // keys, by the end
+  int visible[kRows]; // ends of the visible keys
   Part<kChunk> row[kRows];
   const float by = p.scale * kLog2E;
   KG_UNROLL
@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(kThreads) split(Arguments<T> a) {
       for (int i = 0; i < kKeys<T>; ++i) {
         const int key = base + i * at_a_time + own;
         if (key >= end || key >= visible[g]) score[g][i] = -INFINITY;
-        largest = fmaxf(largest, score[g][i]); // passes over NaN; the sum does not
+        largest = fmaxf(largest, score[g][i]); // fmaxf ignores NaN; the sum propagates it
       }
       const float factor = row[g].row.raise(largest, by);
       const float reference = row[g].row.reference(by);
@@ -268,7 +268,7 @@ __global__ void __launch_bounds__(kThreads) split(Arguments<T> a) {
   }
 }
 
-// A block for each row of out.
+// One block per row of out.
 template <class T>
 __global__ void __launch_bounds__(kThreads) merge(Arguments<T> a) {
   const Problem<T>& p = a.problem;

@@ -1,15 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The traffic of `elementwise`: two reads and one write per element, and arithmetic that costs
-// nothing beside them. Bytes: 12 n (f32) or 6 n (f16, bf16); flops: 2 n. Expected on an H200: 4.2
-// to 4.4 TB/s, like any transform with twice as many reads as writes, once the arrays are far
-// larger than L2. Four 16-byte loads per thread are under way at once (elementwise.cu says why
-// that is enough).
+// The traffic of `elementwise`: two reads and one write per element, with negligible arithmetic.
+// Bytes: 12 n (f32) or 6 n (f16, bf16); flops: 2 n. Expected on an H200: 4.2 to 4.4 TB/s, like any
+// transform with twice as many reads as writes, once the arrays are far larger than L2. Each thread
+// has four 16-byte loads in flight (elementwise.cu says why that is enough).
 //
-// Why no path of its own for alpha = 0 or 1: the bytes are the same but for alpha = 0, whose
-// shortcut would lose the NaNs of x. Why fmaf and not alpha * x + y: one instruction, the same
-// bits from every compiler whatever it chooses to contract.
+// Why no special path for alpha = 0 or 1: the bytes are the same except for alpha = 0, where the
+// shortcut would lose the NaNs of x. Why fmaf and not alpha * x + y: one instruction, and the same
+// bits whatever a compiler chooses to contract.
 #include "ops/axpy/axpy.h"
 
 #include "primitives/map.h"
@@ -23,7 +22,7 @@
 
 namespace kg::axpy {
 
-constexpr int kPacksPerInput = 2; // loaded by a thread before it uses the first one
+constexpr int kPacksPerInput = 2; // loaded per thread before the first use
 
 template <class T>
 using Vectors = Arrays<T, 2, 1>; // x and y; out

@@ -1,18 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// y from x and each channel's statistics, in training and in inference.
+// y from x and each channel's statistics, in training and inference.
 //
-// One read and one write per element: 8 bytes in f32, 4 in f16 and bf16; the channels' numbers stay
-// in L1 or in registers. Expected on an H200: 92% of a copy's rate from 64 MiB on. rstd and gamma
-// are folded into one factor, so 3 operations per element. Why the mean is not folded into beta: of
-// a mean far from 0 x scale and mean scale are large and nearly cancel, where x - mean is exact;
-// the subtraction costs nothing that memory would not hide.
+// One read and one write per element: 8 bytes in f32, 4 in f16 and bf16; per-channel values stay in
+// L1 or in registers. Expected on an H200: 92 % of copy bandwidth from 64 MiB on. rstd and gamma
+// are folded into one factor: 3 operations per element. Why the mean is not folded into beta: for a
+// mean far from 0, x scale and mean scale are large and nearly cancel, while x - mean is exact.
+// Memory bandwidth hides the subtraction.
 //
-// nchw: a thread has one pack, of most of which all elements are of one channel, whose numbers it
-// asks for once, beside the pack. Four packs of a thread, which asked at each element whether a
-// plane begins, made training in bf16 take 474 us on an H200 where nhwc took 321 (docs/measured,
-// 2a35b298).
+// nchw: a thread has one vector, usually of one channel, whose values it loads once along with the
+// vector. With four vectors per thread and a check for a new plane at each element, training in
+// bf16 took 474 us on an H200, where nhwc took 321 (docs/measured, 2a35b298).
 #pragma once
 
 #include "ops/batchnorm/columns.h"
@@ -39,7 +38,7 @@ struct Affine {
   Floats<Count> shift;
 };
 
-// Of channels pack * Count and the following.
+// For channels starting at pack * Count.
 template <int Count>
 __device__ __forceinline__ Affine<Count> affine(const Channels& c, std::int64_t pack,
                                                 std::int64_t channels) {
@@ -74,8 +73,8 @@ __global__ void __launch_bounds__(kThreads)
       from_float<T>(applied(to_float(x[i]), a.mean.value[0], a.scale.value[0], a.shift.value[0]));
 }
 
-// nchw: all packs of the tensor, whichever planes they are of, the last ones first: L2 still has
-// them from the pass before. y may be x.
+// nchw: all vectors of the tensor regardless of planes, in reverse order, since L2 still has the
+// last ones from the previous pass. y may be x.
 template <class T, int Count>
 __global__ void __launch_bounds__(kThreads, kPlaneBlocksPerSm)
     plane_apply(const T* x, Planes p, Channels c, T* y) {
@@ -98,7 +97,7 @@ __global__ void __launch_bounds__(kThreads, kPlaneBlocksPerSm)
   store_window(y, w, values);
 }
 
-// nhwc: a strip of channels, part blockIdx.y of their rows, the last ones first. y may be x.
+// nhwc: part blockIdx.y of the rows of a strip of channels, in reverse order. y may be x.
 template <class T, int Count>
 __global__ void __launch_bounds__(kThreads, kWideBlocksPerSm)
     column_apply(const T* x, std::int64_t rows, std::int64_t channels, Channels c, T* y) {

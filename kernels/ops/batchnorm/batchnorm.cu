@@ -1,8 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels: statistics_kernels.h and apply_kernels.h, which also say what they should reach and
-// why they are as they are.
+// Kernels: statistics_kernels.h and apply_kernels.h, with their design and expected performance.
 #include "ops/batchnorm/batchnorm.h"
 
 #include "ops/batchnorm/apply_kernels.h"
@@ -23,7 +22,7 @@ LaunchConfig over(std::int64_t blocks, dim3 block, Stream& stream, std::int64_t 
           .stream = &stream};
 }
 
-// Whether the tensors' packs of 16 bytes are the same elements.
+// Whether the tensors are equally aligned, so that their 16-byte vectors hold the same elements.
 template <class T>
 bool aligned_alike(const T* x, const T* y) {
   return elements_to_boundary(x) == elements_to_boundary(y);
@@ -79,7 +78,7 @@ void launch_plane_moments(const Problem& p, const T* x, float* partials, std::in
          over(p.channels, kThreads, stream, parts), x, planes, partials);
 }
 
-// nchw of short planes.
+// nchw with short planes.
 template <class T>
 void find_statistics_by_columns(const Problem& p, const T* x, const Statistics& s, float* partials,
                                 Variant variant, Stream& stream) {
@@ -110,7 +109,7 @@ void find_statistics(const Problem& p, const T* x, const Statistics& s, float* p
          partials, count, p.channels, s);
 }
 
-// What both directions of use ask of their arguments; whether there is anything to do.
+// Argument checks of training and inference; returns whether there is work.
 template <class T>
 bool has_work(const Problem& p, const T* x, float epsilon, const T* y) {
   require_problem("batchnorm", p);
@@ -189,7 +188,7 @@ template Variant run_inference(const Problem&, const bf16*, const float*, const 
 
 namespace {
 
-// Numbers per channel: those that are read and written, and of them those written.
+// Per channel: the numbers that are read or written, and the written ones among them.
 Work work(Dtype dtype, const Problem& problem, double numbers_per_channel,
           double written_per_channel, double flops_per_element) {
   const auto elements = static_cast<double>(problem.elements());

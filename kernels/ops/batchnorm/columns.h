@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tensor in nhwc as kernels see it: a matrix of rows (batch x spatial) by channels. A thread has
-// one pack of Count channels, so what belongs to a channel stays in its registers from row to row.
+// Access to nhwc tensors: a matrix of rows (batch x spatial) by channels. A thread has one vector
+// of Count channels, so per-channel values stay in its registers from row to row.
 #pragma once
 
 #include "ops/batchnorm/variants.h"
@@ -13,23 +13,23 @@
 
 namespace kg::batchnorm {
 
-// The thread's pack among those of a row.
+// The index of the thread's vector in a row.
 __device__ __forceinline__ std::int64_t column_pack() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-// The order in which a pass walks through memory.
+// The direction in which a pass traverses memory.
 enum class Walk { forwards, backwards };
 
-// Walks the thread down its rows: use(rows, held, whole) for AtOnce rows at a time, the first
-// `held` of which exist; `whole` is a constant, true or false: whether all do. Blocks share the
-// rows along the grid's y.
+// Iterates over the thread's rows: use(rows, held, whole) for AtOnce rows at a time, of which the
+// first `held` exist. `whole` is a compile-time constant: whether all exist. Blocks share the rows
+// along the grid's y axis.
 template <Walk walk, int AtOnce = kTogether, class Use>
 __device__ __forceinline__ void each_rows(std::int64_t rows, Use use) {
   const auto height = static_cast<std::int64_t>(blockDim.y);
   const auto tile = AtOnce * height;
   for (std::int64_t left = rows - blockIdx.y * tile - threadIdx.y; left > 0;
-       left -= gridDim.y * tile) { // rows from the thread's next one on, in the walk's order
+       left -= gridDim.y * tile) { // rows from the thread's next one, in the direction of the pass
     std::int64_t row[AtOnce];
     int held = 0;
     KG_UNROLL
@@ -45,7 +45,7 @@ __device__ __forceinline__ void each_rows(std::int64_t rows, Use use) {
   }
 }
 
-// Pack `pack` of the row, zeros where `held` says there is none.
+// Vector `pack` of the row; zeros if `held` is false.
 template <class T, int Count>
 __device__ __forceinline__ StoredPack<T, Count> load_columns(const T* row, std::int64_t pack,
                                                              std::int64_t channels, bool held) {
@@ -53,7 +53,7 @@ __device__ __forceinline__ StoredPack<T, Count> load_columns(const T* row, std::
   return {};
 }
 
-// Pack `pack` of a vector of floats, of which a pack of 8 is two accesses.
+// Vector `pack` of an array of floats; a vector of 8 takes two accesses.
 template <int Count>
 __device__ __forceinline__ Floats<Count> load_floats(const float* vector, std::int64_t pack,
                                                      std::int64_t channels) {

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mean and centred squares of sets of numbers, and those of two sets together: Chan, Golub and
-// LeVeque, "Updating Formulae and a Pairwise Algorithm for Computing Sample Variances", 1979.
-// Nothing is squared that was not centred, so a mean far from 0 costs the variance no digits.
+// Mean and centred squares of a set of numbers, and their combination for two sets: Chan, Golub and
+// LeVeque, "Updating Formulae and a Pairwise Algorithm for Computing Sample Variances", 1979. Only
+// centred values are squared, so a mean far from 0 costs the variance no digits.
 #pragma once
 
 #include "primitives/block.h"
@@ -16,11 +16,11 @@ struct Moments {
   float squares; // sum of (x - mean)^2
 };
 
-// What the sizes of two sets make of their moments.
+// Coefficients for combining two sets, from their sizes.
 struct Joint {
   float count;
-  float share;  // of the second
-  float weight; // of the squared distance of their means
+  float share;  // of the second set
+  float weight; // of the squared difference of the means
 };
 
 __device__ __forceinline__ Joint joint(float first, float second) {
@@ -29,8 +29,7 @@ __device__ __forceinline__ Joint joint(float first, float second) {
   return {count, share, first * share};
 }
 
-// Where one of the sets is empty, the distance of its mean from the other means nothing, and its
-// square may be infinite.
+// If a set is empty, the difference of the means is meaningless, and its square may be infinite.
 __device__ __forceinline__ void join(const Joint& sizes, float& mean, float& squares,
                                      float other_mean, float other_squares) {
   const float apart = other_mean - mean;
@@ -45,7 +44,7 @@ __device__ __forceinline__ Moments joined(const Moments& first, const Moments& s
   return both;
 }
 
-// Of a warp's lanes, the lower ones first, so that all have the same bits. All lanes must call.
+// Combines a warp's lanes, lower ones first, so that all get the same bits. All lanes must call.
 __device__ __forceinline__ Moments warp_joined(Moments own) {
   KG_UNROLL
   for (int step = 1; step < kLanes; step *= 2) {
@@ -57,8 +56,8 @@ __device__ __forceinline__ Moments warp_joined(Moments own) {
   return own;
 }
 
-// Of a block's threads, for its first warp; `scratch` has room for each warp's. All threads must
-// call, and once.
+// Combines a block's threads; the result is valid in the first warp. `scratch` holds one entry per
+// warp. All threads must call this, once.
 __device__ __forceinline__ Moments block_joined(Moments own, Moments* scratch) {
   own = warp_joined(own);
   if (threadIdx.x % kLanes == 0) scratch[threadIdx.x / kLanes] = own;

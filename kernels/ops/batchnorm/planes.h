@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tensor in nchw as kernels see it: packs of Count elements at multiples of 16 bytes, wherever
-// its planes begin. A pack that two planes share is loaded whole, once for each, and each uses its
-// own elements of it: every load is as wide as it can be, of planes of 7 x 7 elements, too.
+// Access to nchw tensors: vectors of Count elements at multiples of 16 bytes, regardless of where
+// planes begin. A vector shared by two planes is loaded whole, once for each, and each uses its own
+// elements. Every load is thus as wide as possible, even for planes of 7 x 7 elements.
 #pragma once
 
 #include "ops/batchnorm/variants.h"
@@ -19,12 +19,12 @@ struct Planes {
   std::int64_t channels;
   std::int64_t spatial;
   std::int64_t elements;
-  int past;           // elements from the last multiple of 16 bytes to the first element
-  std::int64_t packs; // that touch a plane, at most
-  bool whole;         // whether all packs that touch a plane are its own
+  int past;           // elements from the preceding multiple of 16 bytes to the first element
+  std::int64_t packs; // vectors that overlap a plane, at most
+  bool whole;         // whether no vector overlaps two planes
   Divisor by_packs, by_spatial, by_channels;
 
-  // `tensor` has problem p; p has elements.
+  // tensor: described by problem p, which has elements.
   template <class T>
   Planes(const Problem& p, const T* tensor, int count)
       : channels(p.channels), spatial(p.spatial), elements(p.elements()),
@@ -34,7 +34,7 @@ struct Planes {
         whole(packs * count == spatial), by_packs(packs), by_spatial(spatial),
         by_channels(channels) {}
 
-  // The channel of an element, and the elements from it to its plane's end.
+  // An element's channel, and the elements from it to the end of its plane.
   struct Place {
     std::int64_t channel;
     std::int64_t left;
@@ -45,15 +45,15 @@ struct Planes {
   }
 };
 
-// Elements [begin, end) of the pack that begins at element `first` of the tensor, which may lie
-// before it.
+// Elements [begin, end) of the vector that starts at element `first` of the tensor; `first` may
+// precede the tensor.
 struct Window {
   std::int64_t first;
   int begin;
   int end;
 };
 
-// What of the pack at element `first` lies in [start, stop).
+// The part in [start, stop) of the vector at element `first`.
 template <int Count>
 __device__ __forceinline__ Window window(std::int64_t first, std::int64_t start,
                                          std::int64_t stop) {
@@ -63,10 +63,10 @@ __device__ __forceinline__ Window window(std::int64_t first, std::int64_t start,
           until < Count ? static_cast<int>(until > 0 ? until : 0) : Count};
 }
 
-// A thread's way through the packs of a channel, plane after plane: without a division a step.
+// Iterates over the vectors of a channel, plane after plane, without a division per step.
 class ChannelWalk {
  public:
-  // Begins at pack `number` of the channel, and goes on by `step` of them at a time, or by `jump`.
+  // Starts at vector `number` of the channel, and advances by `step` or by `jump` vectors.
   __device__ __forceinline__ ChannelWalk(const Planes& p, std::int64_t channel, std::int64_t number,
                                          std::int64_t step, std::int64_t jump)
       : p_(p), image_(p.channels * p.spatial), end_(p.elements + channel * p.spatial),
@@ -79,7 +79,7 @@ class ChannelWalk {
   __device__ __forceinline__ void step() { go(step_); }
   __device__ __forceinline__ void jump() { go(jump_); }
 
-  // No elements behind the last pack.
+  // Empty past the last vector.
   template <int Count, bool kWhole>
   __device__ __forceinline__ Window window() const {
     if (at_end()) return {0, 0, 0};
@@ -90,7 +90,7 @@ class ChannelWalk {
 
  private:
   struct Strides {
-    std::int64_t elements; // of whole images
+    std::int64_t elements; // in whole images
     std::int64_t packs;    // fewer than a plane has
   };
 
@@ -108,12 +108,12 @@ class ChannelWalk {
 
   const Planes& p_;
   std::int64_t image_, end_;
-  std::int64_t start_; // of the plane
-  std::int64_t pack_;  // of the plane
+  std::int64_t start_; // first element of the plane
+  std::int64_t pack_;  // index in the plane
   Strides step_, jump_;
 };
 
-// Elements of the tensor outside the window are loaded, too, those outside the tensor are 0.
+// Also loads elements outside the window; elements outside the tensor are 0.
 template <class T, int Count>
 __device__ __forceinline__ StoredPack<T, Count> load_window(const T* tensor, const Window& w,
                                                             std::int64_t elements) {
@@ -130,7 +130,7 @@ __device__ __forceinline__ StoredPack<T, Count> load_window(const T* tensor, con
   return result;
 }
 
-// Of a chunk of each_chunk: a pack that is a plane's own lies in the tensor.
+// A vector of an each_chunk step; whole: all windows are full vectors within the tensor.
 template <class T, int Count, class Whole>
 __device__ __forceinline__ StoredPack<T, Count> load_in_chunk(const T* tensor, const Window& w,
                                                               std::int64_t elements, Whole whole) {
@@ -140,7 +140,7 @@ __device__ __forceinline__ StoredPack<T, Count> load_in_chunk(const T* tensor, c
   return result;
 }
 
-// Only what the window has.
+// Stores only the elements of the window.
 template <class T, int Count>
 __device__ __forceinline__ void store_window(T* tensor, const Window& w,
                                              const Floats<Count>& values) {
@@ -151,9 +151,9 @@ __device__ __forceinline__ void store_window(T* tensor, const Window& w,
     if (e >= w.begin && e < w.end) tensor[w.first + e] = from_float<T>(values.value[e]);
 }
 
-// Walks a thread through its share of a channel: use(windows, whole) for kTogether packs at a time,
-// `whole` a constant true or false: whether the windows are all packs. Blocks share a channel along
-// the grid's y. kWhole: the planes are whole packs.
+// Iterates over a thread's share of a channel: use(windows, whole) for kTogether vectors at a time.
+// `whole` is a compile-time constant: whether all windows are full vectors. Blocks share a channel
+// along the grid's y axis. kWhole: planes are whole vectors.
 template <int Count, bool kWhole, class Use>
 __device__ __forceinline__ void each_chunk(const Planes& p, std::int64_t channel, Use use) {
   constexpr std::int64_t kStep = kTogether * kThreads;
@@ -176,9 +176,9 @@ __device__ __forceinline__ void each_chunk(const Planes& p, std::int64_t channel
   }
 }
 
-// Walks along a window of the whole tensor, which has elements: use(e, of(channel)) for each of its
-// elements e, with the channel of its plane. asked() comes between of() and use(): what of() loads
-// has then been asked for. Most windows lie in one plane, most others in two.
+// Calls use(e, of(channel)) for each element e of a nonempty window of the tensor, with the channel
+// of its plane. asked() is called between of() and use(), after of() has issued its loads. Most
+// windows lie in one plane, most others in two.
 template <int Count, class Of, class Asked, class Use>
 __device__ __forceinline__ void each_element(const Planes& p, const Window& w, Of of, Asked asked,
                                              Use use) {

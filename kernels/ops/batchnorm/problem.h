@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What batchnorm, its backward pass and their vendors are asked for. Plain C++.
+// The problem of batchnorm, its backward pass and the vendor libraries. Plain C++.
 #pragma once
 
 #include "primitives/layout.h"
@@ -27,7 +27,7 @@ struct Problem {
   constexpr std::int64_t elements() const { return per_channel() * channels; }
 };
 
-// Throws Error on a negative extent. `what` begins the message.
+// Throws Error for a negative extent. `what` begins the message.
 inline void require_problem(const std::string& what, const Problem& problem) {
   require_extent(what + ": batch", problem.batch);
   require_extent(what + ": channels", problem.channels);

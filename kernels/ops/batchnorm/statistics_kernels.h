@@ -1,20 +1,20 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The means and variances of batchnorm's channels in training.
+// Means and variances of batchnorm's channels in training.
 //
-// One read of x: 4 bytes per element in f32, 2 in f16 and bf16; with the pass that applies them x
-// is read twice and y written once, 12 or 6 bytes per element. Why twice: of a tensor of images
-// neither registers nor shared memory hold a channel (802,816 elements of 256 images of 56 x 56),
-// and the mean is not known before its last one. The second pass begins where the first one ended,
-// so that what L2 still holds (60 MB of an H200) does not come from memory again.
-// Expected on an H200: 90% of a copy's rate from 64 MiB on. About 10 operations per element are a
-// fifth of what it could do meanwhile.
+// One read of x: 4 bytes per element in f32, 2 in f16 and bf16. With the pass that applies them, x
+// is read twice and y written once: 12 or 6 bytes per element. Why twice: for image tensors,
+// neither registers nor shared memory hold a channel (802,816 elements for 256 images of 56 x 56),
+// and the mean is known only after the last element. The second pass starts where the first ended,
+// so that data still in L2 (60 MB on an H200) is not read from memory again. Expected on an H200:
+// 90 % of copy bandwidth from 64 MiB on. About 10 operations per element are a fifth of its
+// capacity in that time.
 //
-// A thread centres the elements that it holds by their own mean and joins the moments of these
-// chunks: two passes over registers cost nothing. Why not sums of x and x^2: they lose the square
-// of |mean| / deviation, all of f32 at 4096. Why not Welford's update: a division per element. Why
-// no atomics: the order, so the bits, would change from run to run.
+// A thread centres its elements by their own mean and combines the moments of such chunks; two
+// passes over registers are free. Why not sums of x and x^2: they lose the square of |mean| /
+// deviation, all of f32's precision at 4096. Why not Welford's update: one division per element.
+// Why not atomics: the order, and so the bits, would change from run to run.
 #pragma once
 
 #include "ops/batchnorm/columns.h"
@@ -27,7 +27,7 @@ namespace kg::batchnorm {
 
 inline constexpr int kMomentVectors = 3; // count, mean, squares
 
-// What training makes of each channel's moments; the running pointers may be null.
+// Outputs of training, from each channel's moments; the running pointers may be null.
 struct Statistics {
   float* mean;
   float* rstd;
@@ -35,8 +35,8 @@ struct Statistics {
   float* running_variance;
   float momentum;
   float epsilon;
-  float count;          // elements of a channel
-  float count_less_one; // by which the running variance is unbiased
+  float count;          // per channel
+  float count_less_one; // divisor of the unbiased running variance
 };
 
 __device__ inline void store_statistics(const Statistics& s, std::int64_t channel, float mean,
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kThreads)
   store_statistics(s, channel, mean, squares);
 }
 
-// Of the elements that `use` takes: use(f) calls f(value) for each.
+// Moments of the elements that `use` visits: use(f) calls f(value) for each.
 template <class Use>
 __device__ __forceinline__ Moments moments_of(int count, Use use) {
   Moments own = {static_cast<float>(count), 0, 0};
@@ -86,7 +86,7 @@ __device__ __forceinline__ float* partial(float* partials, std::int64_t part, in
   return partials + partial_offset(part, kMomentVectors, vector, channels);
 }
 
-// nchw: channel blockIdx.x, part blockIdx.y of it.
+// nchw: part blockIdx.y of channel blockIdx.x.
 template <class T, int Count, bool kWhole>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     plane_moments(const T* x, Planes p, float* partials) {
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
       const int has = windows[k].end - windows[k].begin;
       held += has > 0 ? has : 0;
     }
-    const int count = whole ? kTogether * Count : held; // a constant to divide by
+    const int count = whole ? kTogether * Count : held; // a constant divisor if whole
     Floats<Count> values[kTogether];
     widen(stored, values);
     own = joined(own, moments_of(count, [&](auto take) {
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   *(partial(partials, blockIdx.y, 2, p.channels) + channel) = own.squares;
 }
 
-// nhwc: a strip of channels, part blockIdx.y of their rows. Or of nchw a strip of columns.
+// nhwc: part blockIdx.y of the rows of a strip of channels; or nchw, of a strip of columns.
 template <class T, int Count>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     column_moments(const T* x, std::int64_t rows, std::int64_t channels, float* partials) {
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
         count = sizes.count;
       });
 
-  // The block's rows: those of the lower half join those of the upper one, again and again.
+  // Tree reduction over the block's rows: the lower half combines with the upper half.
   const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
   for (unsigned half = blockDim.y / 2; half > 0; half /= 2) {
     if (threadIdx.y >= half && threadIdx.y < 2 * half) {
@@ -185,8 +185,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   store_floats<Count>(partial(partials, blockIdx.y, 2, channels), pack, channels, square);
 }
 
-// Joins the parts of 32 channels: each of a block's W warps every W-th part, then the first warp
-// theirs.
+// Combines the parts of 32 channels: each of a block's W warps takes every W-th part, then the
+// first warp combines the warps.
 __global__ void __launch_bounds__(kFinishWarps* kLanes)
     finish_moments(float* partials, std::int64_t parts, std::int64_t channels, Statistics s) {
   __shared__ Moments sums[kFinishWarps][kLanes];
@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(kFinishWarps* kLanes)
   store_statistics(s, channel, own.mean, own.squares);
 }
 
-// nchw by columns: joins the parts of all columns of channel blockIdx.x.
+// nchw by columns: combines the parts of all columns of channel blockIdx.x.
 __global__ void __launch_bounds__(kFinishWarps* kLanes)
     finish_planes(float* partials, std::int64_t parts, std::int64_t channels, std::int64_t spatial,
                   Statistics s) {

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the elements of a channel lie, in either layout: for kernels that take them one by one.
+// Strides of a channel's elements in either layout, for kernels that access single elements.
 #pragma once
 
 #include "ops/batchnorm/problem.h"
@@ -29,7 +29,7 @@ struct Strides {
     return element / channel_step % channels;
   }
 
-  // use(number of the element) for each element of the channel.
+  // Calls use(index) for each element of the channel.
   template <class Use>
   __device__ void each_of(std::int64_t channel, Use use) const {
     for (std::int64_t n = 0; n < batch; ++n)

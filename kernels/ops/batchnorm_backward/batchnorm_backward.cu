@@ -1,8 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels: sums_kernels.h and gradient_kernels.h, which also say what they should reach and why
-// they are as they are.
+// Kernels: sums_kernels.h and gradient_kernels.h, with their design and expected performance.
 #include "ops/batchnorm_backward/batchnorm_backward.h"
 
 #include "ops/batchnorm_backward/gradient_kernels.h"
@@ -20,7 +19,7 @@ namespace {
 using batchnorm::ColumnTiles;
 using batchnorm::parts;
 
-// What all launches take.
+// The arguments of all launches.
 template <class T>
 struct Call {
   Problem problem;
@@ -71,7 +70,7 @@ void sum_columns(const Call<T>& call, const Problem& columns, const Divisor& by_
          call.partials);
 }
 
-// nchw of short planes.
+// nchw with short planes.
 template <class T>
 void sum_by_columns(const Call<T>& call) {
   const Problem& p = call.problem;
@@ -115,7 +114,7 @@ void run_columns(const Call<T>& call) {
          call.dy, call.x, p.per_channel(), p.channels, call.channels, call.dx);
 }
 
-// Packs of 16 bytes where they are the same elements of all tensors and, in nhwc, whole channels.
+// Whether all tensors have equal 16-byte alignment and, in nhwc, channels are whole vectors.
 template <class T>
 bool has_packs(const Call<T>& call) {
   if (call.problem.layout == Layout::nchw) {
@@ -175,7 +174,7 @@ Variant run(const Problem& problem, const T* dy, const T* x, const float* gamma,
       problem.elements() > 0 ? parts(variant, dtype_of<T>, problem, kWideBlocksPerSm) : 0,
       stream};
   if (problem.elements() == 0) {
-    run_naive(call); // the sums of nothing
+    run_naive(call); // empty sums: zeros
     return variant;
   }
   require_memory(dy, "dy");

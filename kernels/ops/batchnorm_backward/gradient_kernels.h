@@ -3,11 +3,11 @@
 //
 // dx from dy, x and each channel's sums.
 //
-// Two reads and one write per element: 12 bytes in f32, 6 in f16 and bf16; the channels' numbers
-// stay in L1 or in registers. Expected on an H200: 92% of the rate of a sum of two arrays from
-// 64 MiB on; 6 operations per element are little beside that. Threads have one pack of dy and of x
-// of planes, 5 blocks of a multiprocessor 40 KiB under way, or two rows of columns. The last
-// elements come first: L2 still has them from the sums.
+// Two reads and one write per element: 12 bytes in f32, 6 in f16 and bf16; per-channel values stay
+// in L1 or in registers. Expected on an H200: 92 % of the bandwidth of adding two arrays from 64
+// MiB on; 6 operations per element are cheap beside that. Threads hold one vector each of dy and x
+// for planes (5 blocks per multiprocessor have 40 KiB in flight), or two rows of columns. The last
+// elements come first, since L2 still has them from the sums.
 #pragma once
 
 #include "ops/batchnorm/columns.h"
@@ -30,10 +30,10 @@ using batchnorm::Strides;
 using batchnorm::Walk;
 using batchnorm::Window;
 
-inline constexpr int kPlaneGradientBlocksPerSm = 5; // whose threads have a pack of dy and of x
+inline constexpr int kPlaneGradientBlocksPerSm = 5; // threads hold a vector of dy and of x
 
-// gamma may be null: ones. An element is `share` of its channel: 1 / N, which costs the means one
-// rounding more than a division would, and the kernels none of its instructions.
+// gamma may be null: ones. share: an element's fraction of its channel, 1 / N, which costs the
+// means one more rounding than a division, but saves the division's instructions.
 struct Channels {
   const float* mean;
   const float* rstd;
@@ -43,8 +43,8 @@ struct Channels {
   float share;
 };
 
-// dx = scale (dy - average - (x - mean) tilt), tilt = rstd dgamma / N: a register less than with
-// the formula's n of each element, and as many roundings.
+// dx = scale (dy - average - (x - mean) tilt), tilt = rstd dgamma / N: one register less than with
+// n of each element, with as many roundings.
 template <int Count>
 struct Gradient {
   Floats<Count> mean;
@@ -53,7 +53,7 @@ struct Gradient {
   Floats<Count> tilt;
 };
 
-// Of channels pack * Count and the following.
+// For channels starting at pack * Count.
 template <int Count>
 __device__ __forceinline__ Gradient<Count> gradient(const Channels& c, std::int64_t pack,
                                                     std::int64_t channels) {
@@ -76,7 +76,7 @@ __device__ __forceinline__ Gradient<Count> gradient(const Channels& c, std::int6
   return g;
 }
 
-// Of channel e of the pack.
+// dx for channel e of the vector.
 template <int Count>
 __device__ __forceinline__ float differentiated(float dy, float x, const Gradient<Count>& g,
                                                 int e) {
@@ -93,8 +93,7 @@ __global__ void __launch_bounds__(kThreads)
   dx[i] = from_float<T>(differentiated(to_float(dy[i]), to_float(x[i]), g, 0));
 }
 
-// nchw: all packs of the tensor, whichever planes they are of, the last ones first. dx may be dy or
-// x.
+// nchw: all vectors of the tensor regardless of planes, in reverse order. dx may be dy or x.
 template <class T, int Count>
 __global__ void __launch_bounds__(kThreads, kPlaneGradientBlocksPerSm)
     plane_gradient(const T* dy, const T* x, Planes p, Channels c, T* dx) {
@@ -120,12 +119,12 @@ __global__ void __launch_bounds__(kThreads, kPlaneGradientBlocksPerSm)
   batchnorm::store_window(dx, w, gradients);
 }
 
-// Packs of dy and of x that a thread loads before using one: the four numbers of 8 channels leave
-// registers for two rows of them, of which three blocks have 48 KiB under way.
+// Vectors of dy and of x that a thread loads before the first use: four values for each of 8
+// channels leave registers for two rows, of which three blocks have 48 KiB in flight.
 template <int Count>
 inline constexpr int kRowsAtOnce = Count > 4 ? 2 : kTogether;
 
-// nhwc: a strip of channels, part blockIdx.y of their rows, the last ones first. dx may be dy or x.
+// nhwc: part blockIdx.y of the rows of a strip of channels, in reverse order. dx may be dy or x.
 template <class T, int Count>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     column_gradient(const T* dy, const T* x, std::int64_t rows, std::int64_t channels, Channels c,

@@ -1,14 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sums over a channel that its gradients need: dbeta = sum of dy and dgamma = sum of dy n, with
+// Per-channel sums for the gradients: dbeta = sum of dy and dgamma = sum of dy n, with
 // n = (x - mean) rstd.
 //
-// One read of x and dy: 8 bytes per element in f32, 4 in f16 and bf16; with the pass that makes dx
-// both are read twice, 20 or 10 bytes per element. Why twice: for the reason that
-// ops/batchnorm/statistics_kernels.h gives. Expected on an H200: 90% of its rate of reading from 64
-// MiB on; 5 operations per element are an eighth of what it could do meanwhile. No atomics: the
-// order, so the bits, would change from run to run.
+// One read of x and dy: 8 bytes per element in f32, 4 in f16 and bf16. With the pass that computes
+// dx, both are read twice: 20 or 10 bytes per element; ops/batchnorm/statistics_kernels.h explains
+// why. Expected on an H200: 90 % of its read bandwidth from 64 MiB on; 5 operations per element are
+// an eighth of its capacity in that time. No atomics: the order, and so the bits, would change from
+// run to run.
 #pragma once
 
 #include "ops/batchnorm/columns.h"
@@ -34,7 +34,7 @@ using batchnorm::Strides;
 using batchnorm::Walk;
 using batchnorm::Window;
 
-// In this order the parts have them.
+// The order of the sums in a part.
 inline constexpr int kSumVectors = 2;
 enum class SumVector { dgamma, dbeta };
 
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(kThreads)
   dbeta[channel] = sum;
 }
 
-// nchw: channel blockIdx.x, part blockIdx.y of it.
+// nchw: part blockIdx.y of channel blockIdx.x.
 template <class T, int Count, bool kWhole>
 __global__ void __launch_bounds__(kThreads, kWideBlocksPerSm)
     plane_sums(const T* dy, const T* x, Planes p, const float* mean, const float* rstd,
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(kThreads, kWideBlocksPerSm)
   partial(partials, blockIdx.y, SumVector::dbeta, p.channels)[channel] = sum;
 }
 
-// A statistic of the channels that a pack of columns is of, by_plane of which a channel has.
+// A statistic for the channels of a vector of columns; each channel has by_plane columns.
 template <int Count>
 __device__ __forceinline__ Floats<Count> load_of_columns(const float* statistic, std::int64_t pack,
                                                          const Divisor& by_plane) {
@@ -110,8 +110,8 @@ __device__ __forceinline__ Floats<Count> load_of_columns(const float* statistic,
   return values;
 }
 
-// nhwc: a strip of channels, part blockIdx.y of their rows. kPlanes: of nchw a strip of columns, of
-// which each channel has a plane.
+// nhwc: part blockIdx.y of the rows of a strip of channels. kPlanes: nchw, a strip of columns, with
+// one plane of columns per channel.
 template <class T, int Count, bool kPlanes>
 __global__ void __launch_bounds__(kThreads, kWideBlocksPerSm)
     column_sums(const T* dy, const T* x, std::int64_t rows, std::int64_t channels, Divisor by_plane,
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(kThreads, kWideBlocksPerSm)
     });
   }
 
-  // The block's rows: the lower half adds the upper one's sums, again and again.
+  // Tree reduction over the block's rows: the lower half adds the sums of the upper half.
   const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
   for (unsigned half = blockDim.y / 2; half > 0; half /= 2) {
     if (threadIdx.y >= half && threadIdx.y < 2 * half) {
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(kThreads, kWideBlocksPerSm)
                                  channels, sum);
 }
 
-// nchw by columns: joins the parts of all columns of channel blockIdx.x.
+// nchw by columns: combines the parts of all columns of channel blockIdx.x.
 __global__ void __launch_bounds__(kSumWarps* kLanes)
     join_planes(float* partials, std::int64_t parts, std::int64_t channels, std::int64_t spatial,
                 float* dgamma, float* dbeta) {

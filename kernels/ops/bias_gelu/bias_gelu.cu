@@ -1,25 +1,25 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One read and one write per element; the bias comes from the caches after its first use. Bytes, of
-// n = rows x cols: 8 n (f32) or 4 n (f16, bf16), and the bias; flops: 2 n. A sum and a gelu one
-// after the other move twice that. Expected on an H200: the copy rate, 4.1 to 4.3 TB/s.
+// One read and one write per element; after its first use the bias comes from the caches. Bytes,
+// for n = rows x cols: 8 n (f32) or 4 n (f16, bf16), plus the bias; flops: 2 n. A separate sum and
+// gelu would move twice that. Expected on an H200: copy bandwidth, 4.1 to 4.3 TB/s.
 //
-// An H200 issues 504 instructions while it copies 2 KiB, and fewer at the clock that a long run
-// leaves it. As a kernel of two packs that looks up the bias of each, this gave an H200 0.73 of a
-// copy in f32 by erfcf (501 instructions for 2 KiB), 0.96 by normal_tail (activation.h; 300), and
-// 0.76 in bf16 (496: twice the elements). So where x and y are aligned there is a kernel whose
-// threads stay in their columns: one bias for all packs, converted once, and no division. Packs of
-// rows that end within them come to the same columns again after cols / gcd(cols, elements of a
-// pack) packs. By it 2 KiB take 237 instructions in f32 and 338 in bf16; measured, 0.96 of a copy.
-// Each thread issues four packs of x before it uses the first one: 64 KiB under way on a
-// multiprocessor.
+// An H200 issues 504 instructions while it copies 2 KiB, and fewer at the clock that it sustains in
+// long runs. A kernel of two packs that looks up the bias of each was measured on an H200. In f32
+// it had 73 % of copy bandwidth with erfcf (501 instructions per 2 KiB) and 96 % with normal_tail
+// (activation.h; 300). In bf16 it had 76 % (496: twice the elements). So if x and y are aligned,
+// the threads of another kernel stay in their columns: one bias for all packs, converted once, and
+// no division. If rows end within packs, the columns repeat after cols / gcd(cols, elements of a
+// pack) packs. This kernel takes 237 instructions per 2 KiB in f32 and 338 in bf16; measured, 96 %
+// of copy bandwidth. Each thread loads four packs of x before it uses the first: 64 KiB in flight
+// on a multiprocessor.
 //
-// Other threads take packs of y, wherever rows end. A pack's column takes one division by a number
-// that the host knows (primitives/divisor.h), about 15 instructions beside the 17 to 23 of each of
-// its elements. A pack that crosses the end of a row, or whose bias is not aligned, reads the bias
-// element by element, from the first-level cache. Two packs are under way: 32 KiB on a
-// multiprocessor, of which 28 are needed (elementwise.cu).
+// Otherwise threads take packs of y across row ends. The column of a pack takes one division by a
+// number known to the host (primitives/divisor.h), about 15 instructions, beside the 17 to 23 per
+// element. A pack that crosses a row end, or whose bias is not aligned, reads the bias element by
+// element from L1. Two packs are in flight: 32 KiB on a multiprocessor, which needs 28
+// (elementwise.cu).
 //
 // Why not one block per row, which needs no division: rows of 64 or 197 elements would leave most
 // of it idle. Why not the bias in shared memory: it would save loads that hit the cache anyway.
@@ -40,7 +40,7 @@
 
 namespace kg::bias_gelu {
 
-// Loaded by a thread before it uses the first one; of a thread that stays in its columns.
+// Packs that a thread loads before it uses the first; kColumnPacks for vectorized_columns.
 constexpr int kPacks = 2;
 constexpr int kColumnPacks = 4;
 
@@ -53,7 +53,7 @@ struct Problem {
   std::int64_t size;
 };
 
-// Always inline: g++ does not instrument what a call takes from memory as a class, or leaves there.
+// Always inline: g++ does not instrument loads and stores of class-type arguments and results.
 template <Form form, class T>
 __device__ __forceinline__ T apply(T x, float bias) {
   constexpr auto kFunction =
@@ -73,7 +73,7 @@ struct Loaded {
   Pack<T, kPackElements<T>> x, bias;
 };
 
-// What the pack of y that begins at `index` is made of.
+// The inputs of the pack of y that begins at `index`.
 template <class T>
 __device__ __forceinline__ Loaded<T> load(const Problem<T>& problem, std::int64_t index) {
   constexpr int kCount = kPackElements<T>;
@@ -118,15 +118,15 @@ __device__ __forceinline__ void store_one(const Problem<T>& problem, std::int64_
   problem.y[index] = apply<form>(problem.x[index], to_float(problem.bias[column]));
 }
 
-// Of aligned x and y: `step` packs, after which the same columns come again, lie between the packs
-// of a thread, which therefore loads and converts their bias once.
+// For aligned x and y. The packs of a thread are `step` packs apart, after which the columns
+// repeat, so the thread loads and converts their bias once.
 template <Form form, class T>
 __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
     vectorized_columns(Problem<T> problem, std::int64_t step) {
   constexpr int kCount = kPackElements<T>;
   const std::int64_t packs = problem.size / kCount;
   std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kMapThreads + threadIdx.x;
-  // What lies behind the last pack.
+  // Elements after the last pack.
   if (first < problem.size - packs * kCount) store_one<form>(problem, packs * kCount + first);
   if (first >= step) return;
   const Floats<kCount> bias = widened(repeated_pack(problem.bias, problem.cols, first * kCount));
@@ -146,8 +146,8 @@ __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
   }
 }
 
-// `head` elements before y's first pack boundary. No __restrict__: y may be x. All loads of a tile
-// therefore stand before its first store.
+// `head` elements precede the first pack boundary of y. No __restrict__: y may be x. Therefore all
+// loads of a tile come before its first store.
 template <Form form, class T>
 __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
     vectorized(Problem<T> problem, int head) {
@@ -167,11 +167,11 @@ __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
     for (int l = 0; l < kPacks; ++l)
       store<form>(problem.y + index_of(first + l * kMapThreads), loaded[l]);
   }
-  // The last tile, not full: the block whose turn it is finds `first` in range.
+  // The last, partial tile: `first` is in range only for the block whose turn it is.
   for (; first < packs && first < tile_end; first += kMapThreads)
     store<form>(problem.y + index_of(first), load(problem, index_of(first)));
 
-  // Head and tail by the last block, which has the shortest way through the loop above.
+  // The last block, which has the least work in the loop above, handles head and tail.
   if (blockIdx.x + 1 == gridDim.x) {
     const std::int64_t body = packs * kCount;
     const int edge = static_cast<int>(problem.size - body);
@@ -182,9 +182,9 @@ __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
 
 namespace {
 
-// How many of `threads` threads stay in their columns: a multiple of the packs after which the same
-// columns come again. 0 where x or y is not aligned, or where a quarter of the threads would be
-// idle though rows are no whole packs: then the other kernel is as fast.
+// How many of `threads` threads stay in their columns: a multiple of the packs after which the
+// columns repeat. 0 if x or y is not aligned. Also 0 if rows are not whole packs and a quarter of
+// the threads would be idle: then the other kernel is as fast.
 template <class T>
 std::int64_t column_step(const Problem<T>& problem, std::int64_t threads) {
   constexpr std::int64_t kCount = kPackElements<T>;

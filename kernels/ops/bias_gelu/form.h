@@ -8,7 +8,7 @@
 
 namespace kg::bias_gelu {
 
-// erf: z Phi(z), Phi the normal distribution. tanh: its approximation (primitives/activation.h).
+// erf: z Phi(z), where Phi is the normal CDF. tanh: its approximation (primitives/activation.h).
 enum class Form { erf, tanh };
 inline constexpr Form kForms[] = {Form::erf, Form::tanh};
 

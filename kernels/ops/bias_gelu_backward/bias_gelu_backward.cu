@@ -1,24 +1,24 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two reads and one write per element: 12 n bytes (f32) or 6 n (f16, bf16) of n = rows x cols, and
-// 4 n operations. A gradient and a sum of its columns one after the other move 4 n elements, not 3,
-// and round dx before they add it. The pieces' sums, 4 bytes per column each, are written and read
-// once: where rows are cut, a piece has at least 64 of them. Expected on an H200: 90% of the rate
-// of an addition; in f16 and bf16 by gelu's short form (activation.h).
+// Two reads and one write per element: 12 n bytes (f32) or 6 n (f16, bf16) for n = rows x cols, and
+// 4 n operations. Separate kernels for the gradient and its column sums would move 4 n elements,
+// not 3, and round dx before the sum. The pieces' sums, 4 bytes per column each, are written and
+// read once; if rows are split, a piece has at least 64 rows. Expected on an H200: 90% of the
+// bandwidth of an addition; in f16 and bf16 with gelu's short form (activation.h).
 //
-// A thread keeps to the columns of one pack: its bias and its sums stay in registers from row to
-// row, and it needs no division. Where rows end within packs, so many are taken as one that packs
-// do not cross its end: eight rows of 197 columns are 197 packs, sixteen 394, which leave 22 of a
-// row of blocks' 416 lanes idle. Each of them has sums of its own, 4 bytes per column and piece
-// more, and what is left of a row is taken element by element where sums meet. By single elements,
-// as where x, dy or dx is not aligned, rows of 197 columns had 0.52 of a copy on an H200 (bf16): a
-// KiB took 217 instructions (erf) of the 252 that it issues while it copies one, with 16 KiB under
-// way. By packs it takes 163, and 136 by tanh. Expected there: 0.85. Two rows' packs of x and dy,
-// one of 16-bit types, are under way: 64 or 32 KiB on a multiprocessor, of which 28 are needed
+// A thread stays in the columns of one pack: its bias and its sums stay in registers from row to
+// row, and it needs no division. If rows end within packs, several rows form a folded row whose end
+// is a pack end. Eight rows of 197 columns are 197 packs; sixteen are 394, which leave 22 of 416
+// lanes idle. Each row of a fold has its own sums, 4 more bytes per column and piece. Elements
+// after the last folded row are processed singly when the sums are combined. With single elements,
+// as for unaligned x, dy or dx, rows of 197 columns had 52 % of copy bandwidth on an H200 (bf16). A
+// KiB took 217 instructions (erf) of the 252 that it issues while it copies one, with 16 KiB in
+// flight. With packs it takes 163, and 136 for tanh. Expected there: 85 %. Two rows' packs of x and
+// dy, one for 16-bit types, are in flight: 64 or 32 KiB on a multiprocessor, which needs 28
 // (elementwise.cu).
 //
-// Why no atomics on dbias: the order, so the bits, would change from run to run.
+// Why no atomics on dbias: the order, and so the bits, would change from run to run.
 #include "ops/bias_gelu_backward/bias_gelu_backward.h"
 
 #include "ops/reduction/launches.h"
@@ -39,7 +39,7 @@ namespace kg::bias_gelu_backward {
 using reduction::kBlocksPerSm;
 using reduction::kThreads;
 
-// Of x and of dy, loaded by a thread before it uses the first one.
+// Packs of x and of dy that a thread loads before it uses the first.
 template <class T, int Count>
 constexpr int kLoads = Count == 1                   ? 4
                        : sizeof(T) == sizeof(float) ? 2
@@ -48,11 +48,11 @@ constexpr int kLoads = Count == 1                   ? 4
 template <class T>
 struct Problem {
   Arrays<T> arrays;
-  float* partials; // null: dbias is written at once
+  float* partials; // if null, dbias is written directly
   std::int64_t rows, cols;
-  std::int64_t fold; // rows of the matrix that are one of these
+  std::int64_t fold; // rows of the matrix per folded row
   Divisor bias_cols;
-  std::int64_t size; // of the matrix, which may have less than a row more
+  std::int64_t size; // of the matrix, with an incomplete last row
 };
 
 template <Form form, class T>
@@ -83,7 +83,7 @@ struct Loaded {
   Pack<T, Count> x, dy;
 };
 
-// What the columns from `column` on meet.
+// The bias of the columns from `column` on.
 template <class T, int Count>
 __device__ __forceinline__ Pack<T, Count> bias_of(const Problem<T>& problem, std::int64_t column) {
   if constexpr (Count > 1)
@@ -92,7 +92,7 @@ __device__ __forceinline__ Pack<T, Count> bias_of(const Problem<T>& problem, std
     return {problem.arrays.bias[column]};
 }
 
-// Rows first, first + step, ... of the columns from `column` on: dx is written, `sum` is theirs.
+// Rows first, first + step, ... of the columns from `column` on: writes dx, adds to `sum`.
 template <Form form, class T, int Count>
 __device__ inline void differentiate(const Problem<T>& problem, std::int64_t column,
                                      std::int64_t first, std::int64_t last, std::int64_t step,
@@ -119,7 +119,7 @@ __device__ inline void differentiate(const Problem<T>& problem, std::int64_t col
     store_wide(reinterpret_cast<Chunk*>(problem.arrays.dx + row * problem.cols + column), dx);
   };
   std::int64_t row = first;
-  if constexpr (kRows > 1) { // else the second loop is the same, and its twin costs registers
+  if constexpr (kRows > 1) { // else both loops are the same, and two cost registers
     for (; row + (kRows - 1) * step < last; row += kRows * step) {
       Loaded<T, Count> loaded[kRows];
       KG_UNROLL
@@ -131,7 +131,7 @@ __device__ inline void differentiate(const Problem<T>& problem, std::int64_t col
   for (; row < last; row += step) take(load(row), row);
 }
 
-// The element behind the last row, which is the only one of its column: dx is written.
+// Processes the only element of its column after the last row: writes dx.
 template <Form form, class T>
 __device__ inline float differentiate_one(const Problem<T>& problem, std::int64_t place,
                                           std::int64_t column_of_bias) {
@@ -143,10 +143,10 @@ __device__ inline float differentiate_one(const Problem<T>& problem, std::int64_
 }
 
 // A block is `width` packs of Count columns wide and kThreads / width rows deep; both are powers of
-// two. Each y of the grid takes `piece` rows. Count divides cols.
+// two. Each grid y processes `piece` rows. Count divides cols.
 template <Form form, int Count, class T>
 __device__ inline void take_piece(const Problem<T>& problem, int width, std::int64_t piece) {
-  // Padded, for neighbouring columns, which lie in rows of their own, to have banks of their own.
+  // Padded so that neighbouring columns, which are in different rows, use different banks.
   __shared__ float sums[Count][kThreads + kLanes / Count];
   const int thread = static_cast<int>(threadIdx.x);
   const int layers = kThreads / width;
@@ -171,14 +171,14 @@ __device__ inline void take_piece(const Problem<T>& problem, int width, std::int
       all += differentiate_one<form>(problem, rest + c, of_bias);
     if (problem.partials == nullptr)
       problem.arrays.dbias[of_bias] = from_float<T>(all);
-    else // each of the rows that are one has a part of its own
+    else // each row of a folded row has its own part
       problem
           .partials[partial_offset(blockIdx.y * problem.fold + row, 1, 0, problem.bias_cols.value) +
                     of_bias] = all;
   }
 }
 
-// Where packs are aligned in x, dy and dx.
+// For packs that are aligned in x, dy and dx.
 template <Form form, class T>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     vectorized(Problem<T> problem, int width, std::int64_t piece) {
@@ -193,8 +193,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 
 namespace {
 
-// How many rows are taken as one, for packs to lie within it, and for few of a warp's lanes to have
-// none. 0: packs do not pay, since a block would have less than a row for each of its layers.
+// How many rows form a folded row, so that packs lie within it and few lanes of a warp are idle. 0
+// if packs do not pay: a block would have less than one row per layer.
 template <class T>
 std::int64_t fold_of(std::int64_t rows, std::int64_t cols) {
   constexpr std::int64_t kLayers = kThreads / kLanes;
@@ -210,7 +210,7 @@ std::int64_t fold_of(std::int64_t rows, std::int64_t cols) {
   return result;
 }
 
-// The matrix as kernels take it.
+// The matrix as the kernels see it.
 template <class T>
 struct Plan {
   bool packs;

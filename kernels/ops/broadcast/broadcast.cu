@@ -1,25 +1,24 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the operands and the result have in elements, once each: the repeated operand comes from the
-// caches after its first use. Bytes, of [n, c] + [c] in f32: 8 n c + 4 c; flops: n c. Expected on
-// an H200: for one large operand the rate of a copy, 4.1 to 4.3 TB/s; for two that of
-// `elementwise`.
+// Operands and result move once: after its first use a repeated operand comes from the caches.
+// Bytes, for [n, c] + [c] in f32: 8 n c + 4 c; flops: n c. Expected on an H200: for one large
+// operand copy bandwidth, 4.1 to 4.3 TB/s; for two the bandwidth of `elementwise`.
 //
-// Threads take packs of the result, wherever rows end, so that an operand of the result's own shape
-// moves in 16-byte accesses whatever the length of a row. The coordinates of a pack take one
-// division for each axis that is left (primitives/divisor.h), about 15 instructions each, of the
-// about 140 that a multiprocessor has time for while 48 bytes of a pack pass. A pack that crosses
-// the end of a row reads a repeated operand element by element: rare in long rows, the rule in rows
-// shorter than a pack. These cases are branches, in which nvcc unpacks 16-bit elements as they
-// come: loads then wait for one another, four round trips for two packs, and an H200 gave a bias of
-// 4,096 columns 0.80 of a copy in bf16. Rows of whole aligned packs have therefore a kernel without
-// them, which asks for three packs of each operand before it looks at one: 48 KiB under way on a
-// multiprocessor where one operand is large; not measured.
+// Threads take packs of the result across row ends, so an operand of the result's shape moves in
+// 16-byte accesses whatever the row length. The coordinates of a pack take one division per
+// remaining axis (primitives/divisor.h), about 15 instructions each. A multiprocessor can issue
+// about 140 while 48 bytes of a pack are transferred. A pack that crosses a row end reads a
+// repeated operand element by element: rare in long rows, the rule in rows shorter than a pack.
+// These cases are branches in which nvcc unpacks 16-bit elements as they arrive. Loads then wait
+// for one another, four round trips for two packs: a bias of 4,096 columns had 80 % of copy
+// bandwidth on an H200 in bf16. Rows of whole aligned packs therefore have a kernel without these
+// branches. It loads three packs per operand before it uses the first: 48 KiB in flight on a
+// multiprocessor if one operand is large; not measured.
 //
 // Why not one block per row or tile of a row, which needs no divisions: rows of 64 or 197 elements,
-// as biases have them, would leave most of a block idle. Why no kernel for each pattern: the
-// patterns are branches that a whole grid takes alike, and they cost less than the loads.
+// typical of biases, would leave most of a block idle. Why no kernel for each pattern: the patterns
+// are branches uniform over the grid, which cost less than the loads.
 #include "ops/broadcast/broadcast.h"
 
 #include "ops/broadcast/plan.h"
@@ -36,10 +35,10 @@
 
 namespace kg::broadcast {
 
-// Loaded by a thread from each operand before it uses the first one: 32 KiB under way on a
-// multiprocessor where one operand is large. Four would not fit the registers of 16-bit types.
+// Packs that a thread loads from each operand before it uses the first: 32 KiB in flight on a
+// multiprocessor if one operand is large. Four would exceed the registers for 16-bit types.
 constexpr int kPacks = 2;
-constexpr int kWholePacks = 3; // of rows of whole packs, as they are stored
+constexpr int kWholePacks = 3; // for rows of whole packs, kept as stored
 
 template <class T>
 struct Operands {
@@ -63,7 +62,7 @@ __global__ void __launch_bounds__(kMapThreads) naive(Operands<T> operands, T* ou
   out[i] = apply<op>(operands.data[0][a], operands.data[1][b]);
 }
 
-// Where element `index` of the result lies in both operands, and how far into its row.
+// The offsets of element `index` of the result in both operands, and its column.
 struct Place {
   std::int64_t offset[2];
   std::int64_t column;
@@ -88,7 +87,7 @@ __device__ inline Place place_of(const Plan& plan, std::int64_t index) {
   return place;
 }
 
-// What operand `k` has for the pack of the result that begins at `index`.
+// Operand `k` for the pack of the result that begins at `index`.
 template <int k, class T>
 __device__ inline Pack<T, kPackElements<T>> load(const T* data, const Plan& plan,
                                                  std::int64_t index, const Place& place) {
@@ -134,8 +133,8 @@ __device__ inline void store(T* out, Loaded<T> x) {
   store_wide(reinterpret_cast<Pack<T, kPackElements<T>>*>(out), x.a);
 }
 
-// What an operand has for a pack of the result: a pack, or one element where it is repeated along
-// the inner axis. Both would be one if the element was repeated at once, but that waits for it.
+// An operand's data for a pack of the result: a pack, or one element if it is repeated along the
+// inner axis. Repeating the element at once would wait for its load.
 template <class T>
 struct Part {
   StoredPack<T, kPackElements<T>> pack;
@@ -169,7 +168,7 @@ __device__ __forceinline__ Pack<T, kPackElements<T>> whole(const Part<T>& part, 
   return result;
 }
 
-// Of rows of whole packs, which are aligned where they are not repeated. No __restrict__, as below.
+// For rows of whole packs, aligned unless repeated. No __restrict__, as below.
 template <Op op, class T>
 __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
     vectorized_whole(Operands<T> operands, T* out, Plan plan) {
@@ -198,8 +197,8 @@ __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
   }
 }
 
-// `head` elements before out's first pack boundary. No __restrict__: out may be an operand. All
-// loads of a tile therefore stand before its first store.
+// `head` elements precede the first pack boundary of out. No __restrict__: out may be an operand.
+// Therefore all loads of a tile come before its first store.
 template <Op op, class T>
 __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
     vectorized(Operands<T> operands, T* out, Plan plan, int head) {
@@ -219,11 +218,11 @@ __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
     KG_UNROLL
     for (int l = 0; l < kPacks; ++l) store<op>(out + index_of(first + l * kMapThreads), x[l]);
   }
-  // The last tile, not full: the block whose turn it is finds `first` in range.
+  // The last, partial tile: `first` is in range only for the block whose turn it is.
   for (; first < packs && first < tile_end; first += kMapThreads)
     store<op>(out + index_of(first), load_both(operands, plan, index_of(first)));
 
-  // Head and tail by the last block, which has the shortest way through the loop above.
+  // The last block, which has the least work in the loop above, handles head and tail.
   if (blockIdx.x + 1 == gridDim.x) {
     const std::int64_t body = packs * kCount;
     const int edge = static_cast<int>(plan.size - body);
@@ -250,8 +249,8 @@ void require_operand(const char* name, const T* data, bool dense, Shape shape, c
     require_apart(what, data, element_count(shape) * kBytes, "out", out, size * kBytes);
 }
 
-// Whether vectorized_whole can: no pack of the result crosses the end of a row, and none of an
-// operand that is not repeated along it is misaligned. (Its other strides are whole rows.)
+// Whether vectorized_whole applies: no pack of the result crosses a row end, and operands that are
+// not repeated along the row are aligned. (Their other strides are whole rows.)
 template <class T>
 bool has_whole_packs(const Operands<T>& operands, const T* out, const Plan& plan) {
   constexpr int kCount = kPackElements<T>;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The host's part of `broadcast`: shapes, and the walk that they make.
+// The host side of `broadcast`: shapes and the plan of their traversal.
 #include "ops/broadcast/plan.h"
 
 #include "runtime/error.h"
@@ -27,12 +27,12 @@ void require_shape(const char* name, Shape shape) {
               "; extents must not be negative");
 }
 
-// The extent of axis d, counted from the last one; 1 for an axis that the shape does not have.
+// The extent of axis d, counted from the last; 1 if the shape lacks that axis.
 std::int64_t extent_from_end(Shape shape, std::size_t d) {
   return d < shape.size() ? shape[shape.size() - 1 - d] : 1;
 }
 
-// Whether `outer` continues `inner`, so that both are one axis.
+// Whether `outer` continues `inner`, so that both merge into one axis.
 bool continues(const Axis& outer, const Axis& inner) {
   const auto next = [&](std::size_t k) { return inner.stride[k] * inner.extent.value; };
   return outer.stride[0] == next(0) && outer.stride[1] == next(1);

@@ -1,13 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes: 5 n with f32 on one side, 3 n with f16 or bf16; no flops. Expected on an H200: 92 % of the
-// memory's rate. From 8.9 on an instruction makes two numbers; below, where memory is slower, too,
-// a number takes some fifteen.
+// Bytes: 5 n with f32 on one side, 3 n with f16 or bf16; no flops. Expected on an H200: 92 % of
+// memory bandwidth. From compute capability 8.9 on, one instruction converts two numbers. Earlier
+// GPUs, whose memory is also slower, take some fifteen instructions per number.
 //
-// A thread has four packs under way, 64 bytes of the wider type. An access of the narrower one has
-// 4 or 8 bytes, of a warp 128 or 256 next to each other: whole sectors. Why not 16 bytes of both: a
-// thread would have 64 of f32, and its warp's accesses gaps.
+// A thread has four packs in flight, 64 bytes of the wider type. An access to the narrower type has
+// 4 or 8 bytes per thread, 128 or 256 contiguous bytes per warp: whole sectors. Why not 16 bytes on
+// both sides: a thread would have 64 bytes of f32, and its warp's accesses would have gaps.
 #include "ops/cast/cast.h"
 
 #include "primitives/fp8.h"
@@ -22,7 +22,7 @@
 namespace kg::cast {
 
 constexpr int kThreads = 256;
-constexpr int kPacks = 4; // of a thread, loaded before it uses the first one
+constexpr int kPacks = 4; // per thread, loaded before the first use
 
 template <class From, class To>
 constexpr int kCount = kPackBytes / static_cast<int>(std::max(sizeof(From), sizeof(To)));

@@ -3,13 +3,13 @@
 //
 // cast: arrays from f32, f16 or bf16 to 8-bit floating point, e4m3 or e5m2, and back.
 //
-// Problem: n elements. Layout: packed, any alignment of the elements; y lies apart from x.
+// Problem: n elements. Layout: packed; pointers need only their type's alignment; no overlap.
 //
-// Rounding: to nearest even, once; the way back is exact. What has no number in the 8-bit type
-// becomes the largest one where the cast saturates, infinities, too; else NaN in e4m3, infinity in
-// e5m2.
+// Rounding: casts to 8 bits round to nearest even, once; casts from 8 bits are exact. Values out of
+// the 8-bit type's range, infinities included, become its largest number if the cast saturates.
+// Otherwise they become NaN in e4m3 and infinity in e5m2.
 // Special values: zeros and infinities keep their signs. NaN becomes 0x7F, whatever its sign.
-// Subnormal numbers are kept on both sides. Repeated runs are bit-identical.
+// Subnormals are kept in both types. Repeated runs are bit-identical.
 #pragma once
 
 #include "primitives/fp8_types.h"
@@ -22,14 +22,14 @@
 
 namespace kg::cast {
 
-// naive: one thread per element. vectorized: packs of as many elements as 16 bytes of the wider
-// type have, where both arrays begin at such packs; else as naive.
+// naive: one thread per element. vectorized: packs with as many elements as 16 bytes of the wider
+// type hold, if both arrays are aligned to their packs; else as naive.
 using vectorization::kVariants, vectorization::name, vectorization::resolved,
     vectorization::Variant;
 
-// Enqueues the cast and returns the variant that runs. From and To: one of them float, f16 or bf16,
-// the other e4m3 or e5m2; `saturate` is of casts to the latter. Throws Error on a negative n, a
-// null pointer where one is needed, or a y that overlaps x.
+// Enqueues the cast and returns the variant that runs. One of From and To is float, f16 or bf16,
+// the other e4m3 or e5m2; `saturate` applies to casts to 8 bits only. Throws Error on a negative n,
+// a required pointer that is null, or a y that overlaps x.
 template <class From, class To>
 Variant run(const From* x, To* y, std::int64_t n, bool saturate, Variant variant, Stream& stream);
 

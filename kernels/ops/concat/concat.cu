@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One read and one write per element, 2 x its size in bytes, no arithmetic. Expected of
-// `vectorized` on an H200: what copy reaches, 4.3 TB/s, once the rows are some hundred bytes long.
+// `vectorized` on an H200: copy bandwidth, 4.3 TB/s, once the rows have some hundred bytes.
 //
-// Each part is a copy between rows that are packed in the part and the whole's length apart in the
-// whole. All parts of a launch share a grid, their pointers passed by value. Why not a launch per
-// part: small parts would each wait for the one before. Why not one walk over the whole that looks
-// up its part: a search per access, for rows that a grid dimension tells apart for nothing. The
-// blocks of a launch are as wide as its widest part asks for, so a narrow part beside it leaves
-// most lanes of its own blocks idle.
+// Each part is a copy between rows that are packed in the part and strided by the whole's row
+// length in the whole. All parts of a launch share a grid; their pointers are passed by value. Why
+// not a launch per part: small parts would each wait for the previous one. Why not one loop over
+// the whole that looks up its part: a search per access, where a grid dimension identifies the part
+// for free. All blocks of a launch are as wide as its widest part needs, so a narrow part leaves
+// most lanes of its blocks idle.
 #include "ops/concat/concat.h"
 
 #include "primitives/row_move.h"
@@ -44,7 +44,7 @@ struct Parts {
   Rows<Word> part[kPartsPerLaunch];
 };
 
-// Part blockIdx.y.
+// Copies part blockIdx.y.
 template <class Word>
 __global__ void __launch_bounds__(kNaiveThreads) naive(Parts<Word> parts, std::int64_t outer) {
   const Rows<Word> part = parts.part[blockIdx.y];
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(kNaiveThreads) naive(Parts<Word> parts, std::i
   part.to[row * part.to_stride + col] = part.from[row * part.from_stride + col];
 }
 
-// Part blockIdx.z.
+// Copies part blockIdx.z.
 template <bool Shifted, class Word>
 __global__ void __launch_bounds__(kRowThreads, kRowBlocksPerSm)
     vectorized(Parts<Word> parts, std::int64_t outer) {
@@ -84,7 +84,7 @@ void launch_vectorized(Parts<Word>& parts, int count, std::int64_t outer, std::i
                        Stream& stream) {
   constexpr int kCount = kPackElements<Word>;
   bool together = true;
-  int head = 0; // the most elements by which a row of the result is past a pack boundary
+  int head = 0; // largest offset of a result row from a pack boundary, in elements
   for (int p = 0; p < count; ++p) {
     const Rows<Word>& part = parts.part[p];
     const bool rows_alike = outer == 1 || part.to_stride % kCount == 0;
@@ -120,7 +120,7 @@ void launch_all(const std::vector<Rows<Word>>& all, std::int64_t outer, Variant 
   }
 }
 
-// A part that has elements, and its first column in the whole.
+// A non-empty part and its first column in the whole.
 template <class Pointer>
 struct Part {
   Pointer data;
@@ -135,7 +135,7 @@ std::int64_t whole_cols(const Problem& problem) {
   return extent * problem.inner;
 }
 
-// Throws Error.
+// Throws Error on invalid parts.
 template <class Pointer>
 std::vector<Part<Pointer>> checked_parts(Op op, std::span<const Pointer> parts, const void* whole,
                                          const Problem& problem, std::size_t element_bytes) {

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which variant of conv2d runs, and what it is asked to be valid. The floor is one read of x and of
-// the weights and one write of y; at 3x3 and 64 channels that is 144 multiply-adds per element of
-// x, more than a GPU without matrix units does while its memory moves one.
+// Variant selection and argument checks of conv2d. Theoretical minimum: x and weights read once, y
+// written once. With 3x3 and 64 channels, that is 144 multiply-adds per element of x, more than a
+// GPU without Tensor Cores completes while its memory moves one element.
 #include "ops/conv2d/conv2d.h"
 
 #include "ops/conv2d/variants.h"
@@ -17,10 +17,10 @@
 namespace kg::conv2d {
 namespace {
 
-// Of fewer output channels, and of fewer places, most of a tile of the matrix product is padding.
-// With 8 channels of y, 4 of x and 32 x 32 places the bounds of an H200 (perf/code/timing_model)
-// are, in nanoseconds, of 3x3 and 5x5: f32, direct 3358 and 5992, implicit_gemm 4051 and 6598; 16
-// bits, direct 3446 and 5880, implicit_gemm by matrix units 2817 and 3511, im2col 11642 and 14037.
+// With fewer output channels or positions, most of a tile of the matrix product is padding. Lower
+// bounds on time for an H200 (perf/code/timing_model), 8 channels of y, 4 of x, 32 x 32 positions,
+// in ns for 3x3 and 5x5. f32: direct 3358 and 5992, implicit_gemm 4051 and 6598. 16 bits: direct
+// 3446 and 5880, implicit_gemm on Tensor Cores 2817 and 3511, im2col 11642 and 14037.
 constexpr std::int64_t kLeastChannels = 16, kLeastChannelsOfMma = 8;
 constexpr std::int64_t kLeastPlaces = 32;
 

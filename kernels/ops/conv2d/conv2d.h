@@ -1,21 +1,21 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// conv2d: y = x * weights + bias, as neural networks have it: a cross-correlation over two spatial
-// axes and all input channels of a group (geometry.h has the extents, layouts and windows).
+// conv2d: y = x * weights + bias as in neural networks: a cross-correlation over two spatial axes
+// and all input channels of a group (geometry.h defines extents, layouts and windows).
 //
-// Problem: dense tensors of any alignment of T itself; y overlaps none of the others.
+// Problem: dense tensors, aligned to T; y must not overlap the others.
 //
-// Rounding: products are summed up in f32, also those of f16 and bf16, which are exact in it; the
-// bias is added in f32, and the result is rounded once to T. direct, depthwise and jit add the
-// products of an output tap by tap by fused multiply-adds, row by row (depthwise in nchw: column by
-// column), the others as gemm does. In a fixed order either way: repeated runs are bit-identical.
+// Rounding: sums are f32 for all types; products of f16 and bf16 are exact in f32. The bias is
+// added in f32, and the result is rounded once to T. direct, depthwise and jit add an output's
+// products tap by tap with fused multiply-adds, row by row (depthwise in nchw: column by column);
+// other variants add as gemm does. The order is fixed, so repeated runs are bit-identical.
 //
-// Special values: IEEE 754. A NaN or infinity of x reaches the outputs whose windows hold it, one
-// of the weights the outputs of its channel; infinities of both signs in a sum, or an infinity
-// times 0, give NaN. Padding adds nothing in direct and jit, and 0 times its weight in im2col and
-// implicit_gemm, in depthwise along rows (nhwc) or columns (nchw): of a weight that is not finite,
-// outputs at the border may become NaN there. A sum starts from +0. Subnormals are kept. A result
+// Special values: IEEE 754. A NaN or infinity in x reaches the outputs whose windows contain it; in
+// the weights, the outputs of its channel. Infinities of both signs in a sum, or infinity times 0,
+// give NaN. Padding adds nothing in direct and jit. It adds 0 times its weight in im2col and
+// implicit_gemm, and in depthwise along rows (nhwc) or columns (nchw): there, a weight that is not
+// finite may make outputs at the border NaN. A sum starts from +0. Subnormals are kept. A result
 // beyond the largest f16 is infinite.
 #pragma once
 
@@ -31,12 +31,11 @@
 
 namespace kg::conv2d {
 
-// direct: one thread per output. im2col: the windows are written out as a matrix, `columns`, and
-// gemm multiplies it with the weights. implicit_gemm: that product, whose tiles gather the columns
-// from x as they need them. depthwise: where each output channel sees one input channel, for
-// kernels of at most kMostTaps; a thread has several neighbouring outputs. jit: a kernel that is
-// compiled at run time for one geometry of any batch; asked for by name alone, and not among
-// kVariants, since compiling takes a second.
+// direct: one thread per output. im2col: writes the windows to a matrix, `columns`, which gemm
+// multiplies by the weights. implicit_gemm: the same product, whose tiles gather columns from x on
+// the fly. depthwise: one input channel per output channel, kernels of at most kMostTaps taps; a
+// thread computes several neighbouring outputs. jit: a kernel compiled at run time for one geometry
+// and any batch. Compiling takes a second, so jit is only used on request and is not in kVariants.
 enum class Variant { automatic, direct, im2col, implicit_gemm, depthwise, jit };
 inline constexpr Variant kVariants[] = {Variant::direct, Variant::im2col, Variant::implicit_gemm,
                                         Variant::depthwise};
@@ -45,10 +44,10 @@ inline constexpr std::int64_t kMostTaps = 128;
 
 using kg::name;
 
-// The tiles of implicit_gemm of f16 and bf16 in nhwc with whole packs of input channels: of 128
-// output channels and 128 places, of 64 and 256, or of 256 and 128. Automatic: which keep the
-// device busy for the shortest time. Where there is only one kind, or a device lacks the shared
-// memory for wide ones, others are not heeded.
+// Tile shapes of implicit_gemm for f16 and bf16 in nhwc with whole 16-byte vectors of input
+// channels: 128 output channels by 128 positions, 64 by 256, or 256 by 128. automatic minimizes the
+// modelled time. Ignored if only one shape is available, or the device lacks shared memory for wide
+// tiles.
 enum class MmaTiles { automatic, square, narrow, wide };
 
 template <class T>
@@ -56,26 +55,26 @@ struct Problem {
   Geometry geometry;
   const T* x = nullptr;
   const T* weights = nullptr;
-  const T* bias = nullptr; // out_channels elements; null: none
+  const T* bias = nullptr; // out_channels elements; null: no bias
   T* y = nullptr;
-  void* workspace = nullptr; // workspace_bytes, aligned to 16
+  void* workspace = nullptr; // workspace_bytes() bytes, aligned to 16
   MmaTiles tiles = MmaTiles::automatic;
 };
 
-// Whether there is such a variant for tensors of T on the current device, or without one on some
-// device: cases are listed anywhere. T: float, f16, bf16. implicit_gemm of f16 and bf16 needs the
-// matrix units that gemm's variant mma needs.
+// Whether the variant exists for tensors of T on the current device; without a device, on any
+// device, so that cases can be listed anywhere. T: float, f16, bf16. implicit_gemm of f16 and bf16
+// needs the Tensor Cores that gemm's variant mma needs.
 template <class T>
 bool supports(Variant variant);
-// The same of one geometry.
+// The same for one geometry.
 template <class T>
 bool supports(Variant variant, const Geometry& geometry);
 
-// What `automatic` stands for.
+// The variant that `automatic` selects.
 template <class T>
 Variant resolve(const Geometry& geometry);
 
-// What the problem's tiles are where implicit_gemm runs.
+// The tile shape that implicit_gemm uses for the problem.
 template <class T> // f16, bf16
 MmaTiles tiles_of_mma(const Problem<T>& problem);
 
@@ -83,25 +82,25 @@ MmaTiles tiles_of_mma(const Problem<T>& problem);
 template <class T>
 std::size_t workspace_bytes(const Geometry& geometry, Variant variant);
 
-// Enqueues the operation and returns the variant that runs. Nothing is launched for a batch of 0.
-// Throws Error for a geometry that require_geometry refuses, a null pointer where one is needed, a
-// variant that T, the device or the geometry does not have, or more threads than a launch can have.
+// Enqueues the operation and returns the variant that runs; launches nothing for a batch of 0.
+// Throws Error for: a geometry that require_geometry rejects; a required pointer that is null; a
+// variant that T, the device or the geometry does not support; more threads than a launch can have.
 template <class T>
 Variant run(const Problem<T>& problem, Variant variant, Stream& stream);
 
-// What compiling the kernel of variant jit took, and whether that was in another process, whose
-// result lay in the cache (runtime/jit.h).
+// Time to compile variant jit's kernel, and whether another process had already stored the result
+// in the cache (runtime/jit.h).
 struct Compilation {
   double us;
   bool from_cache;
 };
 
-// Compiles variant jit's kernel ahead of its first run, which else does. Throws Error as run, and
-// with the compiler's words where it refuses.
+// Compiles variant jit's kernel ahead of its first run. Throws Error as run does, and with the
+// compiler's messages if it fails.
 template <class T>
 Compilation prepare_jit(const Geometry& geometry);
 
-// x and weights read once, y written once; 2 operations per tap, input channel and output.
+// x and weights are read once, y is written once; 2 operations per tap, input channel and output.
 Work work(Dtype dtype, const Geometry& geometry);
 
 } // namespace kg::conv2d

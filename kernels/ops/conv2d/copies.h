@@ -1,17 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How slices of windows and of filters come into shared memory in nhwc, for gemm's main loop
-// (ops/gemm/mma_walk.h): by cp.async, kWidth elements at a time, without a division and without a
-// branch but at the end of a tap's channels. A slice's lines lie along k: of a window tap by tap,
-// and of each tap all channels.
+// Copies slices of windows and of filters to shared memory in nhwc, for gemm's main loop
+// (ops/gemm/mma_walk.h): cp.async of kWidth elements, without divisions, with a branch only at the
+// end of a tap's channels. Lines of a slice are contiguous along k: by taps, then channels.
 //
-// A thread has the same pieces of every n-th line. Which tap and channel they are of is the same
-// in all of its lines and goes on from slice to slice; in which of its lines the tap lies in the
-// image is looked up in shared memory where another tap begins, and kept in a bit each. The tap's
-// coordinates and the window's are added, and the sum is compared: negative ones are large without
-// a sign. How far a line's window is from the block's first one fits in 32 bits, which are kept for
-// 8 lines and looked up for more, since the registers are full of sums.
+// A thread copies the same pieces of every n-th line. All of them have the same tap and channel,
+// which advance from slice to slice. When a new tap begins, the thread looks up for each line
+// whether the tap is inside the image, and keeps the answer in one bit. The test adds the
+// coordinates of tap and window and compares unsigned, so that negative sums are large. The
+// distance of a line's window from the block's first window fits in 32 bits. A thread keeps 8 of
+// them in registers and looks up further ones, since sums occupy the other registers.
 #pragma once
 
 #include "ops/conv2d/gathered.h"
@@ -26,33 +25,33 @@
 
 namespace kg::conv2d {
 
-// Where the window of a place begins, the padding included: in x, and in the image. Of four words,
-// which nvcc loads as 16 bytes.
+// First element of a position's window, including padding: its offset in x and its coordinates.
+// Four words, which nvcc loads as 16 bytes.
 struct alignas(16) Start {
   int row, column;
-  std::uint32_t low, high; // of the offset
+  std::uint32_t low, high; // halves of the offset
 
   __device__ __forceinline__ static Start at(std::int64_t offset, int row, int column) {
     const auto bits = static_cast<std::uint64_t>(offset);
     return {row, column, static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
   }
-  // Elements of x, to the group's first channel.
+  // Offset in elements of x, to the group's first channel.
   __device__ __forceinline__ std::int64_t offset() const {
     return static_cast<std::int64_t>((std::uint64_t{high} << 32) | low);
   }
 };
 
-// A place that does not exist has no element in the image, whatever the tap.
+// A position that does not exist is outside the image for every tap.
 inline constexpr int kOutside = -static_cast<int>(window::kMostExtent) - 1;
-// Nor has a tap behind the last, whatever the place: coordinates are below 2^30.
+// A tap past the last is outside for every position: coordinates are below 2^30.
 inline constexpr unsigned kBehindTaps = (1u << 31) - 1;
 
 __device__ __forceinline__ bool is_inside(unsigned coordinate, int extent) {
   return coordinate < static_cast<unsigned>(extent);
 }
 
-// Whether windows of `places` neighbouring places are as near to each other as WindowCopies wants
-// them of pieces of kWidth elements: images, and what windows may lie outside of them.
+// Whether windows of `places` neighbouring positions are close enough for WindowCopies with pieces
+// of kWidth elements, counting images and the parts of windows outside of them.
 template <int kWidth>
 bool windows_are_near(const Geometry& g, std::int64_t places) {
   const Strides x = strides_of_x(g);
@@ -65,7 +64,7 @@ bool windows_are_near(const Geometry& g, std::int64_t places) {
   return span / kWidth < std::numeric_limits<std::int32_t>::max();
 }
 
-// A thread's copies of a slice of windows; as gemm::MmaSlice::Copies.
+// A thread's copies of a slice of windows; same interface as gemm::MmaSlice::Copies.
 template <class T, class Slice, int kWidth>
 class WindowCopies {
   using Own = Pieces<Slice, kWidth>;
@@ -75,9 +74,9 @@ class WindowCopies {
 
  public:
   static constexpr int kCount = Own::kRounds;
-  static constexpr bool kKept = kCount <= kMostKept; // windows_are_near is asked for
+  static constexpr bool kKept = kCount <= kMostKept; // requires windows_are_near
 
-  // x: the group's first channel; starts: of the lines of a slice; slice: the first of a ring.
+  // x: the group's first channel; starts: one per line of a slice; slice: the first of a ring.
   __device__ __forceinline__ WindowCopies(const Gathered& g, const T* x, const Start* starts,
                                           T* slice)
       : g_(g), starts_(starts + Own::line()), source_(x + Own::element()),
@@ -109,7 +108,7 @@ class WindowCopies {
   }
 
  private:
-  // Goes to the tap that `channel_` lies in, if it is none of this tap's.
+  // Advances to the tap of `channel_` after the current tap's last channel.
   __device__ __forceinline__ void next_taps() {
     if (channel_ < g_.group_inputs) return;
     KG_ROLLED
@@ -128,7 +127,7 @@ class WindowCopies {
     look();
   }
 
-  // Whether the tap of the thread's line number `i` lies in the image.
+  // Whether the tap is inside the image for the thread's line `i`.
   __device__ __forceinline__ bool lies_inside(int i) const {
     const Start& start = starts_[i * Own::kStep];
     return is_inside(static_cast<unsigned>(start.row) + row_, g_.vertical.in) &&
@@ -147,13 +146,13 @@ class WindowCopies {
   const T*
       source_; // the thread's element of the tap, of the first window or one that begins with x
   ptx::SharedPointer<T> to_;
-  int pieces_[kKept ? kCount : 1] = {}; // from that window to the lines'
+  int pieces_[kKept ? kCount : 1] = {}; // offsets of the lines' windows from that window
   int channel_;
   unsigned row_ = 0, column_ = 0; // of the tap in a window
   unsigned inside_ = 0;
 };
 
-// The same of filters, which are lines of memory.
+// The same for filters, which are contiguous in memory.
 template <class T, class Slice, int kWidth>
 class FilterCopies {
   using Own = Pieces<Slice, kWidth>;
@@ -162,7 +161,7 @@ class FilterCopies {
  public:
   static constexpr int kCount = Own::kRounds;
 
-  // filters: the first of those `count` that exist, each of `depth` elements.
+  // filters: the first of `count` existing filters of `depth` elements each.
   __device__ __forceinline__ FilterCopies(const T* filters, std::int64_t depth, int count, T* slice)
       : source_(filters + Own::line() * depth + Own::element()), step_(Own::kStep * depth),
         to_(slice + Own::place()), left_(count - Own::line()), element_(Own::element()) {}

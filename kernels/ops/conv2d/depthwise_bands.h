@@ -1,25 +1,25 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// conv2d, variant depthwise, in nchw, of 3x3 kernels of stride 1 in f16 and bf16 with one output
-// for each channel, where rows of x and y are as many whole packs of 16 bytes: on matrix units.
+// conv2d, variant depthwise on Tensor Cores, for nchw, 3x3 kernels of stride 1, f16 and bf16, one
+// output per channel. Rows of x and y have the same number of whole 16-byte vectors.
 //
-// A column of taps is a matrix of bands: element (m, k) is tap k - m, and its product with 16 rows
-// of x is what this column gives to 14 rows of y. Three such products, with x a place to the left,
-// as it is and a place to the right, are the convolution: 24 instructions for 14 rows of 64 places,
-// where the multiply-adds would be 252. As b of the product (mma.h) a lane holds a pack of each of
-// 4 rows, a column of the matrix in two registers; a place to the left is the register before, and
-// only what lies beside the pack comes from other lanes.
+// A column of taps forms a band matrix: element (m, k) is tap k - m. Its product with 16 rows of x
+// is this column's contribution to 14 rows of y. Three products, with x shifted by one column to
+// the left, unshifted, and shifted to the right, make the convolution: 24 MMAs for 14 rows of 64
+// positions, instead of 252 multiply-adds. A lane holds one vector of each of 4 rows as MMA operand
+// b (mma.h); a column of the matrix takes two registers. A shift by one position selects the
+// previous register, and only elements beside the vector come from other lanes.
 //
-// Bytes: x and y once; 2 of 16 rows of a tile come from L1 or L2 again. A warp goes down its plane,
-// and the next two tiles, 3.5 KiB, are under way while it multiplies (one, of rows of several
-// tiles). Instructions of a warp per 32 packs of y (sm_90a, planes of 56 x 56): 61, and 20 for a
-// plane's beginning, where depthwise_rows.h has 155 and an H200 issues 252 while it copies what
-// they move.
+// Bytes: x and y once; 2 of 16 rows of a tile are read again from L1 or L2. A warp moves down its
+// plane with the next two tiles (3.5 KiB) in flight while it multiplies; one tile if rows have
+// several tiles. Warp instructions per 32 vectors of y (sm_90a, planes of 56 x 56): 61, plus 20 at
+// the start of a plane. depthwise_rows.h needs 155, and an H200 issues 252 while it copies the same
+// bytes.
 //
-// A matrix unit multiplies the zeros around the bands, too, and zero times what is not finite is no
-// zero: every row of the column would have it. So one row of each column is looked at, and where it
-// is not finite the warp computes all of its places again, without matrix units.
+// Tensor Cores also multiply the zeros around the bands, and 0 times a non-finite element is NaN in
+// every row of the column. So one row of each column is checked; if it is not finite, the warp
+// recomputes all of its outputs without Tensor Cores.
 #pragma once
 
 #include "instructions/mma.h"
@@ -36,23 +36,23 @@ namespace kg::conv2d {
 inline constexpr int kBandsThreads = 128;
 inline constexpr int kBandsBlocksPerSm = 4; // at most 128 registers per thread
 inline constexpr int kBandsKernel = 3;
-inline constexpr int kBandsIn = 16; // rows of x of a tile
+inline constexpr int kBandsIn = 16; // rows of x per tile
 inline constexpr int kBandsOut = kBandsIn - kBandsKernel + 1;
-inline constexpr int kBandsPacks = 8; // of a row of a tile
+inline constexpr int kBandsPacks = 8; // per row of a tile
 
-// A convolution as warps see it; they are counted down parts of a column of tiles, along columns
-// and through planes of y.
+// Launch parameters. Warps are numbered along the parts of a column of tiles, then columns, then
+// planes of y.
 struct DepthwiseBands {
   window::Line vertical, horizontal;
-  int packs; // of a row
-  int tiles; // below each other, of a warp
+  int packs; // per row
+  int tiles; // consecutive tiles in a column, per warp
   NarrowDivisor parts, across, channels;
   unsigned warps;
 };
 
-// Of a tile what a lane loads: a pack of rows 4 q to 4 q + 3, q being the lane's number in its
-// quad; and, where there are several tiles along a row, of a tile's first and last packs the
-// elements beside them.
+// A lane's registers of a tile: one vector of each of rows 4 q to 4 q + 3, where q is the lane's
+// number in its quad. If a row has several tiles, also the elements beside the tile's first and
+// last vectors.
 template <class T, bool kSeveral>
 class BandsRows {
   static constexpr int kRows = 4;
@@ -60,7 +60,7 @@ class BandsRows {
   using Words = unsigned[kCount / 2];
 
  public:
-  // `from`: the pack in the first row, which is row `row` of `rows` ones.
+  // from: the vector in the first row, which is row `row` of `rows`.
   __device__ __forceinline__ void load(const T* from, int row, int rows, int width, bool has_pack,
                                        int beside, bool has_beside) {
     KG_UNROLL
@@ -78,8 +78,8 @@ class BandsRows {
     if constexpr (kSeveral) kg::loaded(beside_);
   }
 
-  // columns[1 + c]: column c of the pack, from the one before to the one behind, which the lanes
-  // `before` and `behind` have. Two rows in each register.
+  // columns[1 + c]: column c of the vector, from the preceding to the following column, which lanes
+  // `before` and `behind` hold. Two rows per register.
   __device__ __forceinline__ void columns(unsigned (&columns)[kCount + 2][2], int before,
                                           int behind, bool is_first, bool is_last) const {
     KG_UNROLL
@@ -101,7 +101,7 @@ class BandsRows {
     }
   }
 
-  // Two elements in a register, the lower half first.
+  // Packs two elements into a register, the lower half first.
   static __device__ __forceinline__ unsigned pair(T low, T high) {
     const T both[2] = {low, high};
     unsigned bits;
@@ -122,7 +122,7 @@ class BandsRows {
   StoredPack<T, 1> beside_[kRows];
 };
 
-// A place of y without matrix units.
+// Computes one output without Tensor Cores.
 template <class T>
 __device__ __forceinline__ float plain_window(const T* x_plane, const T* filter,
                                               const DepthwiseBands& d, int row, int column) {
@@ -154,8 +154,8 @@ __global__ void __launch_bounds__(kBandsThreads, kBandsBlocksPerSm)
   const T* const x_plane = x + plane * static_cast<std::int64_t>(d.vertical.in) * width;
   T* const y_plane = y + plane * static_cast<std::int64_t>(d.vertical.out) * width;
 
-  // Column n of the product is pack n / 2 of the tile's first half or, of odd n, of its second one:
-  // a lane then has the same pack of both halves in the result.
+  // Column n of the product is vector n / 2 of the tile's first half (even n) or second half (odd
+  // n). A lane thus holds the same vector of both halves in the result.
   const int across = group / 2 + group % 2 * 4;
   const auto lane_of = [&](int pack) __attribute__((always_inline)) {
     return (pack % 4 * 2 + pack / 4 % 2) * 4 + quarter;
@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(kBandsThreads, kBandsBlocksPerSm)
   const bool is_first = across == 0, is_last = across == kBandsPacks - 1;
   const int pack = left + across;
   const bool has_beside = is_first ? left > 0 : is_last && pack + 1 < d.packs;
-  int row = begin - d.vertical.before + 4 * quarter; // of x, the next one that is loaded
+  int row = begin - d.vertical.before + 4 * quarter; // row of x to load next
   const T* from = x_plane + (row * static_cast<std::int64_t>(width) + pack * kCount);
   const auto load = [&](Rows & rows) __attribute__((always_inline)) {
     rows.load(from, row, d.vertical.in, width, pack < d.packs, is_first ? -1 : kCount, has_beside);
@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(kBandsThreads, kBandsBlocksPerSm)
   constexpr int kAhead = kSeveral ? 1 : 2;
   Rows ring[kAhead];
   KG_UNROLL
-  for (int a = 0; a < kAhead; ++a) load(ring[a]); // rows behind the last one are none of x's
+  for (int a = 0; a < kAhead; ++a) load(ring[a]); // rows past the last are outside x
 
   const T* const filter = weights + channel * std::int64_t{kBandsKernel * kBandsKernel};
   const T zero = from_float<T>(0.0f);
@@ -192,9 +192,9 @@ __global__ void __launch_bounds__(kBandsThreads, kBandsBlocksPerSm)
   }
   const float added = bias == nullptr ? 0.0f : to_float(bias[channel]);
 
-  const int to_pack = left + quarter; // and the one 4 packs behind
+  const int to_pack = left + quarter; // and the vector 4 further
   T* to = y_plane + ((begin + group) * static_cast<std::int64_t>(width) + to_pack * kCount);
-  float seen = 0; // of every column a row
+  float seen = 0; // one row of each column
   for (int base = begin; base < end; base += kAhead * kBandsOut) {
     KG_UNROLL
     for (int a = 0; a < kAhead; ++a, to += kBandsOut * width) {

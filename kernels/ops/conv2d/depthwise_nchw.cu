@@ -1,15 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// conv2d, variant depthwise, in nchw: a thread has 8 places of y below each other, and neighbouring
-// threads have neighbouring columns. A row of x is loaded once for all windows of the strip that
-// hold it, and stays in registers meanwhile.
+// conv2d, variant depthwise, nchw: a thread computes 8 vertically adjacent outputs, and
+// neighbouring threads take neighbouring columns. A row of x is loaded once for all windows of the
+// strip that contain it.
 //
-// Bytes: x read once and y written once; the weights come from L1. Of a 3x3 kernel of stride 1 a
-// place loads 3.75 elements, 9 without the strip, all but one of them from L1. Elements lie at any
-// alignment, a column of padding shifts them, and so they come one per thread. On an H200 bf16 had
-// 23 % of a copy's rate for 3x3 of stride 1, by 506 instructions a thread; where its rows are whole
-// packs it has kernels of its own since: depthwise_rows.h and, on matrix units, depthwise_bands.h.
+// Bytes: x read once and y written once; the weights come from L1. For a 3x3 kernel of stride 1, an
+// output loads 3.75 elements (9 without the strip), all but one of them from L1. Elements have any
+// alignment, and a column of padding shifts them, so a thread loads one at a time. On an H200, bf16
+// reached 23 % of copy bandwidth for 3x3 of stride 1, at 506 instructions per thread. If rows are
+// whole 16-byte vectors, depthwise_rows.h or, on Tensor Cores, depthwise_bands.h handles these
+// kernels.
 #include "ops/conv2d/depthwise_bands.h"
 #include "ops/conv2d/depthwise_rows.h"
 #include "ops/conv2d/strip.h"
@@ -25,14 +26,14 @@
 
 namespace kg::conv2d {
 
-inline constexpr int kNchwStrip = 8; // places of a thread
+inline constexpr int kNchwStrip = 8; // outputs per thread
 
-// A convolution as threads see it; they are counted along rows, through strips and planes of y.
+// Launch parameters. Threads are numbered along rows, then strips and planes of y.
 struct NchwStrips {
   window::Line vertical, horizontal;
   std::int64_t x_plane; // elements
   unsigned in_channels, out_channels, multiplier;
-  unsigned column_strips; // of a column
+  unsigned column_strips; // per column
 };
 
 template <class T, int kKernel>
@@ -102,7 +103,7 @@ std::int64_t rows_threads(const Geometry& g) {
          (g.width / kPackElements<T>);
 }
 
-// Of a kernel of 3x3 of stride 1; no more than divisors count to.
+// For 3x3 kernels of stride 1, within the range of the divisors.
 template <class T>
 bool has_rows_of_packs(const Problem<T>& p) {
   const Geometry& g = p.geometry;
@@ -111,12 +112,11 @@ bool has_rows_of_packs(const Problem<T>& p) {
          is_aligned(p.y) && rows_threads<T>(g) <= std::numeric_limits<std::int32_t>::max();
 }
 
-// Tiles below each other that a warp has; fewer where warps would be too few.
+// Consecutive tiles in a column per warp; fewer if there would be too few warps.
 constexpr std::int64_t kBandsTiles = 4;
 constexpr std::int64_t kBandsWarpsPerSm = kBandsThreads / kLanes * kBandsBlocksPerSm;
 
-// Whether rows of packs are multiplied on matrix units: most of the tiles are full, and what is
-// counted in 32 bits stays in them.
+// Whether Tensor Cores multiply rows of vectors: most tiles are full, and 32-bit counters suffice.
 template <class T>
 bool has_bands(const Geometry& g) {
   if (!supports<T>(Variant::implicit_gemm)) return false;

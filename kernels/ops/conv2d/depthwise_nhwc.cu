@@ -1,23 +1,22 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// conv2d, variant depthwise, in nhwc: a thread has 16 bytes of channels of 4 neighbouring places of
-// y, and neighbouring threads have neighbouring channels. The weights of a block's channels are
-// turned into shared memory, channels last, since in memory the taps of a channel lie together.
+// conv2d, variant depthwise, nhwc: a thread computes 16 bytes of channels at 4 neighbouring
+// positions of y, and neighbouring threads take neighbouring channels. A block transposes its
+// weights into shared memory with channels last, since the taps of a channel are contiguous.
 //
-// Bytes: x read once and y written once; the weights come from L2 for each block. Of a 3x3 kernel
-// of stride 1 a place loads 4.5 packs of x, and all but the first of a pack come from L1, which
-// then moves 3.5 times what memory does: it has about 7 times the rate. Flops: 2 per tap, from 1 to
-// 12 per byte for kernels of 3x3 to 7x7. Of 3x3 a thread asks for all lines of a strip at once, 18
-// packs, and a warp issues 776 instructions for 4 places of 8 channels (sm_90a), of 1,008 that an
-// H200 issues while it copies what they move. Line by line it was 324 a line and the divisions of
-// each strip, and bf16 had 54 % of a copy's rate on an H200 (docs/measured, eb6b4ffa). f16 and bf16
-// have a kernel of their own for 3x3 since: depthwise_walk.h. Kernels of
-// 5x5 and 7x7, other strides, several outputs per channel and channels that are no whole packs,
-// whose x comes by single elements, go line by line, and have not been timed.
+// Bytes: x read once and y written once; each block reads the weights from L2. For a 3x3 kernel of
+// stride 1, a position loads 4.5 vectors of x, all but the first from L1. L1 then moves 3.5 times
+// the bytes of memory, at about 7 times its rate. Flops: 2 per tap, 1 to 12 per byte for
+// kernels of 3x3 to 7x7. For 3x3, a thread issues all loads of a strip at once, 18 vectors. A warp
+// issues 776 instructions for 4 positions of 8 channels (sm_90a), of 1,008 that an H200 issues
+// while it copies the same bytes. Line by line, at 324 instructions per line plus divisions per
+// strip, bf16 reached 54 % of copy bandwidth on an H200 (docs/measured, eb6b4ffa). depthwise_walk.h
+// handles 3x3 in f16 and bf16. Still line by line, and not timed: 5x5, 7x7, other strides, several
+// outputs per channel, and channels that are not whole vectors, whose x is loaded by elements.
 //
-// Why not a tile of x in shared memory: the rows that blocks share would have to be loaded twice
-// all the same, and L1 keeps those of one block. Why not one place per thread: twice the loads.
+// Why not a tile of x in shared memory: rows shared between blocks would still be loaded twice, and
+// L1 keeps rows within a block. Why not one position per thread: twice the loads.
 #include "ops/conv2d/depthwise_walk.h"
 #include "ops/conv2d/strip.h"
 #include "ops/conv2d/variants.h"
@@ -32,29 +31,29 @@
 
 namespace kg::conv2d {
 
-inline constexpr int kNhwcStrip = 4; // places of a thread
+inline constexpr int kNhwcStrip = 4; // positions per thread
 
-// A convolution as blocks see it. Strips are counted along rows, through rows and images.
+// A convolution as thread blocks see it. Strips are numbered along rows, then rows and images.
 struct NhwcStrips {
   window::Line vertical, horizontal;
   std::int64_t x_image; // elements
   int out_channels, multiplier;
-  unsigned packs;           // of channels, that a block has
-  unsigned channel_blocks;  // of these
-  unsigned rounds;          // that a block goes on with the next strips
-  NarrowDivisor row_strips; // of a row
-  NarrowDivisor rows;       // of an image
-  unsigned strips;          // of all images
+  unsigned packs;           // vectors of channels per block
+  unsigned channel_blocks;  // blocks along the channels
+  unsigned rounds;          // strips that a block processes in turn
+  NarrowDivisor row_strips; // per row
+  NarrowDivisor rows;       // per image
+  unsigned strips;          // in all images
 };
 
-// Shared elements from one tap of the staged weights to the next. A pack more than the block's
-// channels: the stores, which have different taps, meet fewer of each other's banks.
+// Elements between taps of the staged weights in shared memory: one vector more than the block's
+// channels, so that stores to different taps have fewer bank conflicts.
 template <int Count>
 __host__ __device__ constexpr int pitch_of(unsigned packs) {
   return static_cast<int>(packs + 1) * Count;
 }
 
-// kMultiplied: elements of x come one by one, channel / multiplier of each.
+// kMultiplied: elements of x are loaded one by one, from channel / multiplier.
 template <class T, int Count, int kKernel, bool kMultiplied>
 __global__ void __launch_bounds__(kDepthwiseThreads, 2)
     depthwise_nhwc(const T* __restrict__ x, const T* __restrict__ weights,
@@ -108,7 +107,7 @@ __global__ void __launch_bounds__(kDepthwiseThreads, 2)
 
   unsigned strip = blockIdx.x / d.channel_blocks * (d.rounds * lines) + line;
   for (unsigned round = 0; round < d.rounds && strip < d.strips; ++round, strip += lines) {
-    const unsigned row = d.row_strips.quotient(strip); // through all images
+    const unsigned row = d.row_strips.quotient(strip); // over all images
     const auto first = static_cast<int>(strip - row * d.row_strips.value) * kNhwcStrip;
     const unsigned image = d.rows.quotient(row);
     Floats<Count> sum[kNhwcStrip] = {};
@@ -138,10 +137,10 @@ __global__ void __launch_bounds__(kDepthwiseThreads, 2)
 
 namespace {
 
-// Of a block's weights at most kMostTaps taps of 16 packs and the gap: 34 KiB.
+// A block's weights: at most kMostTaps taps of 16 vectors and the gap, 34 KiB.
 constexpr std::int64_t kMostPacks = 16;
-constexpr std::int64_t kMostSingles = 64; // packs of one element
-constexpr std::int64_t kMostRounds = 4;   // the weights are staged once for all of them
+constexpr std::int64_t kMostSingles = 64; // vectors of one element
+constexpr std::int64_t kMostRounds = 4;   // share one staging of the weights
 
 template <class T, int Count, int kKernel, bool kMultiplied>
 void launch_nhwc(const Problem<T>& p, Stream& stream) {
@@ -153,7 +152,7 @@ void launch_nhwc(const Problem<T>& p, Stream& stream) {
   const std::int64_t row_strips = div_up(g.out_width(), kNhwcStrip);
   const unsigned strips =
       window::count_threads("conv2d: variant depthwise", g.batch * g.out_height() * row_strips);
-  // Fewer rounds where blocks would be too few for all multiprocessors.
+  // Fewer rounds if there would be too few blocks for all multiprocessors.
   const std::int64_t enough = 2 * device_properties().sm_count;
   const std::int64_t rounds =
       std::clamp<std::int64_t>(div_up(strips, lines) * channel_blocks / enough, 1, kMostRounds);
@@ -178,7 +177,7 @@ void launch_nhwc(const Problem<T>& p, Stream& stream) {
          p.x, p.weights, p.bias, p.y, d);
 }
 
-// Rows of y of a thread; less than the most where threads would be too few.
+// Rows of y per thread; fewer than the maximum if there would be too few threads.
 constexpr std::int64_t kLeastWalkRows = 4, kMostWalkRows = 14;
 
 template <class T>

@@ -1,17 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// conv2d, variant depthwise, in nchw, of 3x3 kernels of stride 1 with one output for each channel,
-// where rows of x and y are as many whole packs of 16 bytes: a thread has a pack of places of y in
-// each of 4 rows below each other, and asks for all that their windows hold, pack by pack, before
-// it looks at one element.
+// conv2d, variant depthwise, nchw, 3x3 kernels of stride 1, one output per channel, rows of x and y
+// of the same number of whole 16-byte vectors: a thread computes one vector of y in each of 4
+// consecutive rows. It issues all loads of its windows, vector by vector, before it uses the first
+// element.
 //
-// Bytes: x read once and y written once; L1 is asked for x 1.5 times, mostly by threads of one
-// block, and for the two elements beside each pack. Arithmetic, of 16-bit elements: about 155
-// instructions of a warp per pack of y, of which 72 multiply, where an H200 issues 252 while it
-// copies what they move. By single elements (depthwise_nchw.cu), 506 instructions for 8 places of a
-// thread, bf16 had 23 % of a copy's rate there. What of f16 and bf16 fills the tiles of matrix
-// units is multiplied by these: depthwise_bands.h.
+// Bytes: x read once and y written once. L1 is read 1.5 times for x, mostly by threads of one
+// block, and for the two elements beside each vector. For 16-bit elements, a warp takes about 155
+// instructions per vector of y, 72 of them multiply-adds; an H200 issues 252 while it copies the
+// same bytes. Element-wise access (depthwise_nchw.cu), at 506 instructions for 8 outputs per
+// thread, reached 23 % of copy bandwidth there in bf16. depthwise_bands.h handles f16 and bf16
+// shapes that fill Tensor Core tiles.
 #pragma once
 
 #include "primitives/divisor.h"
@@ -23,10 +23,9 @@ namespace kg::conv2d {
 inline constexpr int kRowsKernel = 3;
 inline constexpr int kRowsThreads = 128;
 inline constexpr int kRowsBlocksPerSm = 4; // at most 128 registers per thread
-inline constexpr int kRowsBelow = 4;       // of y, of a thread
+inline constexpr int kRowsBelow = 4;       // rows of y per thread
 
-// A convolution as threads see it; they are counted along packs of a row, through rows and planes
-// of y.
+// Launch parameters. Threads are numbered along the vectors of a row, then rows and planes of y.
 struct DepthwiseRows {
   window::Line vertical;
   std::int64_t width;

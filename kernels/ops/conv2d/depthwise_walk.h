@@ -1,16 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// conv2d, variant depthwise, in nhwc, of 3x3 kernels of stride 1 in f16 and bf16 with one output
-// for each channel: a thread has 4 channels of 4 neighbouring columns and walks down their rows,
-// its filters in registers as floats. An element of x is converted once and then used by all
-// windows of the strip that hold it, those of the next two rows, too.
+// conv2d, variant depthwise, nhwc, 3x3 kernels of stride 1, f16 and bf16, one output per channel: a
+// thread moves down 4 neighbouring columns of 4 channels, with its filters in registers as floats.
+// Each element of x is converted once and used by all windows of the strip that contain it,
+// including those of the next two rows.
 //
-// Bytes: x and y once. Of 6 columns of a strip two are the strips' beside it, which L1 or L2 has,
-// and parts of 14 rows load two more. Three rows are under way while one is used, 4.5 KiB of a
-// warp. Instructions of a warp per 32 times 8 elements of y (sm_90a): 132, 18 for the rows beyond a
-// part and 8 for its beginning, where depthwise_nhwc.cu has 194 and an H200 issues 252 while it
-// copies what they move.
+// Bytes: x and y once. Two of a strip's 6 columns belong to neighbouring strips and hit L1 or L2;
+// parts of 14 rows load two more rows. Three rows are in flight while one is used, 4.5 KiB per
+// warp. Warp instructions per 32 x 8 elements of y (sm_90a): 132, plus 18 for the rows beyond a
+// part and 8 for its start. depthwise_nhwc.cu needs 194, and an H200 issues 252 while it copies the
+// same bytes.
 #pragma once
 
 #include "instructions/opaque.h"
@@ -22,15 +22,15 @@ namespace kg::conv2d {
 inline constexpr int kWalkThreads = 128;
 inline constexpr int kWalkBlocksPerSm = 3; // at most 168 registers per thread
 inline constexpr int kWalkKernel = 3;
-inline constexpr int kWalkAhead = kWalkKernel; // rows of x, which take turns as sums do
+inline constexpr int kWalkAhead = kWalkKernel; // rows of x, rotating like the sums
 inline constexpr int kWalkChannels = 4;
 inline constexpr int kWalkColumns = 4;
 
-// A convolution as threads see it; they are counted through channels, along rows, down parts of
-// columns and through images of y.
+// Launch parameters. Threads are numbered through channels, along rows, parts of columns, and
+// images of y.
 struct DepthwiseWalk {
   window::Line vertical, horizontal;
-  int part; // rows of y below each other, of a thread
+  int part; // consecutive rows of y per thread
   NarrowDivisor channels, across, parts;
   unsigned threads;
 };
@@ -40,16 +40,16 @@ __global__ void __launch_bounds__(kWalkThreads, kWalkBlocksPerSm)
     depthwise_walk(const T* __restrict__ x, const T* __restrict__ weights,
                    const T* __restrict__ bias, T* __restrict__ y, DepthwiseWalk d) {
   constexpr int kCount = kWalkChannels, kTaps = kWalkKernel * kWalkKernel;
-  constexpr int kElements = kWalkColumns + kWalkKernel - 1; // of a row of x
+  constexpr int kElements = kWalkColumns + kWalkKernel - 1; // per row of x
   const unsigned index = blockIdx.x * kWalkThreads + threadIdx.x;
   if (index >= d.threads) return;
-  unsigned image = d.channels.quotient(index); // there are two packs at least
+  unsigned image = d.channels.quotient(index); // at least two vectors of channels
   const int channels = static_cast<int>(d.channels.value) * kCount;
   const int channel = static_cast<int>(index - image * d.channels.value) * kCount;
   const int column = static_cast<int>(d.across.take_last(image)) * kWalkColumns;
   const int first = static_cast<int>(d.parts.take_last(image)) * d.part;
 
-  int row = first - d.vertical.before; // of x, the next one that is loaded
+  int row = first - d.vertical.before; // row of x to load next
   const int begin = column - d.horizontal.before;
   const T* from =
       x + ((image * static_cast<std::int64_t>(d.vertical.in) + row) * d.vertical.x_step +
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kWalkThreads, kWalkBlocksPerSm)
   KG_UNROLL
   for (int a = 0; a < kWalkAhead; ++a) load(ring[a]);
 
-  // The filters of a pack of channels are as many packs as taps.
+  // The filters of a vector of channels, one vector per tap.
   StoredPack<T, kCount> stored_filters[kTaps];
   const T* const filters = weights + channel * std::int64_t{kTaps};
   KG_UNROLL
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(kWalkThreads, kWalkBlocksPerSm)
     for (int e = 0; e < kCount; ++e) {
       const int weight = p * kCount + e;
       unsigned bits = __float_as_uint(values.value[e]);
-      ptx::make_opaque(bits); // else it is converted again for each row
+      ptx::make_opaque(bits); // prevents repeated conversion for each row
       filter[weight % kTaps].value[weight / kTaps] = __uint_as_float(bits);
     }
   }
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(kWalkThreads, kWalkBlocksPerSm)
   T* to = y + ((image * static_cast<std::int64_t>(d.vertical.out) + first) * y_row +
                column * static_cast<std::int64_t>(channels) + channel);
   const int steps = min(d.part, d.vertical.out - first) + kWalkKernel - 1;
-  Floats<kCount> sum[kWalkKernel][kWalkColumns] = {}; // of three rows of y, in turns
+  Floats<kCount> sum[kWalkKernel][kWalkColumns] = {}; // three rows of y, rotating
   for (int base = 0; base < steps; base += kWalkKernel) {
     KG_UNROLL
     for (int k = 0; k < kWalkKernel; ++k) {
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(kWalkThreads, kWalkBlocksPerSm)
                 filter[u * kWalkKernel + v]);
         }
       }
-      if (i < kWalkKernel - 1) continue; // the sums of no row of y have ended
+      if (i < kWalkKernel - 1) continue; // no row of y is complete yet
       KG_UNROLL
       for (int s = 0; s < kWalkColumns; ++s) {
         if (column + s >= d.horizontal.out) break;

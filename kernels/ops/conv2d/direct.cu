@@ -1,14 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// conv2d, variant direct: one thread per output, which walks its window and adds up the products.
+// conv2d, variant direct: one thread per output sums the products of its window.
 //
-// Bytes: two elements per multiply-add, from the caches at best; flops: two per product. It is the
-// definition in a loop, to compare with, and the better choice where a group has few outputs: the
-// tiles of the others would be padding. Neighbouring threads write neighbouring elements of y. In
-// nchw they read neighbouring columns of x and the same weight; in nhwc the same element of x, for
-// groups of one channel neighbouring ones, and weights that lie apart. Expected share on an H200:
-// below 10 % of the f32 peak.
+// Bytes: two elements per multiply-add, from the caches at best; flops: two per product. direct is
+// the baseline for the other variants, and the better choice for groups with few outputs, for which
+// the other variants' tiles would be mostly padding. Neighbouring threads write neighbouring
+// elements of y. In nchw they read neighbouring columns of x and the same weight. In nhwc they read
+// the same element of x (neighbouring elements if groups have one channel) and distant weights.
+// Expected on an H200: below 10 % of the f32 peak.
 #include "ops/conv2d/variants.h"
 
 #include "runtime/launch.h"
@@ -22,7 +22,7 @@ inline constexpr int kDirectThreads = 256;
 struct Direct {
   window::Line vertical, horizontal;
   Strides x, weights;
-  unsigned inner; // output channels that lie next to each other: 1 in nchw
+  unsigned inner; // contiguous output channels: 1 in nchw
   int out_channels, group_inputs, group_outputs;
 };
 

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernels of variant implicit_gemm share: how they see a convolution, the walk along k,
-// and how they write a tile of y.
+// Shared by the kernels of variant implicit_gemm: launch parameters, the iteration along k, and the
+// output of a tile of y.
 #pragma once
 
 #include "ops/conv2d/variants.h"
@@ -12,21 +12,21 @@
 
 namespace kg::conv2d {
 
-// A convolution as blocks see it.
+// A convolution as thread blocks see it.
 struct Gathered {
   window::Line vertical, horizontal;
   Strides x;
   int group_inputs, group_outputs, out_channels;
   std::int64_t depth;
-  std::int64_t outputs;  // places of all images
-  Divisor places;        // of an image of y
+  std::int64_t outputs;  // positions of all images
+  Divisor places;        // positions per image of y
   NarrowDivisor columns; // of y
   NarrowDivisor channels_of_group, kernel_rows, kernel_columns;
   NarrowDivisor channel_tiles, place_tiles;
   std::int64_t tiles;
 };
 
-// Extents of a block's tile, in channels and in places.
+// channels, places: extents of a block's tile.
 inline Gathered gathered(const Geometry& geometry, std::int64_t channels, std::int64_t places) {
   Gathered g;
   g.vertical = vertical_line(geometry);
@@ -44,18 +44,18 @@ inline Gathered gathered(const Geometry& geometry, std::int64_t channels, std::i
   g.kernel_columns = NarrowDivisor(geometry.horizontal.kernel);
   const std::int64_t channel_tiles = div_up(geometry.group_outputs(), channels);
   const std::int64_t place_tiles = div_up(g.outputs, places);
-  g.tiles = channel_tiles * place_tiles * geometry.groups; // each of them at most so many
+  g.tiles = channel_tiles * place_tiles * geometry.groups; // at least each of the factors
   g.channel_tiles = NarrowDivisor(channel_tiles);
   g.place_tiles = NarrowDivisor(place_tiles);
   return g;
 }
 
-// The tile of y that a block has.
+// A block's tile of y.
 struct OutputTile {
   int group;
-  int channel0, channels; // of all groups; how many exist
-  std::int64_t place0;    // of all images
-  int places;             // that exist
+  int channel0, channels; // first channel over all groups; number of channels that exist
+  std::int64_t place0;    // over all images
+  int places;             // number that exist
 };
 
 __device__ __forceinline__ OutputTile output_tile(const Gathered& g, int channels, int places) {
@@ -69,7 +69,7 @@ __device__ __forceinline__ OutputTile output_tile(const Gathered& g, int channel
           static_cast<int>(rest_places < places ? rest_places : places)};
 }
 
-// Where the window of a place, counted through all images, begins: its image, and coordinates.
+// Image and coordinates of the start of a position's window; positions count through all images.
 struct WindowPlace {
   std::int64_t image;
   int row, column;
@@ -106,15 +106,15 @@ __device__ __forceinline__ void advance(Step& step, const Gathered& g) {
   }
 }
 
-// Writes rows of a tile, which are channels in nchw and places in nhwc, so that neighbouring
-// threads write neighbouring packs of y: `rows` of them, from the tile's row `first` on. A thread
-// has packs of one column, in every kStep-th row. sums(row, column): those of a pack, `row` from
-// `first` on.
+// Writes `rows` rows of a tile, starting at its row `first`. Rows are channels in nchw and
+// positions in nhwc, so that neighbouring threads write neighbouring vectors of y. A thread writes
+// one column of vectors, in every kStep-th row. sums(row, column): the sums of a vector, `row`
+// counted from `first`.
 template <bool kChannelsLast, int kColumns, int kThreads, int kCount, class T, class Sums>
 __device__ __forceinline__ void write(const Gathered& g, const OutputTile& tile, const T* bias,
                                       T* y, int first, int rows, const Sums& sums) {
   constexpr int kPacks = kColumns / kCount;
-  constexpr int kStep = kThreads / kPacks; // rows that are written at a time
+  constexpr int kStep = kThreads / kPacks; // rows written at a time
   static_assert(kThreads % kPacks == 0, "a thread has a column");
   const int column = static_cast<int>(threadIdx.x) % kPacks * kCount;
   const int first_row = static_cast<int>(threadIdx.x) / kPacks;

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The extents of a convolution of two dimensions: what every variant, every vendor and the backward
-// passes are asked for. Plain C++.
+// The extents of a two-dimensional convolution, for all variants, vendor libraries and the backward
+// pass. Plain C++.
 #pragma once
 
 #include "primitives/layout.h"
@@ -16,12 +16,12 @@ namespace kg::conv2d {
 using kg::Layout;
 using window::Axis;
 
-// x is batch x in_channels x height x width, y batch x out_channels x out_height() x out_width(),
-// the weights out_channels x group_inputs() x vertical.kernel x horizontal.kernel; all dense, in
-// this order (nchw) or with the input channels last (nhwc: weights OHWI). `vertical` has the
-// paddings at the top and at the bottom, `horizontal` those on the left and on the right. Output
-// channels [g * group_outputs(), (g + 1) * group_outputs()) see the input channels
-// [g * group_inputs(), (g + 1) * group_inputs()) alone.
+// x is batch x in_channels x height x width, y is batch x out_channels x out_height() x
+// out_width(), and the weights are out_channels x group_inputs() x vertical.kernel x
+// horizontal.kernel. All are dense, in this order (nchw) or with the input channels last (nhwc:
+// weights OHWI). `vertical` has the top and bottom padding, `horizontal` the left and right
+// padding. Output channels [g * group_outputs(), (g + 1) * group_outputs()) depend only on input
+// channels [g * group_inputs(), (g + 1) * group_inputs()).
 struct Geometry {
   std::int64_t batch = 1;
   std::int64_t in_channels = 1;
@@ -40,9 +40,9 @@ struct Geometry {
   constexpr std::int64_t taps() const { return vertical.kernel * horizontal.kernel; }
   // Each output channel sees one input channel.
   constexpr bool is_depthwise() const { return groups == in_channels; }
-  // Products that are added up for one output: k of the matrix product that a convolution is.
+  // Products per output: k of the equivalent matrix product.
   constexpr std::int64_t depth() const { return group_inputs() * taps(); }
-  // Places of an image of y.
+  // Positions in an image of y.
   constexpr std::int64_t out_places() const { return out_height() * out_width(); }
 
   // Elements.

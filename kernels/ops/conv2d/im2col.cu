@@ -1,20 +1,20 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// conv2d, variant im2col: the windows of x are written out as a matrix, which gemm multiplies with
-// the weights.
+// conv2d, variant im2col: writes the windows of x to a matrix; gemm multiplies it by the weights.
 //
-// nchw: per image (in_channels * taps) x places, a row per weight of all filters, so that y =
-// weights * columns for each image and group. nhwc: places x (taps * in_channels), the channels of
-// a group together and within them the taps, so that y = columns * weights^T for each group. Where
-// a window is one element and there is no padding, x is that matrix already. Rows begin at
-// multiples of 16 bytes. With a bias, y holds it when gemm adds to it: one rounding, as elsewhere.
+// nchw: per image (in_channels * taps) x positions, one row per weight of a filter, so that y =
+// weights * columns for each image and group. nhwc: positions x (taps * in_channels), with the
+// channels of a group contiguous and its taps ordered within, so that y = columns * weights^T for
+// each group. If windows have one element and there is no padding, x already is that matrix. Rows
+// are aligned to 16 bytes. With a bias, y contains it when gemm accumulates: rounded once, as in
+// other variants.
 //
-// Bytes: x once and `taps` times as much written and read again: of a 3x3 kernel 19 elements per
-// element of x, where implicit_gemm has one. The matrix of as many images as fit kMostColumns is
-// made at a time. A thread copies all taps of one channel (nchw) or 16 bytes of channels (nhwc):
-// what it divides to find its place is shared by them. Expected on an H200: 80 % of a copy's rate
-// for the columns, and gemm's rate for the product.
+// Bytes: x once, and `taps` times as much written and read again: 19 elements per element of x for
+// a 3x3 kernel, where implicit_gemm moves one. The matrix is built for as many images at a time as
+// fit kMostColumns. A thread copies all taps of one channel (nchw) or of 16 bytes of channels
+// (nhwc), which share the index divisions. Expected on an H200: 80 % of copy bandwidth for the
+// columns, and gemm's rate for the product.
 #include "ops/conv2d/variants.h"
 #include "ops/gemm/gemm.h"
 
@@ -27,15 +27,15 @@
 namespace kg::conv2d {
 
 inline constexpr int kColumnThreads = 256;
-inline constexpr std::int64_t kMostColumns = std::int64_t{64} << 20; // bytes, at least one image's
+inline constexpr std::int64_t kMostColumns = std::int64_t{64} << 20; // bytes; at least one image
 
-// Packs of x that lie next to each other, and where their taps go: in nchw a row of places for each
-// tap of a channel, in nhwc a row for each place.
+// Contiguous vectors of x, and the destination of their taps: in nchw a row of positions per tap of
+// a channel, in nhwc a row per position.
 struct Columns {
   window::Line vertical, horizontal;
-  unsigned packs;        // in nchw 1, in nhwc of the channels
-  std::int64_t x_plane;  // elements: nchw a channel, nhwc an image
-  std::int64_t channels; // of a group
+  unsigned packs;        // nchw: 1; nhwc: of the channels
+  std::int64_t x_plane;  // elements of a channel (nchw) or an image (nhwc)
+  std::int64_t channels; // per group
   std::int64_t pitch;    // between rows of the matrix
 };
 
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(kColumnThreads)
   const int taps = c.vertical.kernel * c.horizontal.kernel;
   const std::int64_t place = static_cast<std::int64_t>(at.row) * c.horizontal.out + at.column;
   T* to;
-  std::int64_t step; // to the next tap
+  std::int64_t step; // between taps
   if constexpr (kChannelsLast) {
     const std::int64_t group = at.inner / c.channels;
     const std::int64_t places = static_cast<std::int64_t>(c.vertical.out) * c.horizontal.out;
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(kColumnThreads)
   }
 }
 
-// y as if the products were 0.
+// Initializes y with the bias.
 template <class T>
 __global__ void __launch_bounds__(kColumnThreads)
     spread(const T* __restrict__ bias, T* __restrict__ y, unsigned channels, unsigned inner,
@@ -94,7 +94,7 @@ unsigned blocks(std::int64_t threads) {
   return grid_x(div_up(threads, kColumnThreads), "conv2d: the columns", "split the batch");
 }
 
-// Whether x is its own matrix of columns.
+// Whether x is already the matrix of columns.
 bool is_matrix(const Geometry& g) {
   const auto one_to_one = [](const Axis& axis) {
     return axis.kernel == 1 && axis.stride == 1 && axis.pad_before == 0 && axis.pad_after == 0;
@@ -102,7 +102,7 @@ bool is_matrix(const Geometry& g) {
   return one_to_one(g.vertical) && one_to_one(g.horizontal);
 }
 
-// The matrix of some images.
+// The matrix of columns for some images.
 template <class T>
 struct Shape {
   explicit Shape(const Geometry& g) {
@@ -116,7 +116,7 @@ struct Shape {
   }
   std::int64_t pitch;  // elements between rows
   std::int64_t image;  // elements of an image
-  std::int64_t images; // made at a time
+  std::int64_t images; // per pass
 };
 
 template <class T, int Count, bool kChannelsLast>
@@ -148,7 +148,7 @@ void write_columns(const Geometry& g, const T* x, std::int64_t images, const Sha
     launch_columns<T, 1, true>(g, x, images, shape, matrix, stream);
 }
 
-// y of some images, of which `matrix` has the columns.
+// Computes y of some images from their columns in `matrix`.
 template <class T>
 void multiply(const Problem<T>& problem, const T* matrix, const Shape<T>& shape,
               std::int64_t images, T* y, Stream& stream) {

@@ -1,22 +1,22 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// conv2d, variant implicit_gemm, for f32: the product of weights and columns by the tiles of gemm's
-// variant tiled, without the matrix of columns. A block has 64 output channels of a group and 64
-// places of y, counted through all images.
+// conv2d, variant implicit_gemm, f32: multiplies weights and columns with the tiles of gemm's
+// variant tiled, without storing the matrix of columns. A block computes 64 output channels of a
+// group at 64 positions of y, counted through all images.
 //
-// The weights come into shared memory as an operand of gemm does. The other operand is gathered
-// from x: each thread has one place and fetches the 16 elements of its window that a slice of k
-// wants. Which ones they are is the same for the whole block, so that a walk through the taps,
-// without divisions, serves all threads; each adds the offset of its place and asks whether the tap
-// lies in the image. In nchw neighbouring threads read neighbouring columns; in nhwc a thread reads
-// 16 bytes of channels where there are whole ones, and its neighbours read those of the next place.
-// Rows of the tile are what lies next to each other in y: places in nchw, channels in nhwc.
+// Weights are copied to shared memory like an operand of gemm. The other operand is gathered from
+// x: each thread handles one position and fetches the 16 elements of its window that belong to a
+// slice of k. These taps are the same for the whole block, so one iterator, without divisions,
+// serves all threads. Each thread adds the offset of its position and checks that the tap is inside
+// the image. In nchw, neighbouring threads read neighbouring columns. In nhwc, a thread reads 16
+// bytes of channels if they are whole vectors, and its neighbours read the next positions. Rows of
+// the tile are contiguous in y: positions in nchw, channels in nhwc.
 //
-// Bytes: x and the weights from memory once as long as L2 holds what the tiles of a row share;
-// from there 64 * (64 + 64) elements per 64 * 64 * 64 multiply-adds. Flops: 2 per product, padding
-// of the tiles included. Expected on an H200: 45 to 55 % of the f32 peak for 64 channels and more,
-// a little below gemm, whose copies need no addresses per element.
+// Bytes: x and weights once from memory if L2 holds the data that a row of tiles shares; from L2,
+// 64 * (64 + 64) elements per 64 * 64 * 64 multiply-adds. Flops: 2 per product, including padding
+// of the tiles. Expected on an H200: 45 to 55 % of the f32 peak from 64 channels on, slightly below
+// gemm, whose copies compute no address per element.
 #include "ops/conv2d/gathered.h"
 #include "ops/conv2d/variants.h"
 #include "ops/gemm/simt_tile.h"
@@ -27,17 +27,17 @@
 
 namespace kg::conv2d {
 
-inline constexpr int kTileOutputs = gemm::kTile.m; // channels, and places
+inline constexpr int kTileOutputs = gemm::kTile.m; // channels, and positions
 static_assert(gemm::kTile.n == kTileOutputs && gemm::kTile.threads() == kTileOutputs,
               "a thread gathers one place");
 
-// Where the window of a place begins: in x, and in the image.
+// Where the window of a position begins, in x and in the image.
 struct Start {
-  const float* image; // of the group's first channel
+  const float* image; // at the group's first channel
   int row, column;
 };
 
-// The next kTile.k elements of a window. What lies in the padding, and behind the end of k, is 0.
+// The next kTile.k elements of a window; 0 in the padding and past the end of k.
 template <bool kChannelsLast, int kWidth>
 __device__ __forceinline__ void gather(const Gathered& g, const Start& start, Step& step,
                                        float (&staged)[gemm::kTile.k]) {
@@ -63,14 +63,14 @@ __device__ __forceinline__ void gather(const Gathered& g, const Start& start, St
   }
 }
 
-// Blocks per multiprocessor that the registers must leave room for. 6 keep 12 warps without a spill
-// where a thread gathers 16 bytes at a time; with an address per element they would not.
+// Minimum resident blocks per multiprocessor, which limits registers: 6 keep 12 warps without
+// spills if a thread gathers 16 bytes at a time; with one address per element they would spill.
 template <bool kChannelsLast, bool kVector>
 constexpr int least_blocks() {
   return kChannelsLast && kVector ? 6 : 4;
 }
 
-// kVector: 16-byte accesses to the weights, and in nhwc to x, are aligned and whole.
+// kVector: only aligned 16-byte accesses to the weights and, in nhwc, to x.
 template <bool kChannelsLast, bool kVector>
 __global__ void __launch_bounds__(gemm::kTile.threads(), (least_blocks<kChannelsLast, kVector>()))
     implicit_gemm(const float* __restrict__ x, const float* __restrict__ weights,
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(gemm::kTile.threads(), (least_blocks<kChannels
 
   const OutputTile tile = output_tile(g, kTileOutputs, kTileOutputs);
   const float* const filters = weights + tile.channel0 * g.depth;
-  // A thread without a place gathers the last one's window again.
+  // A thread without a position repeats the last position's window.
   const WindowPlace place =
       window_place(g, tile.place0 + (thread < tile.places ? thread : tile.places - 1));
   const Start start{x + (place.image * g.x.outer + tile.group * g.group_inputs * g.x.channel),

@@ -1,30 +1,29 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// conv2d, variant implicit_gemm, for f16 and bf16: the product of weights and columns by gemm's
-// tiles for the matrix units, in three shapes, of output channels of a group by places of y: square
-// ones of 128 x 128, narrow ones of 64 x 256 for groups of few output channels, and wide ones of
-// 256 x 128 for many. Three slices of 32 steps of k (of wide tiles four) are in shared memory.
+// conv2d, variant implicit_gemm, f16 and bf16: multiplies weights and columns with gemm's MMA
+// tiles, in three shapes of output channels of a group by positions of y: square 128 x 128, narrow
+// 64 x 256 for groups with few output channels, and wide 256 x 128 for many. Three slices of 32
+// steps of k (four for wide tiles) are in shared memory.
 //
-// Both operands lie along k: a line of a slice is a filter, or the window of a place. In nhwc they
-// come by cp.async, of as many bytes as the channels of a group and the alignment permit (16, 8 or
-// 4; copies.h), which writes zeros where a window lies in the padding; an odd number of channels
-// comes by single elements through registers. What is less than 16 bytes wide is for narrow tiles:
-// few channels come in where few go out. In nchw a thread gathers 8 steps of k of 4 places one by
-// one, which is several times slower, and the weights are copied as gemm copies an operand.
+// Both operands are contiguous along k: a line of a slice is a filter, or a position's window. In
+// nhwc, cp.async copies them (copies.h), by 16, 8 or 4 bytes as the channels of a group and the
+// alignment permit, and fills padding with zeros. An odd number of channels is copied element by
+// element through registers. Copies below 16 bytes use narrow tiles, since layers with few input
+// channels usually have few output channels. In nchw, a thread gathers 8 steps of k of 4 positions
+// element by element, several times slower; weights are copied like an operand of gemm.
 //
-// Bytes: as implicit_gemm.cu, at half the size. What a slice of 32 steps makes of an H200's
-// multiprocessor, in flops per clock; its matrix units do 2,577 by mma (gemm_mma.cu):
-//   tile    bytes of L2   at 38.8 a clock   passes of shared memory   flops a pass
-//   narrow  20 KiB        1,987             416                       2,521
-//   square  16 KiB        2,483             384                       2,731
-//   wide    24 KiB        3,311             704                       2,979
-// Of 64 channels half of a square tile's warps would have nothing to multiply: 1,288. Why not 64 x
-// 128, two warps: 12 KiB for half as much, 1,655. Why not through L1, which holds what the next tap
-// wants again: a copy would take a pass more of what is nearly as busy as L2. Expected on an H200,
-// not measured: 45 % of the dense peak of its matrix units for 64 channels, 55 % for 256. Sectors
-// that are asked for with 12, 10 and 3 channels and 32 outputs of 3x3: 2447, 2642 and 1769; if a
-// thread gathered 8 single elements, 13476, 9422 and 3813.
+// Bytes: as implicit_gemm.cu, at half the size. Limits of an H200's multiprocessor per slice of 32
+// steps, in flops per clock; its Tensor Cores do 2,577 with mma (gemm_mma.cu):
+//   tile    bytes of L2   at 38.8 per clock   shared wavefronts   flops per wavefront
+//   narrow  20 KiB        1,987               416                 2,521
+//   square  16 KiB        2,483               384                 2,731
+//   wide    24 KiB        3,311               704                 2,979
+// With 64 channels, half of a square tile's warps would be idle: 1,288. Why not 64 x 128 with two
+// warps: 12 KiB for half the work, 1,655. Why not through L1, which holds the next tap's data: each
+// copy would add a wavefront to a unit nearly as busy as L2. Expected on an H200, not measured: 45
+// % of the dense Tensor Core peak for 64 channels, 55 % for 256. Sectors requested with 12, 10 and
+// 3 channels and 32 outputs of 3x3: 2447, 2642 and 1769; by single elements 13476, 9422 and 3813.
 #include "ops/conv2d/copies.h"
 #include "ops/conv2d/gathered.h"
 #include "ops/conv2d/pieces.h"
@@ -44,7 +43,7 @@
 
 namespace kg::conv2d {
 
-// Rows are places and columns channels; square ones in nchw the other way round.
+// Rows are positions and columns channels; square tiles in nchw are transposed.
 inline constexpr gemm::MmaTile kNarrow{.m = 256, .n = 64, .slices = 3};
 static_assert(kNarrow.fits() && gemm::kMma.m == gemm::kMma.n);
 
@@ -68,7 +67,7 @@ __device__ __forceinline__ Step step_at(int k, const Gathered& g) {
   return {channel, row, column};
 }
 
-// The element of the window that a step of k wants; -1: there is none.
+// Offset of the element of the window at a step of k; -1: no such element.
 __device__ __forceinline__ std::int64_t offset_of(const Start& start, const Step& step,
                                                   const Gathered& g) {
   const int row = step.row * g.vertical.dilation;
@@ -96,7 +95,7 @@ __device__ __forceinline__ void gather_elements_last(const Gathered& g, const T*
       slice);
 }
 
-// The same in nchw: 8 steps of k of a place.
+// The same in nchw: 8 steps of k of one position.
 template <class Slice, class T>
 __device__ __forceinline__ void gather_elements(const Gathered& g, const T* x, const Start* starts,
                                                 int k0, T* slice) {
@@ -119,7 +118,7 @@ __device__ __forceinline__ void gather_elements(const Gathered& g, const T* x, c
   }
 }
 
-// The weights' slice in nhwc, where Slice::fetch would go pack by pack.
+// Copies the weights' slice in nhwc by pieces, where Slice::fetch needs whole vectors.
 template <class Slice, class T>
 __device__ __forceinline__ void fetch_filters(const gemm::MmaOperand<T>& filters, int depth,
                                               T* slice) {
@@ -134,7 +133,7 @@ __device__ __forceinline__ void fetch_filters(const gemm::MmaOperand<T>& filters
       slice);
 }
 
-// The window of the tile's place number `index`, which need not exist.
+// The window of the tile's position number `index`, which may not exist.
 __device__ __forceinline__ Start start_of(const Gathered& g, const OutputTile& tile, int index) {
   const WindowPlace window = window_place(g, tile.place0 + index);
   return Start::at(window.image * g.x.outer + tile.group * g.group_inputs * g.x.channel +
@@ -142,8 +141,8 @@ __device__ __forceinline__ Start start_of(const Gathered& g, const OutputTile& t
                    index < tile.places ? window.row : kOutside, window.column);
 }
 
-// kWidth: elements of the copies of x and of the weights in nhwc, which are aligned and whole.
-// vector_weights: the weights' lines in nchw are; packs: those of y are.
+// kWidth: elements per copy of x and of the weights in nhwc, all aligned and whole. vector_weights:
+// 16-byte accesses to the weights in nchw are aligned; packs: y consists of whole vectors.
 template <class T, bool kChannelsLast, int kWidth, MmaTiles kTiles>
 __global__ void __launch_bounds__(tile_of(kTiles).threads(), kTiles == MmaTiles::wide ? 1 : 2)
     implicit_gemm_mma(const T* __restrict__ x, const T* __restrict__ weights,
@@ -154,7 +153,7 @@ __global__ void __launch_bounds__(tile_of(kTiles).threads(), kTiles == MmaTiles:
   constexpr int kPlaces = kChannelsLast ? kTile.m : kTile.n;
   using SliceA = gemm::MmaSlice<T, kTile.m, gemm::kDepth<T>, true, kTile.threads()>;
   using SliceB = gemm::MmaSlice<T, kTile.n, gemm::kDepth<T>, true, kTile.threads()>;
-  Start* const starts = dynamic_shared<Start>(kTile.shared_bytes()); // behind the slices
+  Start* const starts = dynamic_shared<Start>(kTile.shared_bytes()); // after the slices
   const OutputTile tile = output_tile(g, kChannels, kPlaces);
   KG_UNROLL
   for (int i = static_cast<int>(threadIdx.x); i < kPlaces; i += kTile.threads())
@@ -208,7 +207,7 @@ void launch_implicit(const Problem<T>& p, Stream& stream) {
   constexpr gemm::MmaTile kTile = tile_of(kTiles);
   constexpr int kPlaces = kChannelsLast ? kTile.m : kTile.n;
   const Gathered g = gathered(p.geometry, kChannelsLast ? kTile.n : kTile.m, kPlaces);
-  // Neighbours in y: channels of a group, or places of an image.
+  // Contiguous elements of y: channels of a group, or positions of an image.
   const std::int64_t in_line = kChannelsLast ? p.geometry.group_outputs() : p.geometry.out_places();
   launch(implicit_gemm_mma<T, kChannelsLast, kWidth, kTiles>,
          {.grid = grid_x(g.tiles, "conv2d: the tiles of y", "split the batch"),
@@ -219,7 +218,7 @@ void launch_implicit(const Problem<T>& p, Stream& stream) {
          widest_access(in_line, p.y) == kPackElements<T>);
 }
 
-// Of copies of x and of the weights.
+// Width of copies of x and of the weights.
 template <class T>
 int width_of(const Problem<T>& p) {
   const std::int64_t inputs = p.geometry.group_inputs();
@@ -242,8 +241,8 @@ MmaTiles tiles_of_mma(const Problem<T>& p) {
   if (width_of(p) != kPackElements<T>) return MmaTiles::narrow;
   if (p.tiles == MmaTiles::wide) return has_wide_tiles() ? MmaTiles::wide : MmaTiles::square;
   if (p.tiles != MmaTiles::automatic) return p.tiles;
-  // A multiprocessor takes as long for a narrow tile as for a square one, and twice as long for a
-  // wide one, of which it has one at a time (gemm_mma.cu says when these pay).
+  // A multiprocessor takes equal time for narrow and square tiles, and twice as long for a wide
+  // tile, since only one is resident (gemm_mma.cu says when wide tiles pay).
   constexpr std::int64_t kLeastDepthOfWide = 2048;
   const std::int64_t places = g.batch * g.out_places();
   const auto rounds = [&](MmaTiles tiles) {
@@ -255,8 +254,8 @@ MmaTiles tiles_of_mma(const Problem<T>& p) {
   const std::int64_t least = std::min(of_square, of_narrow);
   if (has_wide_tiles() && g.depth() >= kLeastDepthOfWide && 2 * rounds(MmaTiles::wide) <= least)
     return MmaTiles::wide;
-  // Of as many rounds square tiles: of a small problem they are more blocks, which load side by
-  // side.
+  // For equal numbers of waves, square tiles: a small problem then has more blocks, which load in
+  // parallel.
   return of_narrow < of_square ? MmaTiles::narrow : MmaTiles::square;
 }
 

@@ -1,16 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// conv2d, variant jit: a kernel that is compiled at run time for one geometry (jit_kernel.cuh).
+// conv2d, variant jit: a kernel compiled at run time for one geometry (jit_kernel.cuh).
 //
-// Bytes: each element of x is read once per tap and block of output channels, from the caches but
-// for the first; the weights once per block of threads, into shared memory; y written once. Flops:
-// two per product. A thread sums up to 4 places times 8 output channels, so that a value of x
-// serves 8 and a weight 4 multiply-adds: the alternative, one output per thread, loads two values
-// for each. Neighbouring threads have neighbouring columns: reads and writes are coalesced in nchw;
-// in nhwc they lie as many channels apart, which costs nothing for a few and is the reason not to
-// take this variant for many. Expected share on an H200: 30 % of the f32 peak in nchw. What
-// compiling takes, about half a second to three, is paid once per geometry and machine.
+// Bytes: x once per tap and block of output channels, mostly from the caches; weights once per
+// thread block, into shared memory; y written once. Flops: two per product. A thread computes up to
+// 4 positions x 8 output channels, so that each value of x serves 8 and each weight 4
+// multiply-adds. One output per thread would load two values for each. Neighbouring threads take
+// neighbouring columns: accesses are coalesced in nchw, and strided by the channels in nhwc. The
+// stride costs nothing for few channels, but makes this variant unsuitable for many. Expected on an
+// H200: 30 % of the f32 peak in nchw. Compiling takes about 0.5 to 3 seconds, once per geometry and
+// machine.
 #include "ops/conv2d/jit_kernel.h"
 #include "ops/conv2d/variants.h"
 
@@ -42,7 +42,7 @@ constexpr const char* element<bf16> = "kg::bf16";
 template <class T>
 using Kernel = jit::Compiled<const T*, const T*, const T*, T*, unsigned>;
 
-// How a geometry is divided among threads.
+// The distribution of a geometry over threads.
 struct Tiles {
   std::int64_t outputs = kMostOutputs;
   std::int64_t places = kMostPlaces;
@@ -54,7 +54,7 @@ struct Tiles {
 
 Tiles tiles_of(const Geometry& g) {
   Tiles tiles;
-  const std::int64_t row = g.horizontal.kernel * g.group_inputs(); // weights of an output's kernel
+  const std::int64_t row = g.horizontal.kernel * g.group_inputs(); // weights per output channel
   while (tiles.outputs > 1 &&
          (tiles.outputs / 2 >= g.group_outputs() || row * tiles.outputs > kStagedFloats))
     tiles.outputs /= 2;
@@ -67,7 +67,7 @@ Tiles tiles_of(const Geometry& g) {
   tiles.shared_bytes =
       static_cast<std::size_t>(tiles.staged_rows * row * tiles.outputs) * sizeof(float);
   tiles.channel_blocks = g.groups * div_up(g.group_outputs(), tiles.outputs);
-  // Fewer places per thread where blocks would be too few for all multiprocessors.
+  // Fewer positions per thread if there would be too few blocks for all multiprocessors.
   const std::int64_t places = g.batch * g.out_places();
   const std::int64_t enough = 2 * device_properties().sm_count;
   const auto blocks = [&] { return div_up(places, kThreads * tiles.places); };
@@ -108,8 +108,8 @@ std::map<std::string, std::string> constants_of(const Geometry& g, const Tiles& 
   return constants;
 }
 
-// What this process has loaded, by its constants: a launch must not look at the disk. Machine code
-// is for the device's architecture, so that it belongs to the key.
+// Kernels loaded by this process, keyed by their constants, so that launches do not access the
+// disk. The key includes the device's architecture, for which the machine code is compiled.
 template <class T>
 const Kernel<T>& kernel_for(const Geometry& g, const Tiles& tiles) {
   static std::mutex mutex;

@@ -1,13 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// conv2d, variant jit: the text of its kernel, which is compiled at run time for one geometry. The
-// macros KG_... are its numbers (jit.cu gives them), so that the loops over the taps are unrolled
-// and the index arithmetic is folded.
+// conv2d, variant jit: the kernel's source, compiled at run time for one geometry. jit.cu defines
+// the macros KG_... as constants, so that loops over taps are unrolled and index arithmetic is
+// folded.
 #include "runtime/device_code.h"
 
 using Element = KG_ELEMENT;
-using Index = KG_INDEX; // of elements
+using Index = KG_INDEX; // in elements
 
 constexpr bool kChannelsLast = KG_CHANNELS_LAST;
 constexpr int kHeight = KG_HEIGHT, kWidth = KG_WIDTH;
@@ -20,13 +20,13 @@ constexpr int kPadTop = KG_PAD_TOP, kPadLeft = KG_PAD_LEFT;
 constexpr int kDilationDown = KG_DILATION_DOWN, kDilationAcross = KG_DILATION_ACROSS;
 
 constexpr int kThreads = KG_THREADS;
-constexpr int kPlaces = KG_PLACES;          // of y, that a thread computes, kThreads apart
-constexpr int kOutputs = KG_OUTPUTS;        // channels of each
-constexpr int kStagedRows = KG_STAGED_ROWS; // of the weights' kernel, in shared memory at once
+constexpr int kPlaces = KG_PLACES;          // positions of y per thread, kThreads apart
+constexpr int kOutputs = KG_OUTPUTS;        // output channels per position
+constexpr int kStagedRows = KG_STAGED_ROWS; // kernel rows of weights in shared memory at a time
 constexpr int kBlocksPerGroup = (kGroupOutputs + kOutputs - 1) / kOutputs;
 constexpr int kChannelBlocks = kInChannels / kGroupInputs * kBlocksPerGroup;
 
-// Elements from one to the next.
+// Strides in elements.
 constexpr Index kColumnStep = kChannelsLast ? kInChannels : 1;
 constexpr Index kRowStep = kColumnStep * kWidth;
 constexpr Index kChannelStep = kChannelsLast ? 1 : Index{kHeight} * kWidth;
@@ -40,23 +40,23 @@ struct alignas(kOutputs * sizeof(float) < 16 ? kOutputs * sizeof(float) : 16) We
   float of[kOutputs];
 };
 
-// Where a place of y lies.
+// A position of y.
 struct Place {
-  Index image;   // of x, its first element of the group
-  int top, left; // of its window in x
-  Index output;  // in y, of the thread's first channel
+  Index image;   // first element of the group in this image of x
+  int top, left; // of the window in x
+  Index output;  // offset in y of the thread's first channel
   bool exists;
 };
 
-// `places`: of y in all images; the batch is the only extent that the kernel does not know.
+// places: positions of y in all images; only the batch is not a compile-time constant.
 extern "C" __global__ void __launch_bounds__(kThreads)
     conv2d_jit(const Element* x, const Element* weights, const Element* bias, Element* y,
                unsigned places) {
   Weights* const staged = kg::dynamic_shared<Weights>();
   const int channel_block = static_cast<int>(blockIdx.x % kChannelBlocks);
   const int group = channel_block / kBlocksPerGroup;
-  const int first = channel_block % kBlocksPerGroup * kOutputs; // channel of the group
-  const int channel = group * kGroupOutputs + first;            // of y
+  const int first = channel_block % kBlocksPerGroup * kOutputs; // channel within the group
+  const int channel = group * kGroupOutputs + first;            // channel of y
 
   Place at[kPlaces];
   KG_UNROLL
@@ -76,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
   float sum[kPlaces][kOutputs] = {};
   for (int begin = 0; begin < kKernelHeight; begin += kStagedRows) {
-    if (begin > 0) __syncthreads(); // the rows before have been used
+    if (begin > 0) __syncthreads(); // previous rows are no longer in use
     constexpr int kStaged = kStagedRows * kKernelWidth * kGroupInputs;
     for (int k = static_cast<int>(threadIdx.x); k < kStaged; k += kThreads) {
       const int tap = begin * kKernelWidth + k / kGroupInputs;

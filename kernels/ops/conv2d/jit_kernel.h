@@ -6,7 +6,7 @@
 
 namespace kg::conv2d {
 
-// The text of jit_kernel.cuh, which the build puts into the library.
+// The source of jit_kernel.cuh, embedded in the library by the build.
 extern const std::string jit_kernel;
 
 } // namespace kg::conv2d

@@ -1,14 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Slices of the matrix units' operands (ops/gemm/mma_slice.h) that are gathered by accesses of 16
-// bytes or less: where channels lie last and are no whole packs, those of 8 or 4 bytes, or single
-// elements.
+// Gathers slices of MMA operands (ops/gemm/mma_slice.h) by accesses of at most 16 bytes. Channels
+// that are last but not whole 16-byte vectors take accesses of 8 or 4 bytes, or single elements.
 //
-// Neighbouring threads have neighbouring pieces of a line, whatever the width: a request wants the
-// same 128 bytes or less of each line, whose sectors are asked for once, and the pieces of a warp
-// fall into different banks. A thread with 16 bytes of a line, as in MmaSlice::fetch, would ask for
-// 16 sectors with each of its elements.
+// Neighbouring threads take neighbouring pieces of a line, whatever the width. A warp-wide access
+// then covers at most 128 contiguous bytes of each line, requests every sector once, and has no
+// bank conflicts. With 16 bytes of a line per thread, as in MmaSlice::fetch, each single-element
+// access would request 16 sectors.
 #pragma once
 
 #include "instructions/cp_async.h"
@@ -19,8 +18,8 @@
 
 namespace kg::conv2d {
 
-// The elements of the widest access, at most a pack, that `elements` is a multiple of and that
-// `pointer` is aligned to.
+// The widest access in elements, at most a 16-byte vector, that divides `elements` and to which
+// `pointer` is aligned.
 template <class T>
 int widest_access(std::int64_t elements, const T* pointer) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
@@ -30,26 +29,26 @@ int widest_access(std::int64_t elements, const T* pointer) {
   return width;
 }
 
-// A thread's pieces of a slice, of kWidth elements: the same of each of its lines.
+// A thread's pieces of a slice, kWidth elements each, at the same position in each of its lines.
 template <class Slice, int kWidth>
 struct Pieces {
   static constexpr int kInLine = Slice::kChunks * Slice::kChunk / kWidth;
   static constexpr int kStep =
-      Slice::kStep * Slice::kChunks / kInLine; // lines that are copied at a time
+      Slice::kStep * Slice::kChunks / kInLine; // lines that a block copies at a time
   static constexpr int kRounds = Slice::kLines / kStep;
   static_assert(kStep > 0 && Slice::kLines % kStep == 0, "each thread has equally many parts");
-  // From one piece of a thread to the next, where the swizzle is the same, as every 8 lines.
+  // Elements between a thread's pieces; the swizzle repeats every 8 lines, hence in all of them.
   static constexpr int kStepElements = kStep * kInLine * kWidth;
 
-  __device__ static int line() { return static_cast<int>(threadIdx.x) / kInLine; } // its first one
-  // The first element of the piece, in each line.
+  __device__ static int line() { return static_cast<int>(threadIdx.x) / kInLine; } // first line
+  // Offset of the piece in each line.
   __device__ static int element() { return static_cast<int>(threadIdx.x) % kInLine * kWidth; }
-  // Where the first piece lies in the slice.
+  // Offset of the first piece in the slice.
   __device__ static int place() {
     return Slice::place(line(), element() / Slice::kChunk) + element() % Slice::kChunk;
   }
 
-  // Starts to copy a piece; zeros where it does not exist.
+  // Starts the copy of a piece, or of zeros if the piece does not exist.
   template <class To, class T>
   __device__ __forceinline__ static void copy(To to, const T* from, bool exists) {
     constexpr int kBytes = kWidth * static_cast<int>(sizeof(T));
@@ -60,8 +59,8 @@ struct Pieces {
       ptx::cp_async_ca<kBytes>(to, from, bytes);
   }
 
-  // Copies them from x + offset(line), asynchronously where the width permits, and asks for one
-  // line after the other; where the offset is negative, zeros.
+  // Copies all pieces from x + offset(line), asynchronously if the width permits; queries offsets
+  // in order of the lines. A negative offset means zeros.
   template <class T, class Offset>
   __device__ __forceinline__ static void fetch(const T* x, const Offset& offset, T* slice) {
     constexpr int kBytes = kWidth * static_cast<int>(sizeof(T));

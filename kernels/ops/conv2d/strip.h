@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernels of variant depthwise share: the windows of a strip, neighbours along one axis.
+// Shared by the kernels of variant depthwise: windows of a strip of neighbours along one axis.
 #pragma once
 
 #include "ops/conv2d/variants.h"
@@ -11,7 +11,7 @@ namespace kg::conv2d {
 
 inline constexpr int kDepthwiseThreads = 256;
 
-// Kernels that are known when a strip's code is made: square, of stride and dilation 1. 0: others.
+// Kernel size for specialized code: square, stride and dilation 1. 0: generic code.
 inline int known_kernel(const Geometry& g) {
   const auto slides = [](const Axis& axis) { return axis.stride == 1 && axis.dilation == 1; };
   const std::int64_t kernel = g.vertical.kernel;
@@ -37,7 +37,7 @@ __device__ __forceinline__ void add(Floats<Count>& to, const Floats<Count>& valu
   for (int e = 0; e < Count; ++e) to.value[e] = fmaf(value.value[e], weights.value[e], to.value[e]);
 }
 
-// Adds to `sum` what a line of a strip gives to its windows, each a place behind the other.
+// Adds a line's contribution to the windows of a strip, each shifted by one position.
 template <int kKernel, int kStrip, int Count, class T>
 __device__ __forceinline__ void slide(StoredPack<T, Count> (&stored)[kStrip + kKernel - 1],
                                       const Floats<Count> (&weights)[kKernel],
@@ -51,11 +51,11 @@ __device__ __forceinline__ void slide(StoredPack<T, Count> (&stored)[kStrip + kK
   }
 }
 
-// Adds to `sum` the products of kStrip windows, from `first` on along one axis and `window` on the
-// other, in the order of the taps. `from`: x at coordinate 0 of both. load(pointer): the elements
-// of x there, as stored; weight(u, v): those of tap u across and v along. A kernel that is known
-// slides: each element is loaded once for all windows of the strip that hold it. Padding along the
-// strip adds 0 times its weight, so that loads need not wait for branches.
+// Adds to `sum` the products of kStrip windows, starting at `first` along one axis and at `window`
+// on the other, tap by tap. from: x at coordinate 0 of both axes. load(pointer): the elements of x,
+// as stored. weight(u, v): the weights of tap u across and v along. With a known kernel, each
+// element is loaded once for all windows of the strip that contain it. Padding along the strip adds
+// 0 times its weight, so that loads do not wait for branches.
 template <int kKernel, int kStrip, int Count, class T, class Load, class Weight>
 __device__ __forceinline__ void
 add_windows(const T* from, const window::Line& along, int first, const window::Line& across,
@@ -93,7 +93,7 @@ add_windows(const T* from, const window::Line& along, int first, const window::L
   }
 }
 
-// The same of a known kernel of few lines, all of which it asks for before it looks at one element.
+// The same for a known kernel of few lines: issues all loads before it uses an element.
 template <int kKernel, int kStrip, int Count, class T, class Load, class Weight>
 __device__ __forceinline__ void
 add_windows_at_once(const T* from, const window::Line& along, int first, const window::Line& across,
@@ -105,7 +105,7 @@ add_windows_at_once(const T* from, const window::Line& along, int first, const w
   const bool surrounded = begin >= 0 && begin + kElements <= along.in;
   StoredPack<T, Count> stored[kKernel][kElements];
   KG_UNROLL
-  for (int u = 0; u < kKernel; ++u) { // one that is not the input's is loaded for nothing
+  for (int u = 0; u < kKernel; ++u) { // lines outside the input are clamped, and their loads unused
     const T* const line = from + min(max(top + u, 0), across.in - 1) * across.x_step;
     if (surrounded) {
       const T* next = line + begin * along.x_step;

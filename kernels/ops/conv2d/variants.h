@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The variants of conv2d, as conv2d.cu calls them: the problem is valid, its batch at least 1, and
-// there is a workspace where one is needed.
+// The variants of conv2d as conv2d.cu calls them. Preconditions: the problem is valid, its batch is
+// at least 1, and a required workspace exists.
 #pragma once
 
 #include "ops/conv2d/conv2d.h"
@@ -30,8 +30,8 @@ void run_implicit_gemm_mma(const Problem<T>& problem, Stream& stream);
 template <class T>
 std::size_t im2col_workspace_bytes(const Geometry& geometry);
 
-// Elements from one input channel, row and column to the next, and from one image of x or filter of
-// the weights.
+// Elements between neighbouring input channels, rows and columns, and between images of x or
+// filters.
 struct Strides {
   std::int64_t channel, row, column, outer;
 };
@@ -49,7 +49,7 @@ constexpr Strides strides_of_weights(const Geometry& g) {
   return strides(g.layout, g.group_inputs(), g.vertical.kernel, g.horizontal.kernel);
 }
 
-// The windows of an axis of x. y has no steps: every kernel walks it in the order of memory.
+// The windows along an axis of x. y has step 0: every kernel writes y in memory order.
 inline window::Line vertical_line(const Geometry& g) {
   return window::line_of(g.vertical, g.height, g.out_height(), strides_of_x(g).row, 0);
 }

@@ -1,13 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// conv2d_backward, variant vectorized of the bias: the sums of dy over each channel, a part of them
-// per block, the parts joined by a second launch.
+// conv2d_backward, variant vectorized of the bias: per-channel sums of dy. Each block sums a part
+// of a channel; a second launch adds the parts.
 //
-// Bytes: dy read once, by packs of 16 bytes where its alignment permits; the parts are a few
-// hundred floats per channel. Flops: one per element. Expected on an H200: 85 % of its rate of
-// reading from 64 MiB on. Why not as a product with ones: the matrix units would wait for memory,
-// too. Why not atomics: another order of additions each time.
+// Bytes: dy read once, by 16-byte accesses if its alignment permits; the parts take a few hundred
+// floats per channel. Flops: one per element. Expected on an H200: 85 % of its read bandwidth from
+// 64 MiB on. Why not a product with ones: Tensor Cores would also wait for memory. Why not atomics:
+// the order of additions would change from run to run.
 #include "ops/conv2d_backward/variants.h"
 
 #include "ops/batchnorm/columns.h"
@@ -22,7 +22,7 @@ using batchnorm::kTogether;
 using batchnorm::Planes;
 using batchnorm::Window;
 
-// nchw: channel blockIdx.x, part blockIdx.y of it.
+// nchw: part blockIdx.y of channel blockIdx.x.
 template <class T, int Count, bool kWhole>
 __global__ void __launch_bounds__(kThreads, batchnorm::kBlocksPerSm)
     plane_sums(const T* __restrict__ dy, Planes p, float* __restrict__ partials) {
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(kThreads, batchnorm::kBlocksPerSm)
   if (threadIdx.x == 0) partials[partial_offset(blockIdx.y, 1, 0, p.channels) + blockIdx.x] = sum;
 }
 
-// nhwc: a strip of channels, part blockIdx.y of their rows.
+// nhwc: part blockIdx.y of the rows of a strip of channels.
 template <class T, int Count>
 __global__ void __launch_bounds__(kThreads, batchnorm::kBlocksPerSm)
     column_sums(const T* __restrict__ dy, std::int64_t rows, std::int64_t channels,
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(kThreads, batchnorm::kBlocksPerSm)
           }
         });
 
-  // The block's rows: the lower half adds the upper one's sums, again and again.
+  // Tree reduction over the block's rows: the lower half adds the sums of the upper half.
   const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
   for (unsigned half = blockDim.y / 2; half > 0; half /= 2) {
     if (threadIdx.y >= half && threadIdx.y < 2 * half) {
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kThreads, batchnorm::kBlocksPerSm)
 
 namespace {
 
-// dy, as batchnorm has it.
+// dy as a tensor of batchnorm.
 batchnorm::Problem tensor_of(const Geometry& g) {
   return {g.batch, g.out_channels, g.out_places(), g.layout};
 }

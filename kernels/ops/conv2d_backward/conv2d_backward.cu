@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which variant of conv2d_backward runs, and what it is asked to be valid. The floor is one read of
-// dy and of the other factor, and one write of the gradient.
+// Variant selection and argument checks of conv2d_backward. Theoretical minimum: dy and the other
+// factor read once, the gradient written once.
 #include "ops/conv2d_backward/conv2d_backward.h"
 
 #include "ops/conv2d/conv2d.h"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kWhat = "conv2d_backward: ";
 
-// Of fewer output channels most of a tile of the weights' gradient is padding.
+// With fewer output channels, most of a tile of the weights' gradient is padding.
 constexpr std::int64_t kLeastOutputs = 8;
 
 void require_pointer(const char* name, const void* pointer) {
@@ -67,7 +67,7 @@ Variant resolve(Gradient gradient, const Geometry& g) {
     return g.group_outputs() >= kLeastOutputs && supports<T>(gradient, Variant::implicit_gemm, g)
                ? Variant::implicit_gemm
                : Variant::direct;
-  // As the forward operation does that turned weights make of it.
+  // The rule of the forward operation, applied to the transposed weights.
   if (supports<T>(gradient, Variant::depthwise, g)) return Variant::depthwise;
   return g.group_inputs() >= kLeastOutputs && supports<T>(gradient, Variant::implicit_gemm, g)
              ? Variant::implicit_gemm

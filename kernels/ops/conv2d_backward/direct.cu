@@ -3,11 +3,11 @@
 //
 // conv2d_backward, variant direct: one thread per element of the gradient.
 //
-// Bytes: two elements per multiply-add, from the caches at best; flops: two per product. It is the
-// definition in a loop, to compare with. Of the input it has as many threads as x elements, and the
-// speed of conv2d's direct; of the weights and the bias it has few, each with a sum over all
-// images. Expected share on an H200: below 10 % of the f32 peak for the input, below 1 % for the
-// weights, and below 1 % of the memory's rate for the bias.
+// Bytes: two elements per multiply-add, from the caches at best; flops: two per product. direct is
+// the baseline for the other variants. The input's gradient has one thread per element of x, and
+// the speed of conv2d's direct. The gradients of weights and bias have few threads, each with a sum
+// over all images. Expected on an H200: below 10 % of the f32 peak for the input, below 1 % for the
+// weights, and below 1 % of memory bandwidth for the bias.
 #include "ops/conv2d_backward/filter.h"
 #include "ops/conv2d_backward/variants.h"
 
@@ -20,13 +20,13 @@ using conv2d::Strides;
 
 inline constexpr int kDirectThreads = 256;
 
-// What the kernels of this file see of a convolution.
+// Launch parameters of the kernels in this file.
 struct Direct {
   window::Line vertical, horizontal;
   Strides x, y;
   Filter filter;
   int batch, in_channels, group_outputs;
-  unsigned inner; // of x, channels that lie next to each other: 1 in nchw
+  unsigned inner; // contiguous channels of x: 1 in nchw
 };
 
 template <class T>
@@ -64,8 +64,8 @@ __global__ void __launch_bounds__(kDirectThreads)
   dx[index] = from_float<T>(sum);
 }
 
-// The windows of an axis that have a tap inside x, `count` from `first` on, and where it lies in
-// the first of them.
+// The windows of an axis whose tap is inside x: `count` windows starting at `first`; `at` is the
+// tap's coordinate in the first one.
 struct Inside {
   int first, count, at;
 };

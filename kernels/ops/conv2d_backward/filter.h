@@ -1,14 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the elements of a filter lie.
+// Memory layout of a filter.
 #pragma once
 
 #include "ops/conv2d/variants.h"
 
 namespace kg::conv2d_backward {
 
-// The filters of a convolution: extents, and elements from one to the next.
+// The filters of a convolution: extents and strides in elements.
 struct Filter {
   int channels, rows, columns;
   int channel_step, row_step, column_step;
@@ -33,7 +33,7 @@ struct Weight {
   int channel, row, column;
 };
 
-// Element `index` in the order of memory.
+// The element at `index` in memory order.
 __device__ __forceinline__ Weight weight_at(int index, const Filter& f) {
   return {index / f.channel_step % f.channels, index / f.row_step % f.rows,
           index / f.column_step % f.columns};

@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // conv2d_backward, variants implicit_gemm and depthwise of the input: convolutions of dy by conv2d,
-// one for each phase of the strides (phases.h). Their weights are the phase's taps in reverse, with
-// input and output channels exchanged. Of stride 1 the one phase is dx; of others it is written to
-// the workspace first and spread over dx.
+// one for each phase of the strides (phases.h). Their weights are the phase's taps in reverse
+// order, with input and output channels exchanged. For stride 1, the single phase is dx; for other
+// strides, each phase is written to the workspace and then scattered to dx.
 //
-// Bytes: those of conv2d, and the weights once more; of strides beyond 1, dx once more each way.
-// Flops: those of the forward operation; a matrix of dy with zeros between its elements would have
-// stride^2 times as many. Expected on an H200: conv2d's share for stride 1, and 80 % of it for
+// Bytes: those of conv2d, plus the weights; for strides above 1, dx is also written and read once
+// more. Flops: those of the forward operation; a dy padded with zeros between its elements would
+// need stride^2 times as many. Expected on an H200: conv2d's rate for stride 1, and 80 % of it for
 // stride 2 at 3x3 and 64 channels.
 //
-// Why not a kernel that gathers dy for all phases: it would be conv2d's, with another place to
-// write to; the detour over the workspace costs less than its registers where a sum is long.
+// Why not a kernel that gathers dy for all phases: it would duplicate conv2d with another output
+// address, whose registers cost more than the extra pass through the workspace if sums are long.
 #include "ops/conv2d_backward/filter.h"
 #include "ops/conv2d_backward/phases.h"
 #include "ops/conv2d_backward/variants.h"
@@ -25,13 +25,13 @@ namespace kg::conv2d_backward {
 
 inline constexpr int kMoveThreads = 256;
 
-// The taps of a phase among those of the forward operation.
+// A phase's taps in terms of the forward operation's taps.
 struct PhaseTaps {
   int first_row, row_step, first_column, column_step;
 };
 
-// Weights as the phase's convolution reads them: filters `to` of one input channel each, from
-// filters `from` of one output channel each.
+// Transposes weights for the phase's convolution: filters `to`, one per input channel, from filters
+// `from`, one per output channel.
 template <class T>
 __global__ void __launch_bounds__(kMoveThreads)
     turn(const T* __restrict__ weights, T* __restrict__ turned, Filter from, Filter to,
@@ -39,9 +39,9 @@ __global__ void __launch_bounds__(kMoveThreads)
   const unsigned index = blockIdx.x * kMoveThreads + threadIdx.x;
   if (index >= count) return;
   const auto filter = static_cast<unsigned>(to.elements());
-  const auto input = static_cast<int>(index / filter); // of all groups
+  const auto input = static_cast<int>(index / filter); // over all groups
   const Weight weight = weight_at(static_cast<int>(index % filter), to);
-  const int output = input / from.channels * to.channels + weight.channel; // of all groups
+  const int output = input / from.channels * to.channels + weight.channel; // over all groups
   const int row = taps.first_row + (to.rows - 1 - weight.row) * taps.row_step;
   const int column = taps.first_column + (to.columns - 1 - weight.column) * taps.column_step;
   turned[index] = weights[static_cast<std::int64_t>(output) * from.elements() +
@@ -49,17 +49,17 @@ __global__ void __launch_bounds__(kMoveThreads)
                           column * from.column_step];
 }
 
-// A phase of dx, whose elements lie `step` apart, and where their values are. Both are outer x rows
-// x columns x packs of channels (nchw: of one element).
+// A phase's elements of dx, at a fixed stride, and the location of their values. Both are outer x
+// rows x columns x vectors of channels (nchw: single elements).
 struct Spread {
   int rows, columns;         // of the phase
   unsigned packs;            //
-  std::int64_t first, outer; // elements: the first one, and from one plane or image to the next
+  std::int64_t first, outer; // elements: the first, and between planes or images
   std::int64_t row, column;  //
   std::int64_t from_first, from_outer, from_row, from_column;
 };
 
-// values null: zeros.
+// values: null for zeros.
 template <class T, int Count>
 __global__ void __launch_bounds__(kMoveThreads)
     spread(const T* __restrict__ values, T* __restrict__ dx, Spread s, unsigned count) {
@@ -84,7 +84,7 @@ LaunchConfig threads_of(unsigned threads, Stream& stream) {
           .stream = &stream};
 }
 
-// Elements of the turned weights, up to a multiple of 16 bytes.
+// Elements of the transposed weights, rounded up to a multiple of 16 bytes.
 template <class T>
 std::int64_t turned_elements(const Geometry& g) {
   return div_up(g.weights(), kPackElements<T>) * kPackElements<T>;
@@ -100,7 +100,7 @@ void launch_turn(const Problem<T>& p, const Geometry& turned, const Phase& down,
          filter_of(turned), taps, count);
 }
 
-// `values`: the phase's outputs; null: zeros.
+// values: the phase's outputs; null: zeros.
 template <class T, int Count>
 void launch_spread(const Geometry& g, const Geometry& turned, const Phase& down,
                    const Phase& across, const T* values, T* dx, Stream& stream) {

@@ -1,12 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How slices of x come into shared memory for the weights' gradient in nhwc, for gemm's main loop
-// (ops/gemm/mma_walk.h): packs by cp.async, whose lines are places. It is ops/conv2d/copies.h the
-// other way round: a thread's element of the filter, and so its tap, stays, and the windows go on.
-// Where they begin is looked up in a table for kTable places, of which each thread makes an entry
-// when the last slice of the table before it is next; of two tables one is read while the other is
-// made.
+// Copies slices of x to shared memory for the weights' gradient in nhwc, for gemm's main loop
+// (ops/gemm/mma_walk.h): 16-byte cp.async, with positions as lines. Compared with
+// ops/conv2d/copies.h roles are swapped: a thread's element of the filter, hence its tap, is fixed,
+// and windows advance. A table lists the starts of the windows of kTable positions. Each thread
+// computes one entry when the previous table's last slice is next; tables are double-buffered.
 #pragma once
 
 #include "ops/conv2d/copies.h"
@@ -18,12 +17,12 @@
 
 namespace kg::conv2d_backward {
 
-// Where the windows of the part's places begin.
+// Computes the starts of the windows of a part's positions.
 struct WindowTable {
   const WeightTiles& w;
-  std::int64_t place, end; // the thread's next one; behind the part
+  std::int64_t place, end; // the thread's next position; the end of the part
 
-  // Makes the thread's entry, and goes on by `places`.
+  // Computes the thread's entry and advances by `places`.
   __device__ __forceinline__ void make(conv2d::Start* table, int places) {
     const std::int64_t image = w.image_places.quotient(place);
     auto row = static_cast<std::uint32_t>(place - image * w.image_places.value);
@@ -37,13 +36,13 @@ struct WindowTable {
   }
 };
 
-// A thread's copies of a slice of x, as gemm::MmaSlice::Copies. kThreads of the block.
+// A thread's copies of a slice of x; same interface as gemm::MmaSlice::Copies. kThreads: per block.
 template <class T, class Slice, int kThreads>
 class TapCopies {
   using Own = conv2d::Pieces<Slice, kPackElements<T>>;
-  static constexpr int kPlaces = gemm::kDepth<T>;            // of a slice
-  static constexpr int kTable = kThreads;                    // places
-  static constexpr int kTurns = Own::kStep % 8 == 0 ? 1 : 2; // the swizzle is that of 8 lines
+  static constexpr int kPlaces = gemm::kDepth<T>;            // per slice
+  static constexpr int kTable = kThreads;                    // positions
+  static constexpr int kTurns = Own::kStep % 8 == 0 ? 1 : 2; // the swizzle repeats every 8 lines
   static_assert(!Slice::kIsAlongK && Own::kStep % 4 == 0 && kTable % kPlaces == 0 &&
                 kTable > kPlaces);
 
@@ -51,8 +50,8 @@ class TapCopies {
   static constexpr int kCount = Own::kRounds;
   static constexpr int kTables = 2 * kTable;
 
-  // x: the group's first channel; tables: kTables entries; slice: the first of a ring. A barrier
-  // follows before the first copy.
+  // x: the group's first channel; tables: kTables entries; slice: the first slice of a ring. A
+  // barrier must precede the first copy.
   __device__ __forceinline__ TapCopies(const WeightTiles& w, const T* x, const TilePart& part,
                                        conv2d::Start* tables, T* slice)
       : w_(w), windows_{w, part.place0 + threadIdx.x, part.place0 + part.places}, tables_(tables) {
@@ -78,8 +77,7 @@ class TapCopies {
     Own::copy(to_[i % kTurns] + at + i / kTurns * (kTurns * Own::kStepElements),
               source_ + start.offset(), inside);
   }
-  // Copies of the slice after the next one start behind a barrier, but for those of the first
-  // table.
+  // A barrier precedes copies of the slice after the next one, except for those of the first table.
   __device__ __forceinline__ void advance() {
     now_ = (now_ + kPlaces) % kTables;
     const int then = (now_ + kPlaces) % kTables;
@@ -90,9 +88,9 @@ class TapCopies {
   const WeightTiles& w_;
   WindowTable windows_;
   conv2d::Start* tables_;
-  const T* source_; // the thread's element of the filter, of a window that begins with x
+  const T* source_; // the thread's element of the filter, for a window at the start of x
   ptx::SharedPointer<T> to_[kTurns];
-  int now_ = 0; // where the slice's places begin in the tables
+  int now_ = 0; // index of the slice's positions in the tables
   unsigned row_, column_;
 };
 

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The variants of conv2d_backward, as conv2d_backward.cu calls them: the problem is valid, and
-// there is a workspace where one is needed. T: float, f16, bf16.
+// The variants of conv2d_backward as conv2d_backward.cu calls them. Preconditions: the problem is
+// valid, and a required workspace exists. T: float, f16, bf16.
 #pragma once
 
 #include "ops/conv2d/variants.h"
@@ -13,13 +13,13 @@
 
 namespace kg::conv2d_backward {
 
-// Of any batch.
+// Accepts any batch.
 template <class T>
 void run_direct(Gradient gradient, const Problem<T>& problem, Stream& stream);
 
-// The others: of a batch of at least 1.
+// The others require a batch of at least 1.
 
-// `forward`: the variant of conv2d.
+// forward: the variant of conv2d.
 template <class T>
 void run_input(const Problem<T>& problem, conv2d::Variant forward, Stream& stream);
 void run_weights(const Problem<float>& problem, Stream& stream);

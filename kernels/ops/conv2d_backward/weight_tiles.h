@@ -1,9 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernels of the weights' gradient share: how they see a convolution, which tile of the
-// product of dy and the windows of x a block has, the walk along its places, and the sum of the
-// parts.
+// Shared by the kernels of the weights' gradient: launch parameters, a block's tile of the product
+// of dy and the windows of x, the iteration over its positions, and the sum of the parts.
 #pragma once
 
 #include "ops/conv2d_backward/filter.h"
@@ -21,14 +20,14 @@
 
 namespace kg::conv2d_backward {
 
-// A convolution as blocks see it.
+// A convolution as thread blocks see it.
 struct WeightTiles {
   window::Line vertical, horizontal;
   conv2d::Strides x, y;
   Filter filter;
   int group_outputs, out_channels;
-  std::int64_t places;   // of all images
-  Divisor image_places;  // of one of them
+  std::int64_t places;   // in all images
+  Divisor image_places;  // per image
   NarrowDivisor columns; // of y
   std::int64_t output_tiles, filter_tiles, groups;
   std::int64_t parts, part_places;
@@ -36,14 +35,14 @@ struct WeightTiles {
   std::int64_t tiles() const { return output_tiles * filter_tiles * groups; }
 };
 
-// Extent of a block's tile, in output channels and in elements of a filter, and the places that it
-// multiplies at a time; blocks that run on a multiprocessor at a time.
+// A block's tile in output channels and elements of a filter, the positions per step, and the
+// number of resident blocks per multiprocessor.
 struct TileOfWeights {
   int outputs, elements, depth, blocks;
 };
 
-// `g` has images. Parts of all tiles are twice as many as run at a time, and each has at least so
-// many places that its sums are not most of the work.
+// Requires images in `g`. Creates parts for two waves of blocks over all tiles, but with enough
+// positions each that their sums stay cheap.
 inline WeightTiles weight_tiles_of(const Geometry& g, const TileOfWeights& tile) {
   WeightTiles w;
   w.vertical = conv2d::vertical_line(g);
@@ -68,13 +67,13 @@ inline WeightTiles weight_tiles_of(const Geometry& g, const TileOfWeights& tile)
   return w;
 }
 
-// The part of a tile that a block has.
+// A block's part of a tile.
 struct TilePart {
   int group;
-  int output0, outputs;   // the first output channel, of all groups, and how many exist from it on
+  int output0, outputs;   // first output channel over all groups; how many exist from there
   int element0, elements; // of the filters
   std::int64_t place0, places;
-  std::int64_t sums; // where the first of its sums lies among those of all parts
+  std::int64_t sums; // index of its first sum among the sums of all parts
 };
 
 __device__ __forceinline__ TilePart tile_part(const WeightTiles& w, int outputs, int elements) {
@@ -99,7 +98,7 @@ __device__ __forceinline__ TilePart tile_part(const WeightTiles& w, int outputs,
           (part * w.out_channels + output0) * filter + element0};
 }
 
-// A place of y. The walk goes along rows, then images.
+// A position of y. The iteration goes along rows, then through images.
 struct Walk {
   std::int64_t image;
   int row, column;
@@ -121,8 +120,8 @@ __device__ __forceinline__ void advance(Walk& walk, int places, const WeightTile
   }
 }
 
-// Elements from the beginning of dy, or of x, to the place, or to the beginning of its window
-// without padding.
+// Elements from the start of dy to the position, or from the start of x to its window without
+// padding.
 __device__ __forceinline__ std::int64_t offset_in_dy(const Walk& walk, const WeightTiles& w) {
   return walk.image * w.y.outer + walk.row * w.y.row + walk.column * w.y.column;
 }
@@ -131,13 +130,13 @@ __device__ __forceinline__ std::int64_t offset_in_x(const Walk& walk, const Weig
          walk.column * w.horizontal.stride * w.x.column;
 }
 
-// An element of a filter, as far from such a beginning of a window.
+// An element of a filter, relative to the start of a window.
 struct alignas(16) Tap {
   std::int64_t offset; // elements of x
   int row, column;
 };
 
-// A tap that no window has inside x.
+// A tap outside of x for every window.
 inline constexpr int kOutside = -static_cast<int>(window::kMostExtent) - 1;
 
 // Element `index` of a filter.
@@ -149,7 +148,7 @@ __device__ __forceinline__ Tap tap_at(int index, const WeightTiles& w) {
   return {weight.channel * w.x.channel + row * w.x.row + column * w.x.column, row, column};
 }
 
-// Whether the tap lies inside x in the window of the place.
+// Whether the tap is inside x for the window at this position.
 __device__ __forceinline__ bool is_inside(const Tap& tap, const Walk& walk, const WeightTiles& w) {
   const int row = walk.row * w.vertical.stride + tap.row;
   const int column = walk.column * w.horizontal.stride + tap.column;
@@ -158,7 +157,7 @@ __device__ __forceinline__ bool is_inside(const Tap& tap, const Walk& walk, cons
 
 inline constexpr int kJoinThreads = 256;
 
-// Adds the parts of each weight up.
+// Adds the parts of each weight.
 template <class T>
 __global__ void __launch_bounds__(kJoinThreads)
     join_parts(const float* __restrict__ sums, T* __restrict__ dw, std::int64_t parts,
@@ -171,8 +170,8 @@ __global__ void __launch_bounds__(kJoinThreads)
   dw[index] = from_float<T>(sum);
 }
 
-// Launches `kernel` with a block for each part of each tile and the arguments behind the sums, and
-// adds its sums up.
+// Launches `kernel` with one block per part and tile, passing the arguments after the sums; then
+// adds the parts.
 template <class T, class Kernel, class... Arguments>
 void run_parts(Kernel kernel, const Problem<T>& p, const WeightTiles& w, int threads,
                std::size_t shared_bytes, Stream& stream, Arguments... arguments) {

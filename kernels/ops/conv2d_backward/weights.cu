@@ -1,25 +1,24 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// conv2d_backward, variant implicit_gemm of the weights, for f32: for each group the product of dy,
-// output channels by places of all images, and the windows of x, places by elements of a filter, by
-// the tiles of gemm's variant tiled. weights_mma.cu has it for f16 and bf16.
+// conv2d_backward, variant implicit_gemm of the weights, f32 (f16 and bf16: weights_mma.cu). For
+// each group, multiplies dy (output channels x positions of all images) by the windows of x
+// (positions x elements of a filter), with the tiles of gemm's variant tiled.
 //
-// A block has 64 output channels and 64 elements of a filter, in the order of memory, and a part of
-// the places: a gradient of few weights is a sum over many places, and without parts most of the
-// device would wait. 16 places at a time come through registers, and neighbouring threads gather
-// what lies next to each other. These are channels in nhwc: a thread has one of dy and one element
-// of a filter, at all 16 places. In nchw they are places: 8 threads share 2 sectors of 8 places of
-// each of 8 channels and 8 elements of a filter. Either way a thread walks through rows and images
-// without divisions. The parts' sums lie in the workspace, and a second launch adds them up in
-// their order.
+// A block computes 64 output channels and 64 elements of a filter, in memory order, over one part
+// of the positions. A gradient of few weights sums over many positions; without parts most of the
+// device would be idle. A step loads 16 positions through registers, and neighbouring threads
+// gather contiguous elements. In nhwc these are channels: a thread loads one channel of dy and one
+// element of a filter at all 16 positions. In nchw they are positions: 8 threads share 2 sectors of
+// 8 positions for each of 8 channels and 8 elements of a filter. In both cases a thread advances
+// through rows and images without divisions. The parts' sums are stored in the workspace, and a
+// second launch adds them in order.
 //
-// Bytes: dy and x from memory once as long as L2 holds what the tiles of a row share; from there
-// 16 * (64 + 64) elements per 64 * 64 * 16 multiply-adds; the parts, 4 bytes per weight each, are
-// limited to 8 tiles per multiprocessor. Sectors of one request: those that 32 elements
-// fill, in nchw one more for each of its 4 rows where padding or strides move x. Flops: 2 per
-// product, padding of the tiles included. Expected on an H200: 30 % of the f32 peak for 64 channels
-// and more, in nchw 25 %.
+// Bytes: dy and x once from memory if L2 holds the data that a row of tiles shares; from L2, 16 *
+// (64 + 64) elements per 64 * 64 * 16 multiply-adds. The parts, 4 bytes per weight each, are
+// limited to 8 tiles per multiprocessor. A request covers the sectors of 32 elements, in nchw one
+// more for each of its 4 rows if padding or strides shift x. Flops: 2 per product, including
+// padding of the tiles. Expected on an H200 from 64 channels on: 30 % of the f32 peak, in nchw 25.
 #include "ops/conv2d_backward/weight_tiles.h"
 #include "ops/gemm/simt_tile.h"
 
@@ -28,8 +27,8 @@ namespace kg::conv2d_backward {
 inline constexpr gemm::Tile kTile = gemm::kTile;
 static_assert(kTile.m == kTile.n, "a thread gathers as much of dy as of x");
 
-// What a thread gathers of each slice: kRows channels of dy and as many elements of a filter, at
-// kPlaces places.
+// A thread's part of each slice: kRows channels of dy and kRows elements of a filter at kPlaces
+// positions.
 template <bool kChannelsLast>
 struct Share {
   static constexpr gemm::Slice kSlice{kTile.m, kTile.k, kTile.threads(), !kChannelsLast, false};
@@ -38,13 +37,13 @@ struct Share {
   static constexpr int kRows = kSlice.per_thread() / kPlaces;
   static constexpr int kRowStep = kTile.m / kRows;
 
-  const float* dy; // the first of its channels
-  int outputs;     // channels that exist, from that one on
+  const float* dy; // the thread's first channel
+  int outputs;     // channels that exist from there
   const float* x;  // the group's first channel
   Tap taps[kRows];
 
-  // Reads its part of the next places, of which `left` exist. What does not exist is 0, which adds
-  // nothing.
+  // Reads the thread's part of the next positions, of which `left` exist. Elements out of range
+  // become 0.
   __device__ __forceinline__ void gather(const WeightTiles& w, std::int64_t left, Walk& walk,
                                          float (&gradients)[kSlice.per_thread()],
                                          float (&values)[kSlice.per_thread()]) const {

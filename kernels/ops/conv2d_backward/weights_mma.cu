@@ -1,34 +1,33 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// conv2d_backward, variant implicit_gemm of the weights, for f16 and bf16: the product of
-// weights.cu by the tiles of gemm's variant mma, 128 output channels of a group by 128 elements of
-// a filter, with three slices of 32 places in shared memory; and its parts and their sum. Where
-// that pads less, as with 64 output channels, tiles are of 64 by 256.
+// conv2d_backward, variant implicit_gemm of the weights, f16 and bf16: the product, parts and sums
+// of weights.cu with gemm's MMA tiles. A tile has 128 output channels of a group by 128 elements of
+// a filter, with three slices of 32 positions in shared memory. If this pads less, as with 64
+// output channels, tiles are 64 by 256.
 //
-// In nhwc, where the channels of both are whole packs, gemm's main loop multiplies
-// (weight_tiles_packs), and a thread's pack of x is asked for at places whose windows a table has
-// (tap_copies.h). All else walks from place to place (weight_tiles_mma).
+// In nhwc, if the channels of both operands are whole 16-byte vectors, gemm's main loop multiplies
+// (weight_tiles_packs). Threads then look up the windows of their vectors of x in a table
+// (tap_copies.h). Otherwise the kernel advances from position to position (weight_tiles_mma).
 //
-// In nhwc both operands lie along the channels, and a line of a slice is a place. A thread has the
-// same piece of every n-th place of x, and, where dy's channels are no whole packs, of dy: of as
-// many elements as the channels and the alignment permit (8, 4 or 2; ops/conv2d/pieces.h), which
-// come by cp.async, zeros where the tap lies in the padding; of an odd number of channels single
-// elements, through registers. dy of whole packs gemm copies, as the matrix that it is. In nchw dy
-// lies along the places, and where those of an image are whole packs, it is copied as gemm does
-// with a row for each channel. The windows of x, and what is not whole packs or not aligned, go
-// element by element through registers, several times slower: there a thread has a place, so that a
-// warp reads 32 neighbours at a time, and all its lanes want the same element of a filter, whose
-// tap they look up in shared memory.
+// In nhwc both operands are contiguous along channels, and a line of a slice is a position. A
+// thread copies the same piece of every n-th position of x, and of dy if dy's channels are not
+// whole vectors. Pieces have 8, 4 or 2 elements as channels and alignment permit
+// (ops/conv2d/pieces.h), copied by cp.async, with zeros for taps in the padding. An odd number of
+// channels is copied element by element through registers. dy of whole vectors is copied by gemm as
+// a matrix. In nchw dy is contiguous along positions; if an image's positions are whole vectors, it
+// is copied by gemm with one row per channel. The windows of x, and operands that are misaligned or
+// not whole vectors, pass element by element through registers, several times slower. There a
+// thread handles one position, so that a warp reads 32 neighbours at a time. All lanes need the
+// same element of a filter and look up its tap in shared memory.
 //
 // Bytes: as weights.cu, at half the size; 32 * (128 + 128) elements per 128 * 128 * 32
-// multiply-adds, of 64 by 256 a quarter more. Flops: 2 per product, padding of the tiles included;
-// what the tiles make of a multiprocessor ops/conv2d/implicit_gemm_mma.cu says, square and narrow.
-// Expected on an H200, not measured: of the dense peak of its matrix units 50 % in nhwc for 128
-// output channels and more, 45 % for 64, 10 % in nchw. Sectors that are asked for in nhwc with 12,
-// 10 and 3 channels and 32 outputs of 3x3: 3634, 3649 and 1822; if a
-// thread had a place, 20792, 14916 and 3348. Why not ldmatrix from x itself, without the copies for
-// each tap: its lines would begin between 16 bytes.
+// multiply-adds, for 64 by 256 a quarter more. Flops: 2 per product, including padding of the
+// tiles. For the tiles' limits see ops/conv2d/implicit_gemm_mma.cu, square and narrow. Expected on
+// an H200, not measured, of the dense Tensor Core peak: 50 % in nhwc from 128 output channels on,
+// 45 % for 64, 10 % in nchw. Sectors requested in nhwc with 12, 10 and 3 channels and 32 outputs of
+// 3x3: 3634, 3649 and 1822; with one position per thread, 20792, 14916 and 3348. Why not ldmatrix
+// from x itself, without a copy per tap: its rows would not be aligned to 16 bytes.
 #include "ops/conv2d/pieces.h"
 #include "ops/conv2d_backward/tap_copies.h"
 #include "ops/conv2d_backward/weight_tiles.h"
@@ -51,11 +50,11 @@ inline constexpr int kMmaThreads = gemm::kMma.threads();
 template <class T, bool kAlongPlaces>
 using WeightSlice = gemm::MmaSlice<T, kMmaExtent, gemm::kDepth<T>, kAlongPlaces, kMmaThreads>;
 
-// Gathers a slice whose lines are places. element(i): the i-th of the thread's place.
+// Gathers a slice whose lines are positions. element(i): element i of the thread's position.
 template <class T, class Element>
 __device__ __forceinline__ void gather_elements(T* slice, const Element& element) {
   using Slice = WeightSlice<T, false>;
-  constexpr int kTogether = kMmaThreads / Slice::kLines; // chunks of a place
+  constexpr int kTogether = kMmaThreads / Slice::kLines; // chunks per position
   const int line = static_cast<int>(threadIdx.x) % Slice::kLines;
   const int first = static_cast<int>(threadIdx.x) / Slice::kLines;
   KG_UNROLL
@@ -70,14 +69,14 @@ __device__ __forceinline__ void gather_elements(T* slice, const Element& element
   }
 }
 
-// kWidth: elements of a copy; in nhwc of x, and of dy unless packs_of_dy, in nchw of dy, packs
-// or 1. sums: parts x out_channels x elements of a filter.
+// kWidth: elements per copy: in nhwc of x, and of dy unless packs_of_dy; in nchw of dy, a whole
+// vector or 1. sums: parts x out_channels x elements of a filter.
 template <class T, bool kChannelsLast, int kWidth>
 __global__ void __launch_bounds__(kMmaThreads, 2)
     weight_tiles_mma(const T* __restrict__ dy, const T* __restrict__ x, float* __restrict__ sums,
                      WeightTiles w, bool packs_of_dy) {
   constexpr bool kPlacesInPacks = !kChannelsLast && kWidth == kPackElements<T>; // of dy
-  constexpr int kPlaces = gemm::kDepth<T>;                                      // of a slice
+  constexpr int kPlaces = gemm::kDepth<T>;                                      // per slice
   using OfDy = WeightSlice<T, kPlacesInPacks>;
   using OfX = WeightSlice<T, false>;
   using Own = conv2d::Pieces<OfX, kWidth>; // of x in nhwc
@@ -88,13 +87,13 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
   dy += part.output0 * w.y.channel;
   x += static_cast<std::int64_t>(part.group) * w.filter.channels * w.x.channel;
 
-  // Where the thread's element, or the first of its pieces, lies in a slice.
+  // Line of the thread's element, or of its first piece, in a slice.
   const int line = kChannelsLast ? Own::line() : thread % OfX::kLines;
   const int chunk_of_dy = kPlacesInPacks ? thread % OfDy::kChunks * OfDy::kChunk : 0;
   Walk walk = walk_from(part.place0 + line, w);
   Walk walk_of_dy = walk_from(part.place0 + chunk_of_dy, w);
   const Tap own = tap_at(part.element0 + (kChannelsLast ? Own::element() : thread), w);
-  Tap* const taps = dynamic_shared<Tap>(gemm::kMma.shared_bytes()); // behind the slices
+  Tap* const taps = dynamic_shared<Tap>(gemm::kMma.shared_bytes()); // after the slices
   if constexpr (!kChannelsLast) {
     taps[thread] = own;
     __syncthreads();
@@ -102,7 +101,7 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
 
   const auto fetch_dy = [&](int slice, int places, T* to) __attribute__((always_inline)) {
     if constexpr (kChannelsLast) {
-      // By single elements beside packs of x.
+      // Copies single elements of dy if x has whole vectors.
       using OwnDy = conv2d::Pieces<OfDy, kWidth == kPackElements<T> ? 1 : kWidth>;
       const T* const from = dy + (part.place0 + slice * std::int64_t{kPlaces}) * w.y.column;
       if (packs_of_dy)
@@ -116,7 +115,7 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
             },
             to);
     } else if constexpr (kPlacesInPacks) {
-      // From where the line would begin if all of it lay in the chunk's image.
+      // The start the line would have if all of it were in the chunk's image.
       OfDy::fetch({dy + (offset_in_dy(walk_of_dy, w) - chunk_of_dy), w.y.channel, outputs, true},
                   places, to);
       advance(walk_of_dy, kPlaces, w);
@@ -170,11 +169,11 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
       });
 }
 
-// Of few output channels.
+// Tile for few output channels.
 inline constexpr gemm::MmaTile kFewOutputs{.m = 64, .n = 256, .slices = 3};
 static_assert(kFewOutputs.threads() == kMmaThreads);
 
-// In nhwc, of whole packs of the channels of dy and of x. sums: as weight_tiles_mma.
+// For nhwc with whole 16-byte vectors of channels of dy and x. sums: as in weight_tiles_mma.
 template <class T, bool kFew>
 __global__ void __launch_bounds__(kMmaThreads, 2)
     weight_tiles_packs(const T* __restrict__ dy, const T* __restrict__ x, float* __restrict__ sums,
@@ -220,14 +219,14 @@ constexpr TileOfWeights kMmaWeights{
 constexpr TileOfWeights kFewWeights{
     .outputs = kFewOutputs.m, .elements = kFewOutputs.n, .depth = gemm::kDepth<f16>, .blocks = 2};
 
-// Of slices and tables, whose place the rows take that each_half hands on.
+// Slices and tables; each_half reuses their memory for rows of the tile.
 constexpr std::size_t shared_bytes_of_packs(const gemm::MmaTile& tile) {
   const std::size_t tables = 2 * kMmaThreads * sizeof(conv2d::Start);
   const std::size_t half = gemm::kWarpExtent * tile.pitch() * sizeof(float);
   return std::max<std::size_t>(tile.shared_bytes() + tables, half);
 }
 
-// Whether tiles of few output channels pad less, and the device has their shared memory.
+// Whether tiles for few output channels pad less, and their shared memory fits the device.
 bool few_outputs_pay(const Geometry& g) {
   if (device_properties().shared_bytes_per_block_optin < shared_bytes_of_packs(kFewOutputs))
     return false;
@@ -255,7 +254,7 @@ void launch_packs(const Problem<T>& p, Stream& stream) {
 
 } // namespace
 
-// Which tiles a problem has depends on its addresses, too.
+// The maximum over both tile shapes, since the choice also depends on addresses.
 std::size_t weights_mma_workspace_bytes(const Geometry& g) {
   return std::max(sums_bytes(weight_tiles_of(g, kMmaWeights)),
                   few_outputs_pay(g) ? sums_bytes(weight_tiles_of(g, kFewWeights)) : 0);
@@ -275,7 +274,8 @@ void run_weights_mma(const Problem<T>& p, Stream& stream) {
   if (packs_of_dy && of_x == kPack)
     return few_outputs_pay(g) ? launch_packs<T, true>(p, stream)
                               : launch_packs<T, false>(p, stream);
-  // One width for both; but packs of one operand do not suffer from the other's single elements.
+  // Both operands use the narrower width, except that whole vectors of one coexist with single
+  // elements of the other.
   const bool alone = packs_of_dy || (of_x == kPack && of_dy == 1);
   switch (alone ? of_x : std::min(of_x, of_dy)) {
   case kPack: return launch_tiles<T, true, kPack>(p, false, stream);

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One read and one write per element, 2 x its size in bytes, no arithmetic. Expected of
-// `vectorized` on an H200: 4.3 of the 4.8 TB/s that its memory is rated for, which is what the
-// driver's own copy reaches. A device that turns from reading to writing and back loses some of its
-// rate, so kernels that read more than they write may come out a little above this one.
+// `vectorized` on an H200: 4.3 TB/s of the rated 4.8, as the driver's own copy reaches. Memory
+// loses some bandwidth when it switches between reads and writes, so kernels that read more than
+// they write may be slightly faster than this one.
 //
 // Why not bulk copies through shared memory: they save registers, which this kernel has to spare,
-// and exist from compute capability 9 on only. Why not a block per row: short rows would leave most
-// of it idle; a block is as wide as the rows need, and takes several.
+// and need compute capability 9. Why not a block per row: short rows would leave most of it idle. A
+// block is as wide as the rows need and takes several rows.
 #include "ops/copy/copy.h"
 
 #include "primitives/row_move.h"
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kNaiveThreads)
   if (i < rows * cols) y[i / cols * y_stride + i % cols] = x[i / cols * x_stride + i % cols];
 }
 
-// Not Shifted: each row of x is as far from the next pack boundary as its row of y.
+// Without Shifted, each row of x has the same offset from a pack boundary as its row of y.
 template <bool Shifted, class Word>
 __global__ void __launch_bounds__(kRowThreads, kRowBlocksPerSm)
     vectorized(const Word* __restrict__ x, std::int64_t x_stride, Word* __restrict__ y,

@@ -1,14 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// copy: y[i][j] = x[i][j], bit for bit. What a memory gives to one read and one write per element:
+// copy: y[i][j] = x[i][j], bit for bit: one read and one write per element. Its memory bandwidth is
 // the ceiling that all memory-bound operations are measured against.
 //
-// Problem: rows x cols elements of 1, 2, 4 or 8 bytes, rows contiguous and x's and y's the same
-// distance or another apart. Matrices that are packed on both sides are one long row: a contiguous
-// copy, and what a reshape costs. Layout: any alignment of the element itself, in each row
-// another; x and y must not overlap. Special values: there are none, since only bits move: NaN
-// payloads and the signs of zeros arrive unchanged. Repeated runs are bit-identical.
+// Problem: rows x cols elements of 1, 2, 4 or 8 bytes. Rows are contiguous; x and y have their own
+// row strides. If both matrices are packed, they are treated as one long row: a contiguous copy,
+// and the cost of a reshape. Layout: each row needs only the element's own alignment. x and y must
+// not overlap. Special values: none, since only bits move; NaN payloads and signs of zeros are
+// unchanged. Repeated runs are bit-identical.
 #pragma once
 
 #include "primitives/vectorization.h"
@@ -23,14 +23,14 @@
 
 namespace kg::copy {
 
-// naive: one element per thread, one thread per element. vectorized: 16-byte stores, and 16-byte
-// loads however the source is aligned.
+// naive: one thread per element. vectorized: 16-byte stores, and 16-byte loads whatever the
+// alignment of the source.
 using vectorization::kVariants, vectorization::name, vectorization::resolved,
     vectorization::Variant;
 
 // Enqueues the operation and returns the variant that runs. Extents may be 0. Throws Error on
-// negative extents, shapes that differ, a row stride below the row length, or elements of another
-// size.
+// negative extents, shapes that differ, a row stride below the row length, or an unsupported
+// element size.
 Variant run(MatrixView<const void> x, MatrixView<void> y, std::size_t element_bytes,
             Variant variant, Stream& stream);
 

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One read per logit (4 bytes in f32, 2 in 16 bits) and 12 bytes per row; about ten instructions
-// per logit. Expected on an H200: 92 % of what a sum of the rows reaches, which is a read without a
-// write, too, while there are at least as many rows as multiprocessors.
+// per logit. Expected on an H200, with at least as many rows as multiprocessors: 92 % of the
+// bandwidth of a sum over the rows, which also only reads.
 //
-// Why not log_softmax and a pick from it: that writes a second matrix as large as the logits, which
-// for 128256 classes are 31 times as large as hidden states of 4096. Why not the row in shared
-// memory, as softmax has it: nothing of it is needed twice, since the sum is rescaled as the
-// maximum rises. Why not several blocks per row: a batch has thousands of tokens, and a second
-// launch would have to merge their sums.
+// Why not log_softmax and a lookup: that writes a second matrix as large as the logits, which for
+// 128256 classes are 31 times as large as hidden states of 4096. Why not the row in shared memory,
+// as in softmax: no element is needed twice, since the sum is rescaled as the maximum rises. Why
+// not several blocks per row: a batch has thousands of tokens, and a second launch would have to
+// merge their sums.
 #include "ops/cross_entropy/cross_entropy.h"
 
 #include "ops/cross_entropy/row_sums.h"
@@ -22,11 +22,11 @@
 namespace kg::cross_entropy {
 
 constexpr int kNaiveThreads = 128;
-// Sums of so many, and then of these: in one sum of 128256 bf16 logits, which have a few hundred
-// values, the same errors of rounding would add up.
+// Length of the partial sums of naive. One sequential sum of 128256 bf16 logits, which have only a
+// few hundred distinct values, would accumulate equal rounding errors.
 constexpr std::int64_t kNaiveChain = 1024;
 constexpr int kRowsPerBlock = 4; // of warp_per_row
-// A block of 512 threads leaves room for a second one, whose loads go on while the first adds up.
+// With blocks of 512 threads, two are resident: one loads while the other adds.
 constexpr int kMostThreads = 512;
 
 template <class T>
@@ -44,8 +44,8 @@ struct Arguments {
     if (problem.log_sum != nullptr) problem.log_sum[row] = log_sum;
   }
 
-  // Of the row's sums. Differences first: a sum of the logits themselves would be rounded by their
-  // size.
+  // Computes the results from a row's sums. Differences come first: a sum of the logits themselves
+  // would have rounding errors relative to their size.
   __device__ void finish(std::int64_t row, float at_target, const RowSums& sums) const {
     const float log_of_sum = logf(sums.sum);
     const float log_sum = sums.maximum + log_of_sum;
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(kMostThreads, 2) block_per_row(Arguments<T> a)
 
 namespace {
 
-// At least a batch of packs for each thread of rows that a warp does not take.
+// At least kLoads packs per thread for rows that a warp does not take.
 constexpr int block_threads(std::int64_t classes) { return classes <= 16384 ? 256 : kMostThreads; }
 
 template <class T>
@@ -179,7 +179,7 @@ Variant run(const Problem<T>& p, Variant variant, Stream& stream) {
   return variant;
 }
 
-// A thread's element of the edges and its packs, counted for packs of 8, the widest; five butterfly
+// A thread's single element and its packs, counted for packs of 8, the widest; five butterfly
 // steps; then the warps.
 std::int64_t chain(Variant variant, std::int64_t classes) {
   constexpr int kWidest = 8;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a row of logits is held to: what the loss and its gradient have in common.
+// The objective that cross_entropy and its gradient share: targets, label smoothing and z-loss.
 #pragma once
 
 #include "ops/gather/indices.h"
@@ -15,16 +15,16 @@
 namespace kg::cross_entropy {
 
 struct Objective {
-  // Of each row its class, in 32 or 64 bits, or `ignored`.
+  // Each row's class, in 32 or 64 bits, or `ignored`.
   gather::Indices target = static_cast<const std::int32_t*>(nullptr);
   std::int64_t ignored = -100;
-  float label_smoothing = 0; // the part of the weight that is spread evenly over all classes
-  float z_loss = 0;          // factor of the square of the row's log-sum-exp
+  float label_smoothing = 0; // weight that is spread evenly over all classes
+  float z_loss = 0;          // factor of the squared log-sum-exp of a row
 };
 
 inline constexpr std::int64_t kIgnored = -1;
 
-// The class of a row, or kIgnored. Any other target ends the kernel.
+// The class of a row, or kIgnored. Traps on any other target.
 __device__ inline std::int64_t class_of(const Objective& objective, std::int64_t row,
                                         std::int64_t classes) {
   const std::int64_t target = objective.target[row];
@@ -33,12 +33,12 @@ __device__ inline std::int64_t class_of(const Objective& objective, std::int64_t
   return target;
 }
 
-// The weight of each class: that which the smoothing gives to all.
+// The weight that label smoothing gives to each class.
 inline double weight_of_each(const Objective& objective, std::int64_t classes) {
   return static_cast<double>(objective.label_smoothing) / static_cast<double>(classes);
 }
 
-// `op` names the operation in messages.
+// Error messages name the operation `op`.
 inline void require_valid(const std::string& op, const Objective& objective, std::int64_t rows,
                           std::int64_t classes) {
   require_extent(op + ": rows", rows);

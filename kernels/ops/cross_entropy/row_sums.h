@@ -1,12 +1,12 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one thread of a row's warp or block finds in its part of the row, each element read once.
+// One thread's share of a row that a warp or block reduces; each element is read once.
 //
-// Maximum and sum in one pass: Milakov and Gimelshein, "Online normalizer calculation for softmax",
-// arXiv 1805.02867. The sum is one of exp(x - maximum), and is rescaled at most once in kLoads
-// packs. Edges of the row that fill no aligned pack are single elements of single threads, so that
-// rows of 50257 classes, of which one in eight begins at 16 bytes, are read in packs, too.
+// Maximum and sum take one pass: Milakov and Gimelshein, "Online normalizer calculation for
+// softmax", arXiv 1805.02867. The sum of exp(x - maximum) is rescaled at most once per kLoads
+// packs. Elements before and after the aligned packs are loaded singly, one per thread. So rows of
+// 50257 classes use 16-byte loads, though only one row in eight is aligned to 16 bytes.
 #pragma once
 
 #include "instructions/exp2.h"
@@ -19,30 +19,30 @@
 
 namespace kg::cross_entropy {
 
-inline constexpr int kLoads = 4; // 16-byte accesses under way per thread
+inline constexpr int kLoads = 4; // 16-byte loads in flight per thread
 inline constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-// e to the difference of two logits. A product and the GPU's own instruction, where expf takes
-// eight: an H200 reads 16-bit logits so fast that there are 13 instructions for each. The product's
-// rounding changes the result by as much as that of the difference does; what is flushed is beside
-// a sum of 1 and more.
+// exp of the difference of two logits: a multiplication and the GPU's exp2 instruction, where expf
+// takes eight. At its memory bandwidth, an H200 can issue 13 instructions per 16-bit logit. The
+// product's rounding error is as large as that of the difference. Flushed results are negligible in
+// a sum of at least 1.
 __device__ inline float exponential(float difference) {
   constexpr float kLog2E = 1.44269504f;
   return ptx::exp2_flushed(difference * kLog2E);
 }
 
-// What the sum of a row's logits counts from: the target's, so that shifts of the row cancel; 0
-// where that is no number to count from.
+// The origin of the sum of differences: the target's logit, so that a constant added to the row
+// cancels; 0 if that logit is -inf.
 __device__ inline float origin_of(float at_target) {
   return at_target == kMinusInfinity ? 0.0f : at_target;
 }
 
 struct RowSums {
-  float maximum = -FLT_MAX; // finite: -inf minus it is -inf
+  float maximum = -FLT_MAX; // finite: -inf minus it is -inf, not NaN
   float sum = 0;            // of exp(x - maximum)
-  float differences = 0;    // of x - origin, where labels are smoothed
+  float differences = 0;    // of x - origin, under label smoothing
 
-  // Passes over NaN; the sum does not.
+  // Ignores NaN; the sum propagates it.
   __device__ void raise(float largest) {
     if (!(largest > maximum)) return;
     sum *= exponential(maximum - largest);
@@ -50,7 +50,7 @@ struct RowSums {
   }
 };
 
-// Thread `thread` of `threads`, at least a warp.
+// The part of thread `thread` of `threads`, which are at least a warp.
 template <class T>
 __device__ inline RowSums sums_of_part(const T* row, std::int64_t classes, bool smoothed,
                                        float origin, int thread, int threads) {

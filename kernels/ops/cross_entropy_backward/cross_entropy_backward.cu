@@ -1,14 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A read and a write of each element, 8 bytes in f32 and 4 in 16 bits, and 12 to 16 bytes per row;
-// about 17 instructions per element, 60 % of what an H200 could do meanwhile. Expected there: 92 %
-// of a copy's rate for rows of some hundred classes and more.
+// One read and one write per element, 8 bytes in f32 and 4 in 16 bits, plus 12 to 16 bytes per row.
+// About 17 instructions per element, 60 % of what an H200 can issue in that time. Expected there:
+// 92 % of copy bandwidth for rows of at least some hundred classes.
 //
-// Nothing is added up along a row: lse says all that an element must know of the others. Blocks
-// take tiles of rows as copies do (row_move.h), whole rows where there are enough of them, so that
-// what belongs to a row is read once. Why not forward and backward in one pass over the logits,
-// which would save this read: the losses' gradients are known only when the losses are.
+// No sum along a row is needed: lse carries all that an element needs of the others. Blocks take
+// tiles of rows as copies do (row_move.h), whole rows if there are enough of them, so that per-row
+// values are read once. Why not forward and backward in one pass over the logits, which would save
+// this read: the losses' gradients are known only after the losses.
 #include "ops/cross_entropy_backward/cross_entropy_backward.h"
 
 #include "primitives/divisor.h"
@@ -29,7 +29,7 @@ template <class T>
 struct Arguments {
   Problem<T> problem;
   float weight_of_each;   // see objective.h
-  float weight_of_target; // what the target has of both
+  float weight_of_target; // weight_of_each + 1 - label_smoothing
   Divisor classes;
 
   __device__ const T* logits(std::int64_t row) const {
@@ -40,11 +40,11 @@ struct Arguments {
   }
 };
 
-// What all elements of a row need.
+// Values that all elements of a row share.
 struct Row {
   std::int64_t target;
   float log_sum = 0;
-  float factor = 0; // of the probabilities: 1 and the z-loss's part
+  float factor = 0; // of the probabilities: 1 plus the z-loss term
   float dloss = 0;
 
   template <class T>
@@ -72,8 +72,8 @@ __global__ void __launch_bounds__(kNaiveThreads) naive(Arguments<T> a) {
       from_float<T>(row.target == kIgnored ? 0.0f : row.slope(to_float(a.logits(i)[j]), weight));
 }
 
-// What a row's gradient is made of, packs of Count neighbours, the first of which is class `first`:
-// of a row that counts, and of one that does not, which is not read.
+// Sources of a row's gradient, in packs of Count neighbours from class `first` on. Slopes serves
+// rows with a target, Zeros ignored rows, which are not read.
 template <class T>
 struct Slopes {
   const Arguments<T>& a;
@@ -112,9 +112,9 @@ struct Zeros {
   }
 };
 
-// The block's part of a row: tiles of kRowPacks x blockDim.x packs, whose loads are all issued
-// before the first exponential, and in one of the blocks the elements of the edges that fill no
-// aligned pack.
+// Writes the block's part of a row: tiles of kRowPacks x blockDim.x packs, whose loads are all
+// issued before the first exponential. Block x = 0 also writes the elements outside the aligned
+// packs.
 template <int Count, class T, class Source>
 __device__ inline void write_row(T* dx, std::int64_t classes, const Source& source) {
   using Stored = Pack<T, Count>;
@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(kRowThreads, kRowBlocksPerSm) turn(Arguments<T
 
 namespace {
 
-// Whole rows for each block where there are blocks enough, else parts of them.
+// Whole rows per block if there are enough blocks, else parts of rows.
 dim3 grid_of(const RowTiles& tiles) {
   const DeviceProperties& device = device_properties();
   const std::int64_t resident = std::int64_t{device.sm_count} * kRowBlocksPerSm;
@@ -181,13 +181,13 @@ dim3 grid_of(const RowTiles& tiles) {
 template <class T, int Count>
 void launch_transpose(const Arguments<T>& a, Stream& stream) {
   const std::int64_t rows = a.problem.rows, classes = a.problem.classes;
-  // A pack of one element counts as a word of 16 bytes.
+  // A single element is tiled like a word of 16 bytes.
   const RowTiles tiles =
       Count == 1 ? row_tiles<Quad>(rows, classes, 0) : row_tiles<T>(rows, classes, Count - 1);
   launch(turn<T, Count>, {.grid = grid_of(tiles), .block = tiles.block, .stream = &stream}, a);
 }
 
-// Whether the rows of both matrices begin equally far from a multiple of kPackBytes.
+// Whether the rows of both matrices have the same offset from a multiple of kPackBytes.
 template <class T>
 bool rows_are_alike(const Problem<T>& p) {
   const std::int64_t strides_apart = p.logits_stride - p.gradient_stride;
@@ -213,8 +213,8 @@ void launch_variant(const Problem<T>& p, Variant variant, Stream& stream) {
     launch_transpose<T, 1>(a, stream);
 }
 
-// dx may be the logits, or lie in the gaps between their rows. Of strides that differ only the
-// first rows are looked at.
+// dx may be the logits, or lie in the gaps between their rows. If the strides differ, only the
+// first rows are checked.
 template <class T>
 void require_rows_apart(const Problem<T>& p) {
   constexpr std::int64_t kElement = sizeof(T);

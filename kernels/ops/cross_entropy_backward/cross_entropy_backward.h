@@ -1,22 +1,22 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// cross_entropy_backward: the gradient of cross_entropy's losses by the logits. The probabilities
-// are computed again from the logits and the log-sum-exp of each row, lse_i, that the forward
-// operation left:
+// cross_entropy_backward: the gradient of cross_entropy's losses with respect to the logits. It
+// recomputes the probabilities from the logits and from lse_i, each row's log-sum-exp of the
+// forward pass:
 //   dx[i][j] = dloss_i (exp(x[i][j] - lse_i) (1 + 2 z lse_i) - s / C - (1 - s) [j is the target])
 //
-// Problem: matrices of rows x classes, rows `logits_stride` and `gradient_stride` elements apart,
-// at any alignment of the element itself; lse and dloss of each row in f32. dloss is where a mean
-// or a sum of the losses comes in: 1 / rows in each, say. Computed in f32 and rounded once to T.
-// lse is taken as it is: probabilities that do not sum to 1 are no error. A row whose target is
-// `ignored` is not read, and its gradient is +0; another target that is no class ends the kernel
-// with a trap, as in cross_entropy.h. dx may be the logits, with the same row stride, or its rows
-// may lie in the gaps between theirs; it overlaps nothing else. Repeated runs are bit-identical.
+// Problem: rows x classes matrices with rows `logits_stride` and `gradient_stride` elements apart,
+// at any alignment of the element itself; lse and dloss per row in f32. dloss carries the factor of
+// a mean or sum of the losses, e.g. 1 / rows. Computed in f32 and rounded once to T. lse is not
+// checked: the probabilities need not sum to 1. A row whose target is `ignored` is not read, and
+// its gradient is +0. Any other target outside [0, classes) traps, as in cross_entropy.h. dx may be
+// the logits, with the same row stride, or its rows may lie in the gaps between their rows. dx
+// overlaps nothing else. Repeated runs are bit-identical.
 //
-// Special values: IEEE 754 as the formula says. A NaN among the logits reaches its own element
-// alone, one in lse or dloss the whole row; a logit of -inf has probability 0. Subnormal results
-// are kept.
+// Special values: IEEE 754 applied to the formula. A NaN logit affects only its own element; a NaN
+// in lse or dloss affects the whole row. A logit of -inf has probability 0. Subnormal results are
+// kept.
 #pragma once
 
 #include "ops/cross_entropy/objective.h"
@@ -44,21 +44,21 @@ struct Problem {
   std::int64_t gradient_stride = 0;
 };
 
-// naive: one thread per element. vectorized: 16 bytes per access wherever the rows of both matrices
-// begin equally far from a multiple of 16 bytes, as they do in place; else single elements.
+// naive: one thread per element. vectorized: 16-byte accesses if the rows of both matrices have the
+// same offset from a multiple of 16 bytes, as they do in place; else single elements.
 using vectorization::kVariants, vectorization::name, vectorization::resolved,
     vectorization::Variant;
 
 // Enqueues the operation and returns the variant that runs; automatic is vectorized. T: float, f16,
-// bf16. Throws Error on a negative extent, no classes, a stride below classes, a null pointer where
-// one is needed, a label_smoothing outside of [0, 1], a z_loss that is negative or not finite, or a
-// gradient that overlaps an input otherwise; where the two strides differ, the logits' first row
-// alone is looked at.
+// bf16. Throws Error on a negative extent, zero classes, a stride below classes, or a required
+// pointer that is null. Also on a label_smoothing outside [0, 1], a z_loss that is negative or not
+// finite, or a gradient that overlaps an input otherwise. If the strides differ, only the logits'
+// first row is checked for overlap.
 template <class T>
 Variant run(const Problem<T>& problem, Variant variant, Stream& stream);
 
-// A read and a write of each element, a target, lse and dloss of each row; about five operations
-// per element (difference, exponential, two products, difference).
+// One read and one write per element; a target, lse and dloss per row. About five operations per
+// element (difference, exponential, two products, difference).
 template <class T>
 Work work(const Problem<T>& problem);
 

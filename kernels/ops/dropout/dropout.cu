@@ -1,18 +1,18 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A read and a write of each element: 8 n bytes in f32, 4 n in 16 bits; a product per element.
-// Four words take ten rounds of two 32 x 32 bit products and two three-way xors: with what is done
-// with them some 30 instructions per element of 16 bits. An H200 issues those for 1.1 x 10^12
-// elements per second, 4.5 TB/s, so that memory limits both. Expected there: 92 % of a copy's rate.
-// The keys of the rounds, which are the same for all, come from the host: added up here they were a
-// fifth of the instructions that are issued at half rate.
+// One read and one write per element: 8 n bytes in f32, 4 n in 16 bits; one product per element.
+// Four words take ten rounds of two 32 x 32 bit products and two three-way xors; with the use of
+// the words, some 30 instructions per element of 16 bits. An H200 issues those for 1.1 x 10^12
+// elements per second, 4.5 TB/s, so memory limits both types. Expected there: 92 % of copy
+// bandwidth. The host provides the round keys, which are the same for all threads. Computed in the
+// kernel, they were a fifth of the instructions that issue at half rate.
 //
-// A thread has two packs of x under way while it makes their words: 64 KiB per multiprocessor.
+// A thread has two packs of x in flight while it generates their words: 64 KiB per multiprocessor.
 //
-// Why not a mask of bits, written forward and read backward: it takes memory for the whole of a
-// step, n / 8 bytes of traffic more in each direction, and words would still be made once. Why not
-// a state per thread as curand_init makes it: the counter is the state.
+// Why not a bit mask, written forward and read backward: it occupies memory for a whole step, adds
+// n / 8 bytes of traffic in each direction, and words would still be generated once. Why not a
+// state per thread as curand_init makes it: the counter is the state.
 #include "ops/dropout/dropout.h"
 
 #include "primitives/pack.h"
@@ -28,13 +28,13 @@
 namespace kg::dropout {
 
 constexpr int kThreads = 256;
-constexpr int kPacks = 2;              // loaded by a thread before it uses the first one
-inline constexpr int kBlocksPerSm = 5; // else the keys fill the registers; six have too few for f32
+constexpr int kPacks = 2;              // loaded per thread before the first use
+inline constexpr int kBlocksPerSm = 5; // else keys fill the registers; 6 leave too few for f32
 
 template <class T>
 struct Arguments {
   Problem<T> problem;
-  unsigned threshold; // of the words whose elements are kept
+  unsigned threshold; // smallest word whose element is kept
   float scale;
   PhiloxKeys keys;
 
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(kThreads) naive(Arguments<T> a) {
   if (i < a.problem.n) a.element(i);
 }
 
-// Pack number `pack` of x, in place; the stream begins at a block.
+// Drops elements of x, pack number `pack`, in place; the stream begins at a block.
 template <class T>
 __device__ __forceinline__ void drop(const Arguments<T>& a, std::int64_t pack,
                                      Pack<T, kPackElements<T>>& x) {
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) vectorized(Arguments<T
     drop(a, pack, values[l]);
     store_wide(y + pack, values[l]);
   }
-  // What is left behind the last pack, by the last block.
+  // The last block handles the elements after the last pack.
   const std::int64_t tail = packs * kPackElements<T> + threadIdx.x;
   if (blockIdx.x + 1 == gridDim.x && tail < a.problem.n) a.element(tail);
 }

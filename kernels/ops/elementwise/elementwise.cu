@@ -1,16 +1,15 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two reads and one write per element, so a kernel can only be slow by leaving the memory idle.
-// Bytes: 12 n (f32, i32), 6 n (f16, bf16) or 24 n (f64); flops: n. Expected on an H200: 4.2 to 4.4
-// TB/s of the 4.8 TB/s that its memory is rated for, once the arrays are far larger than L2 (60
-// MB).
+// Two reads and one write per element, so a kernel can only be slow by leaving memory idle. Bytes:
+// 12 n (f32, i32), 6 n (f16, bf16) or 24 n (f64); flops: n. Expected on an H200: 4.2 to 4.4 TB/s of
+// the rated 4.8, once the arrays are far larger than L2 (60 MB).
 //
-// A multiprocessor of an H200 must have loads under way worth its share of the rate times the
-// latency, about 4.8 TB/s / 132 x 800 ns = 28 KiB; CUB tunes its transform to 48 KiB on this GPU.
-// Here each thread issues four 16-byte loads before it uses the first one, and 1024 threads of a
-// multiprocessor have 64 KiB under way. Why not bulk copies into shared memory: they save
-// registers, which this kernel has to spare, and exist from compute capability 9 on only.
+// A multiprocessor of an H200 needs bytes in flight equal to its share of the bandwidth times the
+// latency, about 4.8 TB/s / 132 x 800 ns = 28 KiB. CUB tunes its transform to 48 KiB on this GPU.
+// Here each thread issues four 16-byte loads before it uses the first, so the 1024 threads of a
+// multiprocessor have 64 KiB in flight. Why not bulk copies into shared memory: they save
+// registers, which this kernel has to spare, and need compute capability 9.
 #include "ops/elementwise/elementwise.h"
 
 #include "primitives/arithmetic.h"
@@ -28,7 +27,7 @@ namespace kg::elementwise {
 
 constexpr int kThreads = 256;
 constexpr int kBlocksPerSm = 4;   // resident on every device of compute capability 7.5 and later
-constexpr int kPacksPerInput = 2; // loaded by a thread before it uses the first one
+constexpr int kPacksPerInput = 2; // loaded per thread before the first use
 
 template <Op op, class T>
 __global__ void __launch_bounds__(kThreads) naive(const T* a, const T* b, T* out, std::int64_t n) {
@@ -36,10 +35,9 @@ __global__ void __launch_bounds__(kThreads) naive(const T* a, const T* b, T* out
   if (i < n) out[i] = apply<op>(a[i], b[i]);
 }
 
-// `packs` packs that begin at a, b and out, each aligned to its size. A block takes tiles of
-// kThreads x Loads packs, one grid of blocks after the other. No __restrict__: out may be a or b.
-// All loads of a tile therefore stand before its first store, else the compiler could not move them
-// there.
+// Processes `packs` packs from a, b and out on, each aligned to its size. Blocks stride over tiles
+// of kThreads x Loads packs. No __restrict__: out may be a or b. Therefore all loads of a tile come
+// before its first store; the compiler could not move them there.
 template <Op op, class T, int Count, int Loads>
 __device__ void transform_packs(const T* a, const T* b, T* out, std::int64_t packs) {
   using Chunk = Pack<T, Count>;
@@ -66,7 +64,7 @@ __device__ void transform_packs(const T* a, const T* b, T* out, std::int64_t pac
       to[first + l * kThreads] = x[l];
     }
   }
-  // The last tile, not full: the block whose turn it is finds `first` in range.
+  // The last, partial tile: `first` is in range only for the block whose turn it is.
   for (; first < packs && first < tile_end; first += kThreads) {
     Chunk x = from_a[first];
     const Chunk y = from_b[first];
@@ -76,7 +74,7 @@ __device__ void transform_packs(const T* a, const T* b, T* out, std::int64_t pac
   }
 }
 
-// a, b and out are equally far (`head` elements) from the next pack boundary.
+// a, b and out are all `head` elements before a pack boundary.
 template <Op op, class T>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     vectorized(const T* a, const T* b, T* out, std::int64_t n, int head) {
@@ -84,7 +82,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   const std::int64_t packs = (n - head) / kCount;
   const std::int64_t body = packs * kCount;
   transform_packs<op, T, kCount, kPacksPerInput>(a + head, b + head, out + head, packs);
-  // The last block has the shortest way through the loop above.
+  // The last block has the least work in the loop above.
   if (blockIdx.x + 1 == gridDim.x) {
     const int edge = static_cast<int>(n - body); // head and tail together
     const int i = static_cast<int>(threadIdx.x);
@@ -95,7 +93,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   }
 }
 
-// Pointers that no shift aligns together: single elements, as many bytes under way.
+// For pointers that no shift aligns together: single elements, with as many bytes in flight.
 template <Op op, class T>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     misaligned(const T* a, const T* b, T* out, std::int64_t n) {
@@ -104,7 +102,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 
 namespace {
 
-// All blocks that are resident at once, or as many as there are tiles.
+// As many blocks as are resident at once, at most one per tile.
 unsigned grid_of(std::int64_t tiles) {
   const std::int64_t resident = std::int64_t{device_properties().sm_count} * kBlocksPerSm;
   return static_cast<unsigned>(std::clamp<std::int64_t>(tiles, 1, resident));
@@ -131,7 +129,7 @@ void launch_variant(const T* a, const T* b, T* out, std::int64_t n, Variant vari
     launch(misaligned<op, T>, config, a, b, out, n);
 }
 
-// `run` refuses the others, for which there are no kernels.
+// `run` rejects the other combinations, which have no kernels.
 template <Op op, class T>
 void launch_supported(const T* a, const T* b, T* out, std::int64_t n, Variant variant,
                       Stream& stream) {

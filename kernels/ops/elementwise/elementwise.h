@@ -1,17 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// elementwise: out[i] = a[i] (op) b[i], each result the correctly rounded one of the element type.
+// elementwise: out[i] = a[i] (op) b[i], each result correctly rounded to the element type.
 //
-// Problem: contiguous arrays of n elements. Layout: any alignment of T itself; out may be a or b,
-// other overlap is not allowed. Special values: IEEE 754 throughout (x/0 = inf, 0/0 = NaN, NaN
-// propagates with any payload, zeros have their signs, subnormals are kept). Repeated runs are
-// bit-identical. f16 and bf16 compute in f32 and round once, which is correctly
-// rounded (24 >= 2*11 + 2 bits; Figueroa, "When is double rounding innocuous?", 1995). bf16
-// shares f32's exponents: its subnormal results are subnormal in f32, too, where the theorem does
-// not apply. There sums are exact, and all products and quotients below 2^-125 were compared
-// exhaustively: none differs.
-// f64 and i32 have the sum alone; f64 adds in f64, i32 wraps around (modulo 2^32).
+// Problem: contiguous arrays of n elements. Layout: pointers need only T's own alignment. out may
+// be a or b; other overlap is not allowed. Special values: IEEE 754 throughout (x/0 = inf, 0/0 =
+// NaN, NaN propagates with any payload, zeros keep their signs, subnormals are kept). Repeated runs
+// are bit-identical. f16 and bf16 compute in f32 and round once more; this is correctly rounded:
+// 24 >= 2*11 + 2 bits (Figueroa, "When is double rounding innocuous?", 1995). bf16 has f32's
+// exponent range, so its subnormal results are subnormal in f32 and outside the theorem. There,
+// sums are exact. Exhaustive comparison of all products and quotients below 2^-125 found no
+// difference.
+// f64 and i32 support only the sum: f64 adds in f64, i32 wraps around (modulo 2^32).
 #pragma once
 
 #include "ops/elementwise/op.h"
@@ -25,12 +25,11 @@
 
 namespace kg::elementwise {
 
-// naive: one element per thread, one thread per element. vectorized: 16-byte accesses, grid sized
-// to fill the device.
+// naive: one thread per element. vectorized: 16-byte accesses, grid sized to fill the device.
 using vectorization::kVariants, vectorization::name, vectorization::resolved,
     vectorization::Variant;
 
-// All operations of f32, f16 and bf16; the sum of f64 and i32.
+// f32, f16 and bf16 support all operations; f64 and i32 only the sum.
 constexpr bool supports(Op op, Dtype dtype) {
   return op == Op::add || (dtype != Dtype::f64 && dtype != Dtype::i32);
 }
@@ -41,7 +40,7 @@ constexpr bool supports(Op op, Dtype dtype) {
 template <class T>
 Variant run(Op op, const T* a, const T* b, T* out, std::int64_t n, Variant variant, Stream& stream);
 
-// Two reads and one write per element, one operation.
+// Two reads, one write and one operation per element.
 Work work(Dtype dtype, std::int64_t n);
 
 } // namespace kg::elementwise

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Three reads and two writes per element. Bytes: 20 n (f32) or 10 n (f16, bf16); flops: 2 n (mul)
-// or 3 n (div). Expected on an H200: the rate of other mixed streams, 4.1 to 4.4 TB/s. Two kernels,
-// one for each gradient, would read dy and b twice: 24 n or 28 n bytes.
+// or 3 n (div). Expected on an H200: the bandwidth of other mixed streams, 4.1 to 4.4 TB/s. A
+// kernel per gradient would read dy and b twice: 24 n or 28 n bytes.
 //
-// Each thread issues three 16-byte loads before it uses the first one, so 1024 threads of a
-// multiprocessor have 48 KiB under way (elementwise.cu says how much is enough). Twice as many do
-// not fit the registers of the 16-bit types. The divisions of f32 take about 20 instructions for
-// each element: beside 20 bytes of traffic they stay hidden.
+// Each thread issues three 16-byte loads before it uses the first, so the 1024 threads of a
+// multiprocessor have 48 KiB in flight (elementwise.cu says how much is enough). Twice as many do
+// not fit the registers for 16-bit types. In f32, divisions take about 20 instructions per element,
+// which 20 bytes of traffic hide.
 #include "ops/elementwise_backward/elementwise_backward.h"
 
 #include "primitives/map.h"
@@ -22,7 +22,7 @@
 
 namespace kg::elementwise_backward {
 
-constexpr int kPacksPerInput = 1; // loaded by a thread before it uses the first one
+constexpr int kPacksPerInput = 1; // loaded per thread before the first use
 
 template <class T>
 using Vectors = Arrays<T, 3, 2>; // dy, a, b; da, db

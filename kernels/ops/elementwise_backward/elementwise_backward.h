@@ -5,17 +5,17 @@
 // one pass, from the gradient dy of the result:
 //   mul   da = dy b      db = dy a
 //   div   da = dy / b    db = -(dy / b) (a / b)
-// The sum and the difference need no kernel: their gradients are dy and -dy. Where an operand was
-// broadcast, its gradient is what comes out here, summed over the repeated axes (`reduction`).
+// Sum and difference need no kernel: their gradients are dy and -dy. For a broadcast operand, sum
+// the gradient computed here over the repeated axes (`reduction`).
 //
-// Problem: contiguous arrays of n elements. Layout: any alignment of T itself; da and db may be any
-// of the inputs (in place), but not each other; other overlap is not allowed.
+// Problem: contiguous arrays of n elements. Layout: pointers need only T's own alignment. da and db
+// may each be any input (in place), but not each other; other overlap is not allowed.
 //
-// Rounding: each operation above is rounded to f32, and what is stored once more to T. Products,
-// and the quotient da, are correctly rounded in every type, as in `elementwise`; db of a quotient
-// has three roundings and so, unless one of its quotients is subnormal, a relative error of at most
-// 3 u of f32 before it is stored. The two quotients, rather than a product by b^2, keep it finite
-// wherever they and the result are: b^2 leaves f32's range at 2e19 and 1e-23 already.
+// Rounding: each operation above is rounded to f32, and a stored result once more to T. Products,
+// and da of a quotient, are correctly rounded in every type, as in `elementwise`. db of a quotient
+// has three roundings. Its relative error before the store is at most 3 u of f32, unless one of its
+// quotients is subnormal. db uses two quotients rather than b^2 because b^2 leaves f32's range at
+// 2e19 and 1e-23. With them, db is finite wherever the quotients and the result are.
 //
 // Special values: IEEE 754 throughout (b = 0 gives infinities and NaN, NaN propagates with any
 // payload, subnormals are kept). Repeated runs are bit-identical.
@@ -34,14 +34,13 @@ namespace kg::elementwise_backward {
 enum class Op { mul, div };
 inline constexpr Op kOps[] = {Op::mul, Op::div};
 
-// naive: one element per thread, one thread per element. vectorized: 16-byte accesses, grid sized
-// to fill the device.
+// naive: one thread per element. vectorized: 16-byte accesses, grid sized to fill the device.
 using vectorization::kVariants, vectorization::name, vectorization::resolved,
     vectorization::Variant;
 
 // Enqueues the operation and returns the variant that runs. n >= 0; n = 0 launches nothing. T:
-// float, f16, bf16. Throws Error on a negative n, a null pointer, or an output that overlaps the
-// other one, or an input in part.
+// float, f16, bf16. Throws Error on a negative n, a null pointer, outputs that overlap each other,
+// or an output that partially overlaps an input.
 template <class T>
 Variant run(Op op, const T* dy, const T* a, const T* b, T* da, T* db, std::int64_t n,
             Variant variant, Stream& stream);

@@ -1,17 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A read of x and a write of y per element: for dense gradients of large vocabularies nearly all of
-// it the writing of zeros. Expected on an H200: 90 % of a copy's rate where no row is looked up
-// more often than some hundred times.
+// One read of x and one write of y per element; dense gradients of large vocabularies mostly write
+// zeros. Expected on an H200: 90 % of copy bandwidth if no row is looked up more than some hundred
+// times.
 //
-// A thread has a pack of a row of y, and four packs of x, of as many lookups, under way before it
-// adds the first; of the rest two, and one. Rows are looked up once or twice for the most part, so
-// that one round is all. Neighbours in a warp have neighbouring packs.
+// A thread has a pack of a row of y. It loads four packs of x, for four lookups, before it adds the
+// first; the remainder goes by two and by one. Most rows are looked up once or twice, so one round
+// suffices. Neighbouring lanes have neighbouring packs.
 //
-// Why no splitting of rows that are looked up often: their parts would be added by a second launch
-// in another order for each split. A row of n lookups takes n / 4 round trips to memory, beside all
-// others; of a thousand lookups that is what 1 GB of zeros takes.
+// Why not split rows that are looked up often: a second launch would add their parts, in another
+// order for each split. A row of n lookups takes n / 4 round trips to memory, concurrent with all
+// other rows. For a thousand lookups, that is the time of 1 GB of zeros.
 #include "ops/embedding_backward/embedding_backward.h"
 
 #include "primitives/divisor.h"

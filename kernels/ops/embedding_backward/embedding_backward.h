@@ -1,22 +1,22 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// embedding_backward: the gradient of an embedding table, of which gather is the forward pass:
+// embedding_backward: the gradient of an embedding table; the forward pass is gather:
 //   y[r][:] = sum of x[order[j]][:] over j in [offsets[r], offsets[r + 1])
-// for x the gradient of the rows that were looked up, and `order` the lookups sorted by what they
-// looked up, those of one row in the order in which they are to be added.
+// x is the gradient of the looked-up rows. `order` lists the lookups sorted by table row; lookups
+// of one row are in the order of addition.
 //
-// Why sorted by the caller: which tokens a batch holds is known long before its backward pass, and
-// one sort serves all that is added to one table. Why offsets of rows: a dense gradient is then
-// written once, zeros included, with no pass that clears it; and where only the rows that occur
-// are wanted, their offsets alone give a packed gradient of these.
+// Why the caller sorts: the tokens of a batch are known long before its backward pass, and one sort
+// serves all gradients added to one table. Why row offsets: the kernel writes a dense gradient
+// once, zeros included, without a separate pass that clears it. If only rows that occur are wanted,
+// their offsets alone give a packed gradient of these rows.
 //
-// Problem: x is count x inner, y is rows x inner, all packed, at any alignment of the elements. y
-// overlaps no input. Offsets ascend within [0, count] and orders lie within [0, count); both lie on
-// the device and are not checked.
+// Problem: x is count x inner, y is rows x inner, all packed; pointers need only their element's
+// alignment. y overlaps no input. Offsets ascend within [0, count], and orders lie within [0,
+// count). Both reside on the device and are not checked.
 //
-// Rounding: sums in f32 that begin at +0 and go through their rows one after the other, rounded
-// once to T. Special values: IEEE 754. Repeated runs are bit-identical.
+// Rounding: sums in f32 start at +0, add their rows sequentially and are rounded once to T. Special
+// values: IEEE 754. Repeated runs are bit-identical.
 #pragma once
 
 #include "primitives/vectorization.h"
@@ -41,18 +41,18 @@ struct Problem {
   T* y = nullptr;
 };
 
-// naive: one thread per element of y. vectorized: 16 bytes per access where rows are made of such;
-// else as naive.
+// naive: one thread per element of y. vectorized: 16-byte accesses if rows consist of aligned
+// 16-byte packs; else as naive.
 using vectorization::kVariants, vectorization::name, vectorization::resolved,
     vectorization::Variant;
 
 // Enqueues the operation and returns the variant that runs; automatic is vectorized. Extents may be
-// 0. Throws Error naming the field on a negative extent, a null pointer where one is needed, more
-// than 2^31 - 1 lookups, or a y that overlaps an input.
+// 0. Throws Error naming the field on a negative extent, a required pointer that is null, more than
+// 2^31 - 1 lookups, or a y that overlaps an input.
 template <class T>
 Variant run(const Problem<T>& problem, Variant variant, Stream& stream);
 
-// x and the lists read once, y written once; an addition per element of x.
+// x and the lists are read once, y is written once; one addition per element of x.
 template <class T>
 Work work(const Problem<T>& problem);
 

@@ -2,23 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Two reads and one write per element of y, n = rows x cols: 12 n bytes (f32) or 6 n (f16, bf16),
-// and 2 n operations. An activation and a product one after the other move 5 n elements, not 3.
-// Expected on an H200: the rate of an addition, 4.1 to 4.3 TB/s; in f16 and bf16 by gelu's short
-// form (see activation.cu).
+// and 2 n operations. A separate activation and product would move 5 n elements, not 3. Expected on
+// an H200: the bandwidth of an addition, 4.1 to 4.3 TB/s; in f16 and bf16 with gelu's short form
+// (see activation.cu).
 //
-// Threads take packs of y. Where packs are aligned and lie within rows, a pack's row takes one
-// division by a number that the host knows. Each thread has two packs of each half under way, one
-// of 16-bit types: 64 or 32 KiB on a multiprocessor, of which 28 are needed (elementwise.cu).
+// Threads take packs of y. If packs are aligned and lie within rows, the row of a pack takes one
+// division by a number known to the host. Each thread has two packs of each half in flight, one for
+// 16-bit types: 64 or 32 KiB on a multiprocessor, which needs 28 (elementwise.cu).
 //
-// Elsewhere threads stay in their columns: so many packs lie between those of one that a row ends
-// where the last of them does, 197 of rows of 197 columns. Where its row ends, and how far behind
-// pack boundaries its gates and values begin, a thread finds out once. Each comes out of the two
-// packs that hold it (primitives/unaligned_load.h); where a pack crosses the end of a row, which
-// some lane's does in almost every warp of rows of 197 columns, so do the next row's values. Four
-// to six loads of 16 bytes for a pack, where single elements take 16 of two: as such, with a
-// division for each pack, rows of 197 columns had 0.62 of a copy on an H200 (bf16). Now a KiB takes
-// 189 instructions (swiglu; 145 where packs are aligned) of the 252 that it issues while it copies
-// one. Expected there: 0.85 of a copy. Rows shorter than a pack are taken element by element.
+// Otherwise threads stay in their columns: the packs of a thread are whole rows apart, 197 packs
+// for rows of 197 columns. A thread computes once where its row ends and how far its gates and
+// values are past pack boundaries. Each pack is assembled from the two that contain it
+// (primitives/unaligned_load.h). If a pack crosses a row end, the next row's values are loaded as
+// well; some lane's pack does in almost every warp for rows of 197 columns. This takes four to six
+// 16-byte loads per pack; single elements take 16 loads of two bytes. With the latter and a
+// division per pack, rows of 197 columns had 62 % of copy bandwidth on an H200 (bf16). Now a KiB
+// takes 189 instructions (swiglu; 145 if packs are aligned) of 252 issued during its copy. Expected
+// there: 85 %. Rows shorter than a pack are processed element by element.
 #include "ops/gated_activation/gated_activation.h"
 
 #include "primitives/activation.h"
@@ -36,7 +36,7 @@
 
 namespace kg::gated_activation {
 
-// Made by a thread before it stores the first one; as many as registers permit.
+// Packs that a thread computes before it stores the first; as many as registers permit.
 template <class T>
 constexpr int kPacks = sizeof(T) == sizeof(float) ? 2 : 1;
 
@@ -48,19 +48,19 @@ struct Problem {
   std::int64_t size; // of y
 };
 
-// Always inline: g++ does not instrument what a call takes from memory as a class, or leaves there.
+// Always inline: g++ does not instrument loads and stores of class-type arguments and results.
 template <Form form, class T>
 __device__ __forceinline__ T gated(T gate, T value) {
   return from_float<T>(activation::value<function_of(form), T>(to_float(gate)) * to_float(value));
 }
 
-// Where the gate of element `index` of y lies in x; its factor lies `cols` elements behind.
+// The position in x of the gate of element `index` of y; its value is `cols` elements later.
 template <class T>
 __device__ inline std::int64_t place_of(const Problem<T>& problem, std::int64_t index) {
   return index + problem.cols.quotient(index) * problem.cols.value;
 }
 
-// Of Count elements of one row.
+// The inputs of Count elements of one row.
 template <class T, int Count>
 struct Loaded {
   Pack<T, Count> gate, value;
@@ -106,29 +106,29 @@ __device__ inline void walk(const Problem<T>& problem) {
       });
 }
 
-// Where packs lie within rows and are aligned in both arrays.
+// For packs that lie within rows and are aligned in both arrays.
 template <Form form, class T>
 __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm) vectorized(Problem<T> problem) {
   walk<form, kPackElements<T>, kPacks<T>>(problem);
 }
 
-// Where a pack may have several rows.
+// For packs that may span several rows.
 template <Form form, class T>
 __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
     vectorized_single(Problem<T> problem) {
   walk<form, 1, kPacks<T> * kPackElements<T>>(problem);
 }
 
-// The packs of y that a kernel takes. `head` elements lie before the first one, and so many behind
-// the last that x has a pack more behind its values. Between a thread's packs lie `step`, which are
-// whole rows.
+// The packs of y that a kernel processes. `head` elements precede the first pack; enough follow the
+// last that x has one more pack after its values. A thread's packs are `step` apart, which is a
+// whole number of rows.
 struct Packs {
   int head;
   std::int64_t count, step;
 };
 
-// Where no pack has more than two rows. A thread's packs have their row's end at one place, and
-// their gates and values at one distance behind a pack boundary, since `step` packs lie between.
+// For packs of at most two rows. `step` packs are whole rows, so all packs of a thread have the row
+// end at one position, and gates and values at one offset from a pack boundary.
 template <Form form, class T>
 __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
     vectorized_shifted(Problem<T> problem, Packs packs) {
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
   const std::int64_t of_row = (problem.cols.quotient(index) + 1) * cols - index;
   const bool crosses = of_row < kCount;
   const PackWords mask = mask_of_first<T>(crosses ? static_cast<int>(of_row) : kCount);
-  // The gates; the values, which are the next row's gates behind the end of a row; its values.
+  // The gates; the values, and past the row end the next row's gates; then the next row's values.
   int shift[3];
   std::int64_t boundary[3];
   KG_UNROLL
@@ -176,14 +176,14 @@ __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
 
 namespace {
 
-// Of a pack's length in elements, the packs after which a row ends with one.
+// The number of packs after which a pack end is a row end.
 template <class T>
 std::int64_t period_of(std::int64_t cols) {
   return cols / std::gcd(cols, std::int64_t{kPackElements<T>});
 }
 
-// A multiple of the period of which all but a few blocks of some grids that the device takes at
-// once are kept busy.
+// A multiple of the period that keeps at least 15/16 of the threads busy. There are at most
+// kMostGrids times as many threads as are resident at once.
 inline std::int64_t step_of(std::int64_t period) {
   constexpr std::int64_t kMostGrids = 16;
   const std::int64_t resident =
@@ -198,7 +198,7 @@ inline std::int64_t step_of(std::int64_t period) {
 template <class T>
 Packs packs_of(const Problem<T>& problem) {
   constexpr int kCount = kPackElements<T>;
-  // The first element of x may lie behind a boundary.
+  // The first element of x may be past a boundary.
   const int head = elements_to_boundary(problem.y) + (is_aligned(problem.x) ? 0 : kCount);
   const std::int64_t count = std::max<std::int64_t>(problem.size - head, 0) / kCount - 1;
   return {head, count, std::min(step_of(period_of<T>(problem.cols.value)), count)};

@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Three reads and two writes per element of dy, n = rows x cols: 20 n bytes (f32) or 10 n (f16,
-// bf16), and 5 n operations. The gradients of the product and of the activation one after the
-// other, with the activation computed again before them, move 10 n elements, not 5. Expected on an
-// H200: the rate of other mixed streams, 4.1 to 4.4 TB/s; in f16 and bf16 by gelu's short form.
+// bf16), and 5 n operations. Separate gradients of product and activation, with the activation
+// recomputed first, would move 10 n elements, not 5. Expected on an H200: the bandwidth of other
+// mixed streams, 4.1 to 4.4 TB/s; in f16 and bf16 with gelu's short form.
 //
-// A thread has one pack of both halves and of dy under way: 48 KiB on a multiprocessor, of which 28
-// are needed (elementwise.cu). A pack's row takes one division by a number that the host knows. Why
-// single elements where packs would cross the ends of rows: both halves of dx are written, each at
-// an alignment of its own, and no shift aligns the two; neighbours in a warp are neighbours in
-// memory.
+// A thread has one pack of both halves and of dy in flight: 48 KiB on a multiprocessor, which needs
+// 28 (elementwise.cu). The row of a pack takes one division by a number known to the host. Why
+// single elements where packs would cross row ends: both halves of dx are written, each with its
+// own alignment, and no shift aligns both. Neighbouring lanes then access neighbouring elements.
 #include "ops/gated_activation_backward/gated_activation_backward.h"
 
 #include "primitives/activation_slope.h"
@@ -24,18 +23,18 @@
 
 namespace kg::gated_activation_backward {
 
-constexpr int kPacks = 1; // of each input, loaded by a thread before it uses the first one
+constexpr int kPacks = 1; // per input, loaded by a thread before the first use
 
 template <class T>
 struct Problem {
   const T* x;
   const T* dy;
-  T* dx; // may be x: a thread writes what it alone has read
+  T* dx; // may be x: a thread writes only elements that it alone reads
   Divisor cols;
   std::int64_t size; // of dy
 };
 
-// Count elements of one row: `place` is their gates' in x and dx, the values' is `cols` behind.
+// Count elements of one row: gates at `place` in x and dx, values `cols` elements later.
 template <class T, int Count>
 struct Loaded {
   std::int64_t place;
@@ -85,7 +84,7 @@ __device__ inline void walk(const Problem<T>& problem) {
       [&](std::int64_t, const Loaded<T, Count>& loaded) { store<form>(problem, loaded); });
 }
 
-// Where packs lie within rows and are aligned in all arrays.
+// For packs that lie within rows and are aligned in all arrays.
 template <Form form, class T>
 __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm) vectorized(Problem<T> problem) {
   walk<form, kPackElements<T>, kPacks>(problem);

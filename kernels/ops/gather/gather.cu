@@ -1,17 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One read and one write per element, 2 x its size in bytes, and the indices; no arithmetic.
-// Expected of `vectorized` on an H200 for rows in any order: what copy reaches, 4.3 TB/s, where
-// they have some hundred bytes. The memory moves 32 bytes at the least, so single floats from a
-// table beyond the second-level cache cost 32 bytes in, 4 out and 4 of index, and count as 12: a
-// third of copy's rate at best.
+// One read and one write per element, 2 x its size in bytes, plus the indices; no arithmetic.
+// Expected of `vectorized` on an H200 for rows in any order: copy bandwidth, 4.3 TB/s, if rows have
+// some hundred bytes. Memory moves at least 32 bytes, so single floats from a table larger than L2
+// cost 32 bytes in, 4 out and 4 of index, and count as 12: at best a third of copy bandwidth.
 //
-// `words` walks over y, so that stores are coalesced and neighbouring threads read on in the same
-// row; a thread loads all its indices before its first element. Why not a block or a warp per row:
-// short rows would leave most lanes idle, and long ones need no other walk. Why not rows by bulk
-// copies through shared memory: they exist from compute capability 9 on only, and want rows of
-// whole 16 bytes, which are the easy ones.
+// `words` iterates over y, so that stores are coalesced and neighbouring threads read neighbouring
+// words of a row. A thread loads all its indices before its first element. Why not a block or a
+// warp per row: short rows would leave most lanes idle, and long rows do not need it. Why not bulk
+// copies of rows through shared memory: they need compute capability 9 and rows of whole 16 bytes,
+// which are the easy case.
 #include "ops/gather/gather.h"
 
 #include "primitives/divisor.h"
@@ -29,10 +28,9 @@ namespace kg::gather {
 
 constexpr int kThreads = 256;
 constexpr int kBlocksPerSm = 4;
-constexpr int kLoads =
-    4; // of a thread: with 16 bytes each 64 KiB on a multiprocessor, see row_move
+constexpr int kLoads = 4; // per thread: at 16 bytes each, 64 KiB per multiprocessor, see row_move.h
 
-// Rows in words, and where they come from.
+// The rows of y, with lengths in words, and the geometry of the table.
 struct Rows {
   std::int64_t rows = 0; // of y: outer x count
   Divisor cols;
@@ -40,7 +38,7 @@ struct Rows {
   std::int64_t extent = 0;
 };
 
-// The row of the table for row `row` of y; negative where its index is out of range.
+// The table row for row `row` of y; negative if its index is out of range.
 __device__ inline std::int64_t source_row(const Indices& index, const Rows& rows,
                                           std::int64_t row) {
   const std::int64_t outer = rows.count.quotient(row);
@@ -48,7 +46,7 @@ __device__ inline std::int64_t source_row(const Indices& index, const Rows& rows
   return picked < 0 || picked >= rows.extent ? -1 : outer * rows.extent + picked;
 }
 
-// Words i, i + kThreads, ... of y.
+// Moves words i, i + kThreads, ... of y.
 template <int Loads, class Word>
 __device__ inline void move_words(const Word* table, const Indices& index, Word* y,
                                   const Rows& rows, std::int64_t i) {
@@ -87,11 +85,11 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   std::int64_t tile_end = static_cast<std::int64_t>(blockIdx.x + 1) * kTile;
   for (; tile_end <= size; i += step, tile_end += step)
     move_words<kLoads>(table, index, y, rows, i);
-  // The last tile, not full: the block whose turn it is finds `i` in range.
+  // The last, partial tile: `i` is in range only for the block whose turn it is.
   for (; i < size && i < tile_end; i += kThreads) move_words<1>(table, index, y, rows, i);
 }
 
-// Long rows that no word of 8 bytes divides.
+// For long rows that words of 8 bytes do not divide.
 template <class Word>
 __global__ void __launch_bounds__(kRowThreads, kRowBlocksPerSm)
     shifted_rows(const Word* __restrict__ table, Indices index, Word* __restrict__ y, Rows rows,
@@ -140,12 +138,12 @@ void launch_shifted(const Word* table, Indices index, Word* y, const Rows& rows,
          table, index, y, rows, tiles.across);
 }
 
-// The widest word, up to a pack, that divides the length of the rows and both addresses.
+// The widest word, up to a pack, that divides the row length and both addresses.
 std::int64_t widest_word(const void* table, const void* y, std::int64_t row_bytes) {
   const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(table) |
                               reinterpret_cast<std::uintptr_t>(y) |
                               static_cast<std::uintptr_t>(row_bytes) | kPackBytes;
-  return static_cast<std::int64_t>(bits & (~bits + 1)); // the lowest bit that is set
+  return static_cast<std::int64_t>(bits & (~bits + 1)); // the lowest set bit
 }
 
 void launch_vectorized(const void* table, Indices index, void* y, const Problem& problem,

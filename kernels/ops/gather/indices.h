@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Indices in device memory: rows to pick, or the class that each row should have.
+// Indices in device memory: rows to select, or the target class of each row.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -10,8 +10,8 @@
 
 namespace kg::gather {
 
-// Of either width, told apart at run time: a branch that all threads take alike, instead of a
-// second set of kernels.
+// Indices of 32 or 64 bits, distinguished at run time: a uniform branch instead of a second set of
+// kernels.
 class Indices {
  public:
   Indices(const std::int32_t* data) : data_(data), wide_(false) {}

@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `automatic` knows from measuring: for products on some devices, the variant that was the
-// fastest. choices.inc is written anew after a change of the kernels, or for another device, by
-// `kernelgrade study matmul_shapes` and `kernelgrade choose` (docs/how-to/run_a_study.md). A device
-// without lines is chosen for by rule (gemm.cu).
+// Measured choices of `automatic`: the fastest variant for given products on given devices.
+// `kernelgrade study matmul_shapes` and `kernelgrade choose` regenerate choices.inc after a change
+// of the kernels or for a new device (docs/how-to/run_a_study.md). Devices without entries follow
+// the rules in gemm.cu.
 #pragma once
 
 #include "ops/gemm/gemm.h"
@@ -37,7 +37,7 @@ inline constexpr std::initializer_list<Choice> kChoices = {
 #include "ops/gemm/choices.inc"
 };
 
-// How unlike two products are: the powers of two between their extents, added up.
+// Distance between two products: the sum of |log2| of the ratios of their extents.
 inline double distance(const Extents& x, const Extents& y) {
   const auto powers = [](std::int64_t a, std::int64_t b) {
     return std::fabs(std::log2(static_cast<double>(a) / static_cast<double>(b)));
@@ -45,8 +45,8 @@ inline double distance(const Extents& x, const Extents& y) {
   return powers(x.b, y.b) + powers(x.m, y.m) + powers(x.n, y.n) + powers(x.k, y.k);
 }
 
-// The most like `extents` (all of them at least 1) of what was measured on that device with that
-// type and math; null where nothing is within a factor of eight in all.
+// The measured product closest to `extents` (all at least 1) for this device, type and math; null
+// if none is within a combined factor of eight.
 inline const Choice* nearest(std::span<const Choice> choices, std::string_view device, Dtype dtype,
                              Math math, const Extents& extents) {
   constexpr double kFarthest = 3; // powers of two

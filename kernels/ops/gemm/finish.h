@@ -1,13 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the variants of gemm do with a sum: scale it, add C, then add the bias, keep the argument of
-// the activation and activate, or multiply by the slope at an argument that was kept; round once
-// and store.
+// Epilogue of all gemm variants: scale the sum, add C, add the bias, keep the activation's argument
+// and activate, or multiply by the derivative at a kept argument; round once and store.
 //
-// Which of it a problem wants is the same for all threads, so these branches cost nothing that
-// counts: 2 m n of them beside m n k multiply-adds. As template parameters they would multiply
-// kernels by eight.
+// All threads take the same branches, at negligible cost: 2 m n branches for m n k multiply-adds.
+// As template parameters, the same choices would multiply the number of kernels by eight.
 #pragma once
 
 #include "ops/gemm/variants.h"
@@ -18,7 +16,7 @@
 
 namespace kg::gemm {
 
-// Of results that are rounded to T.
+// For results that are rounded to T.
 template <class T, activation::Function function, int Count>
 __device__ __forceinline__ void apply(Floats<Count>& z) {
   KG_UNROLL
@@ -67,18 +65,18 @@ __device__ __forceinline__ T* row_of_c(const BasicProblem<T>& p, std::int64_t pr
 
 template <class T>
 __device__ __forceinline__ bool reads_c(const BasicProblem<T>& p) {
-  return p.beta != 0; // beta = 0 does not look at C
+  return p.beta != 0; // beta = 0 never reads C
 }
 
-// Whether a result takes more than sums and a bias.
+// Whether a result depends on more than sums and a bias.
 template <class T>
 __device__ __forceinline__ bool reads_beside(const BasicProblem<T>& p) {
   return reads_c(p) || differentiates(p.epilogue);
 }
 
-// Count neighbouring elements of C from their sums and what is beside them, packs that `beside`
-// gives where they are wanted and which it stores. If it `kReads` neither C nor z, none of them is
-// wanted.
+// Finishes Count neighbouring elements of C from their sums. `beside` loads the other inputs (C,
+// bias, z) on demand and stores the results. If kReads is false, the result depends on neither C
+// nor z.
 template <int Count, class T, class Beside>
 __device__ __forceinline__ void finish(const BasicProblem<T>& p, Floats<Count> value,
                                        const Beside& beside) {
@@ -101,8 +99,8 @@ __device__ __forceinline__ void finish(const BasicProblem<T>& p, Floats<Count> v
   beside.write(value);
 }
 
-// What is beside a row's pack number `pack`, loaded when it is wanted. Count > 1: the rows of C and
-// z, and the bias, begin at a multiple of 16 bytes.
+// Loads a row's other inputs for vector number `pack` on demand. Count > 1: rows of C and z, and
+// the bias, are aligned to 16 bytes.
 template <class T, int Count>
 struct LoadedBeside {
   static constexpr bool kReads = true;
@@ -132,7 +130,7 @@ __device__ __forceinline__ void finish(const BasicProblem<T>& p, std::int64_t pr
   finish<Count>(p, value, LoadedBeside<T, Count>{p, product, row, pack});
 }
 
-// The same of a part of k, product and part being `part`: the sums as they are, packs whole.
+// For a part of k: stores the sums unchanged, as whole vectors. `part` numbers products and parts.
 template <int Count>
 __device__ __forceinline__ void finish(const PartialSums& to, std::int64_t part, std::int64_t row,
                                        std::int64_t pack, const Floats<Count>& value) {
@@ -140,7 +138,7 @@ __device__ __forceinline__ void finish(const PartialSums& to, std::int64_t part,
                                         value);
 }
 
-// Whether whole packs can be stored, as `finish` wants them.
+// Whether `finish` can store whole 16-byte vectors.
 template <class T>
 bool packs_fit(const BasicProblem<T>& p) {
   return rows_are_aligned(p.c, p.ldc, p.stride_c) && is_aligned(p.bias) &&

@@ -21,7 +21,7 @@ void require_leading(const char* field, std::int64_t value, const char* extent,
                               "; it must be at least " + extent + " = " + std::to_string(least));
 }
 
-// That `batch` matrices of rows x columns, which are written, do not overlap.
+// Checks that `batch` output matrices of rows x columns do not overlap.
 void require_each_apart(const char* field, std::int64_t stride, std::int64_t batch,
                         std::int64_t rows, std::int64_t columns, std::int64_t leading) {
   const bool behind = stride >= (rows - 1) * leading + columns;
@@ -42,8 +42,8 @@ void validate_extents(const BasicProblem<T>& p) {
   require_extent("gemm: parts", p.parts);
 }
 
-// Rows of `columns` elements, `leading` apart, of matrices that are `stride` apart: the bytes from
-// the first element to behind the last one.
+// Bytes from the first to the end of the last element of matrices with rows of `columns` elements,
+// `leading` apart, and matrices `stride` apart.
 template <class T>
 std::int64_t span(std::int64_t rows, std::int64_t columns, std::int64_t leading,
                   std::int64_t batch = 1, std::int64_t stride = 0) {
@@ -52,7 +52,7 @@ std::int64_t span(std::int64_t rows, std::int64_t columns, std::int64_t leading,
          static_cast<std::int64_t>(sizeof(T));
 }
 
-// A z that is read is C itself or apart from it: one element at a time is read, then written.
+// An input z is C itself or does not overlap C, since each element is read before it is written.
 template <class T>
 void require_z_apart(const BasicProblem<T>& p) {
   require_extent("gemm: stride_z", p.stride_z);
@@ -61,7 +61,7 @@ void require_z_apart(const BasicProblem<T>& p) {
                 span<T>(p.m, p.n, p.ldc, p.batch, p.stride_c));
 }
 
-// Of dbias.
+// Checks of dbias.
 template <class T>
 std::int64_t sums_of(const BasicProblem<T>& p) {
   if (p.bias_gradient == BiasGradient::none) return 0;
@@ -122,16 +122,15 @@ void validate(const BasicProblem<T>& p) {
   if (p.bias_gradient != BiasGradient::none) validate_bias_gradient(p);
 }
 
-// A tile is at least 64x64 whatever C is: with fewer than 256 elements of C more than 15 of 16
-// multiply-adds would be on padding.
+// A tile has at least 64x64 elements whatever the size of C: below 256 elements of C, more than 15
+// of 16 multiply-adds would be padding.
 constexpr std::int64_t kLeastTiledElements = 256;
 
-// With fewer steps of k than this a thread of skinny has less than its loads to keep under way, and
-// adding up the parts of 32 threads is most of the work. Beyond it is the better one, though the
-// executor takes 20 times as long for it as for tiled: 8 x n x 196, the product of a 7x7 kernel on
-// 4 channels, is modelled for an H200 to take 2.9 us at n = 1024 and 4.8 us at 16384, by tiled,
-// which multiplies 8 times as much and asks for 1.4 times the sectors, 8.3 us and 9.7 us; of
-// f16 2.9 us and 3.4 us, by mma 4.3 us.
+// Below this k, a thread of skinny has fewer loads than it could keep in flight, and adding the
+// parts of 32 threads dominates. Above it skinny is faster on a GPU, though 20 times slower than
+// tiled in the emulator. Model for an H200, 8 x n x 196 (a 7x7 kernel on 4 channels): 2.9 us at n =
+// 1024 and 4.8 us at n = 16384. tiled, with 8 times the multiplications and 1.4 times the sectors,
+// takes 8.3 us and 9.7 us. For f16: 2.9 us and 3.4 us, by mma 4.3 us.
 constexpr std::int64_t kLeastSkinnyDepth = 128;
 
 template <class T>
@@ -153,7 +152,7 @@ Variant by_rule(const BasicProblem<T>& p, bool has_workspace) {
   return supports<T>(Variant::tiled, p.math) ? Variant::tiled : Variant::naive;
 }
 
-// As measured on this device, else by rule.
+// The choice measured on this device, else by rule.
 template <class T>
 Variant choose(const BasicProblem<T>& p, bool has_workspace) {
   constexpr bool kMeasured = kChoices.size() > 0;
@@ -212,7 +211,7 @@ template <class T>
 std::size_t workspace_bytes(const BasicProblem<T>& p, Variant variant) {
   validate_extents(p);
   if (variant == Variant::automatic) variant = choose(p, true);
-  const std::size_t sums = bias_gradient_bytes(p); // in the place of the parts, behind them
+  const std::size_t sums = bias_gradient_bytes(p); // reuses the memory of split_k's parts
   if (variant != Variant::split_k) return sums;
   const Split split = split_of(p);
   const std::int64_t floats = p.batch * split.parts * p.m * split.sums.pitch;
@@ -238,7 +237,7 @@ Variant run(const BasicProblem<T>& problem, Variant variant, Stream& stream) {
               " bytes, aligned to 16");
   if (computes) {
     require_elements("gemm: c", p.c, p.m * p.n);
-    require_elements("gemm: a", p.a, p.m * p.k); // k is 0 where neither operand is read
+    require_elements("gemm: a", p.a, p.m * p.k); // k is 0 if neither operand is read
     require_elements("gemm: b", p.b, p.k * p.n);
     run_variant(p, resolved, stream);
   }
@@ -275,11 +274,11 @@ bool supports(Variant variant, Math math) {
   case Variant::tiled: return std::is_same_v<T, float>;
   case Variant::split_k:
     return supports<T>(Variant::mma, math) || supports<T>(Variant::tiled, math);
-  case Variant::mma: // architectures before 8.0 have matrix instructions for f16 alone
+  case Variant::mma: // before 8.0, Tensor Cores support only f16
     if (std::is_same_v<T, f16>) return true;
     if (std::is_same_v<T, float> && math != Math::tf32) return false;
     return !device_unavailable_reason().empty() || device_properties().compute_major >= 8;
-  case Variant::wgmma: // instructions of 9.0 alone
+  case Variant::wgmma: // requires 9.0
     if (std::is_same_v<T, float>) return false;
     return !device_unavailable_reason().empty() || device_properties().compute_major == 9;
   }

@@ -1,17 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// gemm, the gradient of a bias: sums of the columns of C, or over k of an operand, by parts of its
-// rows, which a second launch adds up.
+// gemm, gradient of a bias: sums of the columns of C, or of an operand over k. Blocks sum parts of
+// the rows; a second launch adds the parts.
 //
-// Bytes: the matrix once more, 16 bytes at a time where its rows are aligned; the parts' sums, 4
-// bytes per column, are at most a thirty-second of 16-bit matrices (a part has 64 rows and more).
-// Flops: an addition per element. Expected on an H200, not measured: 85 % of its rate of reading
-// from 64 MiB on; of what a product with k = 4096 takes on the matrix units, that is about 3 %. Why
-// not in the kernel that computes C, which would save that: mma and skinny have no registers left
-// for the sums of a thread's columns, and naive, skinny and split_k no thread that stays in a
-// column. Why no product with a row of ones: it would wait for the same memory, and round nothing
-// less. Why no atomics: their order, and so the bits, would change from run to run.
+// Bytes: the matrix once more, by 16-byte accesses if its rows are aligned. The parts' sums, 4
+// bytes per column, are at most 1/32 of a 16-bit matrix (a part has at least 64 rows). Flops: one
+// addition per element. Expected on an H200, not measured: 85 % of its read bandwidth from 64 MiB
+// on, about 3 % of the time of a Tensor Core GEMM with k = 4096. Why not fused into the kernel that
+// computes C: mma and skinny have no registers left for column sums, and in naive, skinny and
+// split_k no thread stays in one column. Why not a product with a row of ones: same memory
+// bandwidth, same rounding. Why not atomics: their order, and so the bits, would change from run to
+// run.
 #include "ops/gemm/variants.h"
 
 #include "primitives/row.h"
@@ -25,11 +25,11 @@
 namespace kg::gemm {
 
 inline constexpr int kSumThreads = 256;
-inline constexpr int kSumRows = kSumThreads / kLanes; // that a block reads side by side
-inline constexpr int kSumLoads = 4;                   // of a thread, under way together
-inline constexpr int kSumStep = kSumLoads * kSumRows; // rows of a part are a multiple
+inline constexpr int kSumRows = kSumThreads / kLanes; // read in parallel by a block
+inline constexpr int kSumLoads = 4;                   // per thread, in flight together
+inline constexpr int kSumStep = kSumLoads * kSumRows; // a part's rows are a multiple
 
-// A matrix by rows, and those of a part.
+// A matrix by rows, and the rows per part.
 template <class T>
 struct Summed {
   const T* data;
@@ -38,10 +38,10 @@ struct Summed {
   std::int64_t parts = 0, piece = 0;
 };
 
-// A block has 32 packs of Count columns; each warp every eighth row of part blockIdx.y.
+// A block sums 32 vectors of Count columns; each warp takes every eighth row of part blockIdx.y.
 template <class T, int Count>
 __global__ void __launch_bounds__(kSumThreads) column_sums(Summed<T> m, float* partials) {
-  // Padded, for neighbouring columns, which lie in rows of their own, to have banks of their own.
+  // Padded so that neighbouring columns, stored in different rows, fall into different banks.
   __shared__ float of_warps[kSumRows][Count][kLanes + kLanes / Count];
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % kLanes;
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kSumThreads) column_sums(Summed<T> m, float* p
     KG_UNROLL
     for (int l = 0; l < kSumLoads; ++l) {
       const std::int64_t at = row + l * kSumRows;
-      const std::int64_t cols = at < m.rows ? m.cols : 0; // behind the last one nothing is read
+      const std::int64_t cols = at < m.rows ? m.cols : 0; // reads nothing past the last row
       stored[l] = load_stored<T, Count>(m.data + at * m.leading, tile + lane, cols);
     }
     Floats<Count> values[kSumLoads];
@@ -92,8 +92,8 @@ std::int64_t tiles_of(const Summed<T>& m, int count) {
   return div_up(m.cols, kLanes * count);
 }
 
-// As many parts as fill the device, none so small that writing and reading its sums would count. As
-// many whatever the alignment is.
+// As many parts as fill the device, but large enough that their sums cost little. The number does
+// not depend on the alignment.
 template <class T>
 Summed<T> cut(Summed<T> m) {
   constexpr std::int64_t kLeastRows = 64;

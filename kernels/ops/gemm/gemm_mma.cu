@@ -1,39 +1,37 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// gemm, variant mma, for f16, bf16 and, where the problem allows it, for f32 by TF32: a block
-// computes a tile of C by matrix instructions, 64x64 elements per warp in f32 registers. A square
-// tile of 128x128 is that of 4 warps, two blocks of which share a multiprocessor; a wide one of
-// 128x256 that of 8, for whom a multiprocessor is just large enough.
+// gemm, variant mma, for f16, bf16 and, if the problem allows TF32, f32: a block computes a tile of
+// C with MMA instructions, 64x64 elements per warp in f32 registers. A square tile, 128x128, takes
+// 4 warps, and two blocks share a multiprocessor. A wide tile, 128x256, takes 8 warps and the whole
+// multiprocessor.
 //
-// k is walked in slices of 64 bytes, 32 elements or 16 floats, three of which (of wide tiles four)
-// are in shared memory or on their way there by cp.async, 16 bytes at a time (mma_walk.h). A warp
-// reads fragments by ldmatrix, 8 for 64 rows of A and 64 columns of B, and uses them in 32 mma,
-// while it reads the next 8; floats are rounded to TF32 before that. The finished tile goes through
-// the same shared memory in two halves, in f32, so that C is read and written in whole rows, 16
-// bytes at a time, and rounded once.
+// The main loop takes slices of 64 bytes along k: 32 elements, or 16 floats. Three slices (four for
+// wide tiles) are in shared memory or in flight by 16-byte cp.async (mma_walk.h). A warp reads 8
+// fragments with ldmatrix, for 64 rows of A and 64 columns of B, and issues 32 MMAs on them while
+// it reads the next 8. Floats are rounded to TF32 before use. The finished tile passes through the
+// same shared memory in two halves, in f32, so that C is accessed in whole rows by 16-byte
+// accesses, and rounded once.
 //
-// Slices of which 16 bytes exist in part, and all of A and B where 16-byte copies do not fit (a
-// base or a row that is no multiple of 16 bytes), are left to a second loop: there each copy has a
-// size of its own, or elements go one by one through registers, which is several times slower.
+// A second loop handles slices with partial 16-byte chunks, and whole operands whose base or row
+// stride is not a multiple of 16 bytes. It sizes each copy individually, or moves single elements
+// through registers, which is several times slower.
 //
-// Bytes: a block reads (128 + 128) k elements, 64 flops per byte (TF32: 32), from L2 or memory; of
-// wide tiles 85. Of 64 mma, 262,144 flops, shared memory has 64 passes of ldmatrix and 32 of
-// cp.async, of wide tiles 24. Flops: 2 m n k. What that makes of an H200's multiprocessor, in flops
-// per clock: matrix units, by mma, 2,577 (4,096 times 0.629); L2, which gives each 38.8 bytes a
-// clock, 2,482, wide 3,297; shared memory 2,731, wide 2,979. Wide tiles are bound by the matrix
-// units alone, with 13 % to spare; of square ones three things are busy all the time. A scheduler
-// has 814 clocks for a slice of its two warps, and issues 266 to 286 instructions (nvcc 13.0,
-// sm_90a). An H200 took 1,450 for a slice of wide tiles while pointers were computed in the loop,
-// and 1,040 while copies started among the reads of fragments. Expected share of the
-// dense peak: 58 to 60 % for m, n, k >= 4096, of 63 % that mma reaches at most, the rest being for
-// wgmma; less where the GPU's power limit lowers its clock. Why not 64x64 tiles,
-// which fill the device from 750x750 on: they read twice as much per flop, and their warps do two
-// mma per ldmatrix. Why not four slices of square tiles: 48 KiB let two blocks share a
-// multiprocessor that has 100 KiB.
-// Why floats are not rounded once, on their way to shared memory or in it: cp.async cannot, and to
-// read and write them once more takes shared memory 384 passes for 64 mma of each warp, while the
-// rounding of fragments issues 128 instructions beside these.
+// Bytes: a block reads (128 + 128) k elements from L2 or memory, 64 flops per byte (TF32: 32); wide
+// tiles, 85. Per 64 MMAs (262,144 flops), shared memory needs 64 wavefronts for ldmatrix and 32 for
+// cp.async (wide: 24). Flops: 2 m n k. Limits on an H200, in flops per clock and multiprocessor:
+// Tensor Cores with mma 2,577 (4,096 x 0.629); L2, at 38.8 bytes per clock, 2,482, wide 3,297;
+// shared memory 2,731, wide 2,979. Tensor Cores alone bound wide tiles, with a margin of 13 %;
+// three limits are close together for square tiles. A scheduler has 814 clocks per slice of its two
+// warps, and issues 266 to 286 instructions (nvcc 13.0, sm_90a). Measured on an H200, wide tiles:
+// 1,450 clocks with pointers computed in the loop, 1,040 with copies issued among fragment reads.
+// Expected: 58 to 60 % of the dense peak for m, n, k >= 4096, where mma reaches at most 63 % and
+// only wgmma the rest; less if the GPU's power limit lowers its clock. Why not 64x64 tiles, which
+// fill the device from 750x750 on: they read twice as much per flop, with only two MMAs per
+// ldmatrix. Why not four slices for square tiles: with 48 KiB, two blocks share a multiprocessor
+// that has 100 KiB. Why not round floats once, on their way to shared memory or in it: cp.async
+// cannot, and another read and write takes 384 wavefronts of shared memory per 64 MMAs of each
+// warp; rounding fragments takes 128 instructions for these.
 #include "ops/gemm/finish.h"
 #include "ops/gemm/mma_slice.h"
 #include "ops/gemm/mma_tile.h"
@@ -51,8 +49,8 @@
 
 namespace kg::gemm {
 
-// Steps of k, from the first on, whose slices of an operand have whole chunks: all, but for those
-// of a slice that ends within one.
+// The leading steps of k whose slices have only whole chunks: all steps, except those of a slice
+// that ends within a chunk.
 template <class Slice, class T>
 __device__ __forceinline__ std::int64_t steps_in_chunks(const MmaOperand<T>& operand,
                                                         std::int64_t steps) {
@@ -62,8 +60,8 @@ __device__ __forceinline__ std::int64_t steps_in_chunks(const MmaOperand<T>& ope
   return operand.outer % Slice::kChunk == 0 ? steps : 0;
 }
 
-// split: blocks have a part of k each. vector_a, vector_b: 16-byte accesses to the matrices are
-// aligned; packs: those of `finish`. kWide: all of that is so, chunks are whole, and k is not
+// split: each block computes a part of k. vector_a, vector_b: 16-byte accesses to A and B are
+// aligned; packs: see packs_fit(). kWide: all of these hold, all chunks are whole, and k is not
 // split.
 template <class T, bool kWide, bool kTransposeA, bool kTransposeB>
 __global__ void __launch_bounds__((kWide ? kWideMma : kMma).threads(), kWide ? 1 : 2)
@@ -72,7 +70,7 @@ __global__ void __launch_bounds__((kWide ? kWideMma : kMma).threads(), kWide ? 1
   constexpr MmaTile kTile = kWide ? kWideMma : kMma;
   using SliceA = MmaSlice<T, kTile.m, kDepth<T>, !kTransposeA, kTile.threads()>;
   using SliceB = MmaSlice<T, kTile.n, kDepth<T>, kTransposeB, kTile.threads()>;
-  const unsigned part = blockIdx.x / (tiles_m * tiles_n); // of all products
+  const unsigned part = blockIdx.x / (tiles_m * tiles_n); // counts the parts of all products
   const TilePlace tile = place_of(blockIdx.x - part * tiles_m * tiles_n, tiles_m, tiles_n);
   const std::int64_t row0 = std::int64_t{tile.row} * kTile.m;
   const std::int64_t column0 = std::int64_t{tile.column} * kTile.n;
@@ -164,7 +162,7 @@ void launch_mma(const BasicProblem<T>& p, const Split& split, Stream& stream) {
   }
 }
 
-// Whether all accesses of wide tiles are of 16 bytes, and the device has the shared memory.
+// Whether wide tiles need 16-byte accesses only, and their shared memory fits the device.
 template <class T>
 bool wide_fits(const BasicProblem<T>& p) {
   const auto in_packs = [](std::int64_t extent) { return extent % kPackElements<T> == 0; };
@@ -176,10 +174,10 @@ bool wide_fits(const BasicProblem<T>& p) {
              static_cast<std::size_t>(kWideMma.shared_bytes());
 }
 
-// Two blocks of square tiles take turns in waiting for matrix units and for L2, which need 12.7 and
-// 13.2 clocks for a step of 16-bit elements, and a bit more where one is late for the other. Of a
-// wide tile, 25.4 clocks, nobody hides the beginning and the end: the first slices' way from
-// memory, and 128 KiB of sums twice through shared memory.
+// Two resident blocks of square tiles overlap Tensor Cores and L2, which need 12.7 and 13.2 clocks
+// per step of 16-bit elements, plus some waiting. A wide tile takes 25.4 clocks, and nothing hides
+// its prologue and epilogue: the first slices' latency, and 128 KiB of sums written to and read
+// from shared memory.
 template <class T>
 constexpr TileTime tile_time(const MmaTile& tile) {
   const double bytes = sizeof(T) / 2.0; // TF32: half the flops per clock, twice the bytes

@@ -1,12 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// gemm, variant naive: one thread per element of C, which reads a row of op(A) and a column of
-// op(B).
+// gemm, variant naive: one thread per element of C reads a row of op(A) and a column of op(B).
 //
-// Bytes: 8 per multiply-add, from the caches at best; flops: 2 m n k. It is the definition in a
-// loop, to compare with, and the better choice where C is smaller than a tile. Expected share on an
-// H200: below 10 % of the f32 peak.
+// Bytes: 8 per multiply-add, from the caches at best; flops: 2 m n k. naive is the baseline for the
+// other variants, and the better choice if C is smaller than a tile. Expected on an H200: below 10
+// % of the f32 peak.
 #include "ops/gemm/finish.h"
 #include "ops/gemm/variants.h"
 

@@ -1,22 +1,22 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// gemm, variant skinny, for a C of at most 8 columns or rows, matrix times vector among them: the
-// operand that has C's long side, the tall one, is read once, 16 bytes at a time, and never stored.
-// The thin one stays in the caches. A wider C is computed 8 columns, or rows, at a time.
+// gemm, variant skinny, for a C of at most 8 columns or rows, including matrix-vector products. The
+// tall operand, which has C's long side, is read once, 16 bytes at a time, straight into registers.
+// The thin operand stays in the caches. A wider C is computed 8 columns, or rows, at a time.
 //
-// Where the tall operand's neighbours differ in k, a warp has 4 of its lines, whose products with
-// all 8 of the thin one its lanes sum up in registers and then among themselves. Where they lie
-// along m or n, a thread has a pack of them, and 4 of 128 steps of k at a time; the sums of 32
-// threads are added in a fixed order. Either way the block shares slices of the thin operand in
-// shared memory, as floats, k next to k. They alternate between two buffers, which takes one
-// barrier each, and the loads of the tall operand are on their way before a slice is copied.
+// If the tall operand is contiguous along k, a warp takes 4 of its lines; lanes accumulate the
+// products with all 8 lines of the thin operand in registers, then across lanes. If it is
+// contiguous along m or n, a thread takes one vector and 4 of 128 steps of k at a time. The sums of
+// 32 threads are added in a fixed order. In both cases a block shares slices of the thin operand in
+// shared memory, as floats, contiguous along k. Slices are double-buffered with one barrier each,
+// and loads of the tall operand are issued before a slice is copied.
 //
-// Bytes: the tall operand once, the thin one once for 32 lines (128 bytes of a line) from the
-// caches; flops: 2 m n k, 16 for each element that is read. Expected share on an H200, not
-// measured: 80 to 90 % of the copy rate from 32 MiB on; 60 to 70 % with 8 columns of 16-bit
-// elements, whose multiply-adds take the issue slots. Why not mma: a tile of 128 columns for 8 is
-// 15 parts padding, and n = 4096 would give 32 blocks.
+// Bytes: the tall operand once; the thin one, from the caches, once per 32 lines (or per 128 bytes
+// of a line). Flops: 2 m n k, 16 per element of the tall operand. Expected on an H200, not
+// measured: 80 to 90 % of copy bandwidth from 32 MiB on; 60 to 70 % with 8 columns of 16-bit
+// elements, limited by issue slots. Why not mma: a tile of 128 columns for 8 is 15/16 padding, and
+// n = 4096 gives only 32 blocks.
 #include "ops/gemm/finish.h"
 #include "ops/gemm/variants.h"
 
@@ -31,14 +31,14 @@ namespace kg::gemm {
 inline constexpr int kSkinnyThreads = 256;
 inline constexpr int kSkinnyWarps = kSkinnyThreads / kLanes;
 inline constexpr int kLines = 4; // of the tall operand, per warp
-// Packs of each of them in a slice, per lane: more of 8 elements would not fit in registers.
+// Vectors of each line in a slice, per lane; for 8 elements, more would exceed the registers.
 template <int Count>
 inline constexpr int kPacks = Count == 8 ? 1 : 2;
-inline constexpr int kAcross = 8; // threads next to each other in a line along m or n
+inline constexpr int kAcross = 8; // neighbouring threads in a line along m or n
 inline constexpr int kLayers = kSkinnyThreads / kAcross;
-inline constexpr int kLoads = 4; // steps of k per thread and slice there
+inline constexpr int kLoads = 4; // steps of k per thread and slice, along m or n
 
-// The operands as their shapes have them. C, or its transpose, is outer x inner.
+// The operands by shape. C, or its transpose, is outer x inner.
 template <class T>
 struct Sides {
   const T* tall;
@@ -52,7 +52,7 @@ struct Sides {
   unsigned outer_blocks = 1, inner_blocks = 1;
 };
 
-// Where the block's part of C begins.
+// The first element of the block's part of C.
 struct Corner {
   std::int64_t product, outer, inner;
 };
@@ -71,8 +71,8 @@ __device__ __forceinline__ void finish_one(const BasicProblem<T>& p, const Sides
   finish<1>(p, product, s.tall_is_a ? outer : inner, s.tall_is_a ? inner : outer, Floats<1>{{sum}});
 }
 
-// Pack number `pack` of a line of the tall operand as it is, which takes half the registers that
-// its floats would; what lies behind the line's end is 0.
+// Vector number `pack` of a line of the tall operand, unconverted, which takes half the registers
+// of its floats. Elements past the end of the line are 0.
 template <class T, int Count>
 __device__ __forceinline__ Pack<T, Count> load_raw(const T* line, std::int64_t pack,
                                                    std::int64_t elements) {
@@ -93,10 +93,10 @@ __device__ __forceinline__ Floats<Count> floats_of(const Pack<T, Count>& pack) {
   return result;
 }
 
-// A slice of the thin operand in shared memory: kInner lines of kDepth along k, in packs of Count.
-// The second halves of packs of 8 lie behind all first ones, so that neighbouring lanes read
-// neighbouring 16 bytes; lines are 4 or 20 modulo 32 floats apart, and halves 16, for stores along
-// either dimension to meet different banks.
+// A slice of the thin operand in shared memory: kInner lines of kDepth along k, in vectors of
+// Count. For vectors of 8, all second halves follow all first halves, so that neighbouring lanes
+// read neighbouring 16 bytes. Lines are 4 or 20 floats modulo 32 apart, and halves 16, so that
+// stores along either dimension have few bank conflicts.
 template <int Depth, int Count, int kInner>
 struct ThinSlice {
   static constexpr int kDepth = Depth;
@@ -109,8 +109,8 @@ struct ThinSlice {
     return inner * kPitch + k % Count / kQuad * kHalf + k / Count * kQuad + k % kQuad;
   }
 
-  // Copies the slice from (k, 0) on, of which `depth` steps and `columns` lines exist; what does
-  // not exist is 0.
+  // Copies the slice starting at (k, 0), of which `depth` steps and `columns` lines exist; the rest
+  // is filled with 0.
   template <class T>
   __device__ __forceinline__ static void copy(const T* from, const Sides<T>& s, std::int64_t depth,
                                               std::int64_t columns, float* slice) {
@@ -145,14 +145,14 @@ struct ThinSlice {
 template <int Count, int kInner>
 using LinesSlice = ThinSlice<kPacks<Count> * kLanes * Count, Count, kInner>;
 
-// The tall operand's lines lie along k.
+// For a tall operand contiguous along k.
 template <class T, int Count, int kInner>
 __global__ void __launch_bounds__(kSkinnyThreads, 2) skinny_lines(BasicProblem<T> p, Sides<T> s) {
   using Slice = LinesSlice<Count, kInner>;
   const Corner at = corner<kLines * kSkinnyWarps, kInner>(s);
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const std::int64_t first = at.outer + static_cast<int>(threadIdx.x) / kLanes * kLines;
-  const T* line[kLines]; // behind the last one: that one again
+  const T* line[kLines]; // past the end: the last line again
   KG_UNROLL
   for (int i = 0; i < kLines; ++i) {
     const std::int64_t outer = first + i < s.outer ? first + i : s.outer - 1;
@@ -206,8 +206,8 @@ __global__ void __launch_bounds__(kSkinnyThreads, 2) skinny_lines(BasicProblem<T
     finish_one(p, s, at.product, first + lane / kInner, at.inner + lane % kInner, own);
 }
 
-// A warp's sums in shared memory: kInner lines along m or n, 4 or 12 modulo 32 floats apart. Of a
-// line of 64 the second half lies 4 floats further, for packs of 8 to begin in different banks.
+// A warp's sums in shared memory: kInner lines along m or n, 4 or 12 floats modulo 32 apart. In a
+// line of 64 the second half is shifted by 4 floats, so that vectors of 8 begin in different banks.
 template <int Count, int kInner>
 struct WarpSums {
   static constexpr int kOuter = kAcross * Count;
@@ -222,7 +222,7 @@ struct WarpSums {
 template <int kInner>
 using PacksSlice = ThinSlice<kLayers * kLoads, 1, kInner>;
 
-// The tall operand's lines lie along m or n.
+// For a tall operand contiguous along m or n.
 template <class T, int Count, int kInner>
 __global__ void __launch_bounds__(kSkinnyThreads, 2) skinny_packs(BasicProblem<T> p, Sides<T> s) {
   using Slice = PacksSlice<kInner>;
@@ -259,7 +259,7 @@ __global__ void __launch_bounds__(kSkinnyThreads, 2) skinny_packs(BasicProblem<T
     buffer = 1 - buffer;
   }
 
-  __syncthreads(); // sums take the slices' place
+  __syncthreads(); // sums reuse the memory of the slices
   float* const of_warps = dynamic_shared<float>();
   const int lane = thread % kLanes;
   KG_UNROLL
@@ -275,7 +275,7 @@ __global__ void __launch_bounds__(kSkinnyThreads, 2) skinny_packs(BasicProblem<T
     }
   }
   __syncthreads();
-  // Neighbouring threads take neighbours in C.
+  // Neighbouring threads write neighbouring elements of C.
   for (int i = thread; i < kInner * Sums::kOuter; i += kSkinnyThreads) {
     const int inner = s.tall_is_a ? i % kInner : i / Sums::kOuter;
     const int outer = s.tall_is_a ? i / kInner : i % Sums::kOuter;

@@ -1,18 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// gemm, variant split_k: for a C of too few tiles to fill the device, k is cut into parts, as many
-// as do. Blocks of mma, or without it of tiled, write the f32 sums of a tile and a part, in rows,
-// to the workspace; a second kernel adds the parts of each element in their order and does the
-// rest.
+// gemm, variant split_k: if C has too few tiles to fill the device, k is split into enough parts.
+// The blocks of mma, or else tiled, write the f32 sums of one tile and part to the workspace, by
+// rows. A second kernel adds the parts of each element in order and applies the epilogue.
 //
-// Bytes: those of mma or tiled, whose blocks read A and B as often as before, and 8 for each
-// element and part, half of them written. Parts of at least 512 steps of k keep that below an
-// eighth of what the 64x64 tiles of f32 matrices read, and below half of 128x128 tiles of 16 bits,
-// most of it from and to L2. Flops: 2 m n k, and an addition for each element and part. Expected on
-// an H200, not measured: 2 to 8 times as fast as mma alone where C has a sixteenth as many tiles as
-// there are multiprocessors. Why not atomic additions, which need neither the workspace nor the
-// second kernel: their order, and so the bits, would change from run to run.
+// Bytes: those of mma or tiled, whose blocks read A and B as often as without the split, and 8 per
+// element and part, half of them written. Parts have at least 512 steps of k. This keeps the 8
+// bytes below 1/8 of what 64x64 tiles of f32 read, and below 1/2 for 128x128 tiles of 16 bits; most
+// of them hit L2. Flops: 2 m n k, and an addition per element and part. Expected on an H200, not
+// measured: 2 to 8 times the speed of mma if C has 1/16 as many tiles as there are multiprocessors.
+// Why not atomic additions, without workspace and second kernel: their order, and so the bits,
+// would change from run to run.
 #include "ops/gemm/finish.h"
 #include "ops/gemm/mma_tile.h"
 #include "ops/gemm/simt_tile.h"
@@ -31,7 +30,7 @@ namespace kg::gemm {
 inline constexpr int kAddThreads = 256;
 inline constexpr int kSumsPack = kPackElements<float>;
 
-// Neighbouring threads have neighbouring packs of a row.
+// Neighbouring threads take neighbouring vectors of a row.
 template <class T, int Count>
 __global__ void __launch_bounds__(kAddThreads, full_blocks())
     add_parts(BasicProblem<T> p, Split split) {
@@ -56,14 +55,14 @@ __global__ void __launch_bounds__(kAddThreads, full_blocks())
 
 namespace {
 
-// Of a part: fewer are not worth their sums, see above.
+// Minimum steps of k per part; below it the sums cost too much (see above).
 constexpr std::int64_t kLeastDepth = 512;
-// Parts end where slices do, and where 16-byte accesses do.
+// Parts end at slice boundaries and at multiples of 16-byte accesses.
 constexpr std::int64_t kDepthUnit = 32;
 static_assert(kDepthUnit % kDepth<f16> == 0 && kDepthUnit % kTile.k == 0);
 
-// The tiles of C, and the blocks for them that a multiprocessor should have, so that one's loads
-// are under way while another computes: of mma 2 are resident, of tiled 6.
+// The tiles of C, and the blocks per multiprocessor that overlap one block's loads with another's
+// arithmetic: 2 blocks of mma are resident, or 6 of tiled.
 struct Tiles {
   std::int64_t count, blocks_per_sm;
 };
@@ -103,9 +102,9 @@ Split split_of(const BasicProblem<T>& p) {
           {static_cast<float*>(p.workspace), p.m, p.n, div_up(p.n, kSumsPack) * kSumsPack}};
 }
 
-// Half a device of whole tiles, each of which would be read twice or more, is not worth the sums.
-// The published gain that this follows, 2.9 times for 128x128x16384 on a B200, is of one tile
-// (Dao-AILab/quack, pull request 157).
+// If whole tiles fill more than half the device, splitting each into two or more partial sums does
+// not pay. The published gain behind this rule, 2.9x for 128x128x16384 on a B200, is for a single
+// tile (Dao-AILab/quack, pull request 157).
 template <class T>
 bool split_pays(const BasicProblem<T>& p) {
   return 2 * tiles_of(p).count <= device_properties().sm_count && split_of(p).parts > 1;

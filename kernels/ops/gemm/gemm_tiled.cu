@@ -1,23 +1,23 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// gemm, variant tiled, small tiles (the others: gemm_tiled_wide.cu): a block computes a 64x64 tile
+// gemm, variant tiled, small tiles (wide ones: gemm_tiled_wide.cu): a block computes a 64x64 tile
 // of C with 64 threads, 8x8 elements each in registers.
 //
-// k is walked in slices of 16: 64x16 elements of A and of B go from global memory through registers
-// into shared memory, both stored [k][m or n], so that one step of k reads two fragments of 8
-// floats per thread, 16 bytes at a time, and does 64 multiply-adds with them. Slices alternate
-// between two shared buffers: one barrier per slice, and the global reads of the next slice are in
-// flight while this one is used. The finished tile goes through the same shared memory, so that C
-// is accessed in whole rows.
+// The main loop takes slices of 16 along k: 64x16 elements each of A and B pass through registers
+// to shared memory, both stored [k][m or n]. One step of k reads two fragments of 8 floats per
+// thread, by 16-byte accesses, for 64 multiply-adds. Slices are double-buffered: one barrier per
+// slice, with the next slice's global reads in flight while this one is used. The finished tile
+// passes through the same shared memory, so that C is accessed in whole rows.
 //
-// Bytes: a block reads (64 + 64) k floats, 16 flops per byte, from L2 or memory; shared memory
-// gives 64 bytes per thread for 128 flops, most of it broadcast within a warp. Flops: 2 m n k.
-// Expected share on an H200, not measured: 55 to 65 % of the f32 peak for m, n >= 2048, limited by
-// 4 shared reads of 16 bytes per 64 multiply-adds and by 12 warps per multiprocessor (164
-// registers); they are for C that wide tiles would leave multiprocessors idle with. Why gaps in
-// shared memory rather than a swizzle: they keep each fragment contiguous, for 6 % more memory,
-// which is also what lets a CPU compiler keep a row of the fragment product in one vector register.
+// Bytes: a block reads (64 + 64) k floats from L2 or memory, 16 flops per byte; shared memory
+// delivers 64 bytes per thread for 128 flops, most of them broadcast within a warp. Flops: 2 m n k.
+// Expected on an H200, not measured: 55 to 65 % of the f32 peak for m, n >= 2048, limited by four
+// 16-byte shared reads per 64 multiply-adds and by 12 warps per multiprocessor (164 registers).
+// Small tiles are for a C with too few wide tiles to fill the device.
+//
+// Why gaps in shared memory and not a swizzle: gaps keep each fragment contiguous for 6 % more
+// memory; a CPU compiler can then keep a row of the fragment product in one vector register.
 #include "ops/gemm/finish.h"
 #include "ops/gemm/simt_tile.h"
 #include "ops/gemm/variants.h"
@@ -29,7 +29,7 @@
 
 namespace kg::gemm {
 
-// Packs of a tile's row, of kCount elements, for as many threads.
+// A tile's row in vectors of kCount elements, one per thread.
 template <int kCount>
 __device__ __forceinline__ Floats<kCount> sums_at(const float* from) {
   Floats<kCount> sums;
@@ -40,7 +40,7 @@ __device__ __forceinline__ Floats<kCount> sums_at(const float* from) {
   return sums;
 }
 
-// The block's tile of C, first gathered in shared memory so that the accesses to C are whole rows.
+// Gathers the block's tile of C in shared memory, so that C is accessed in whole rows.
 template <Tile kT, int kCount, class Destination>
 __device__ __forceinline__ void write(const Destination& to, unsigned product, unsigned tile_m,
                                       unsigned tile_n, const float* tile) {
@@ -56,8 +56,8 @@ __device__ __forceinline__ void write(const Destination& to, unsigned product, u
                    sums_at<kCount>(tile + row * kPitch + slot(column)));
 }
 
-// Blocks per multiprocessor that the registers must leave room for: 6 keep 12 warps without a
-// spill; Turing's 64 KiB of shared memory hold 3.
+// Minimum resident blocks per multiprocessor, which limits registers: 6 keep 12 warps without
+// spills; Turing's 64 KiB of shared memory hold 3.
 constexpr int least_blocks() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   return 3;
@@ -66,11 +66,11 @@ constexpr int least_blocks() {
 #endif
 }
 
-// One block per tile. Neighbouring blocks share the part of B where B is stored as it is, else that
-// of A: a slice of the shared one is short pieces of many far-apart rows, which a cache keeps and a
-// prefetcher does not guess. tiles: of one C; fast_tiles: along the dimension that changes from
-// block to block. split: blocks have a part of k each. kVector: 16-byte accesses to A and B are
-// aligned; packs: those of `finish`.
+// One block per tile. Neighbouring blocks share a slice of B if B is not transposed, else of A.
+// Such a slice consists of short pieces of many distant rows, which caches keep but prefetchers do
+// not predict. tiles: per C; fast_tiles: along the dimension that varies fastest over blocks.
+// split: each block computes a part of k. kVector: 16-byte accesses to A and B are aligned; packs:
+// see packs_fit().
 template <bool kTransposeA, bool kTransposeB, bool kVector>
 __global__ void __launch_bounds__(kTile.threads(), least_blocks())
     tiled(Problem p, Split split, unsigned tiles, unsigned fast_tiles, bool packs) {
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(kTile.threads(), least_blocks())
   const int thread = static_cast<int>(threadIdx.x);
   const int thread_row = thread / kT.threads_n() * kT.thread_m;
   const int thread_column = thread % kT.threads_n() * kT.thread_n;
-  const unsigned part = blockIdx.x / tiles; // of all products
+  const unsigned part = blockIdx.x / tiles; // counts the parts of all products
   const unsigned product = part / split.parts;
   const Steps steps = steps_of(split, part, p.k);
   const unsigned tile = blockIdx.x % tiles;
@@ -106,8 +106,8 @@ __global__ void __launch_bounds__(kTile.threads(), least_blocks())
 
   const int slices = static_cast<int>((steps.count + kT.k - 1) / kT.k);
   const int last_depth = static_cast<int>(steps.count - (slices - 1) * std::int64_t{kT.k});
-  // Always inline, else the staged elements are captured through memory, where a compiler that does
-  // not inline them by itself leaves them.
+  // Always inline; otherwise a compiler that does not inline the lambda keeps the captured elements
+  // in memory.
   const auto fetch_slice = [&](int slice) __attribute__((always_inline)) {
     const int depth = slice + 1 == slices ? last_depth : kT.k;
     fetch<kSliceA>(a, depth, thread, staged_a);

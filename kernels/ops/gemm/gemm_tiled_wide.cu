@@ -4,26 +4,25 @@
 // gemm, variant tiled, wide tiles: a block computes a 128x256 tile of C with 256 threads, 16x8
 // elements each in registers.
 //
-// k is walked in slices of 16, both operands stored [k][m or n] in shared memory, where one slice
-// is used while the next is on its way. Neighbours in memory that differ in m or n are copied by
-// cp.async, 16 bytes at a time. Those that differ in k are turned: beside a transposed B by way of
-// registers, 16 bytes at a time, too (turned_quads.h), where they are aligned to that; else by
-// cp.async of single elements. A thread reads a fragment of 16 rows and one of 8 columns, 6
-// accesses of 16 bytes, a step of k ahead of the 128 multiply-adds that they are for; those of the
-// next slice before the last step of this one, whose place is overwritten meanwhile: one barrier
-// per slice. The first slice is the one that is not whole: nothing in the loop depends on where it
-// is. What does not exist of m and n is what lies at the edge, again: sums that nobody stores.
+// The main loop takes slices of 16 along k, both operands stored [k][m or n] in shared memory, with
+// the next slice in flight while one is used. Operands contiguous along m or n are copied by
+// 16-byte cp.async. Operands contiguous along k are transposed: if B is transposed and whole
+// aligned quads exist, through registers, 16 bytes at a time (turned_quads.h); else by cp.async of
+// single elements. A thread reads fragments of 16 rows and 8 columns, six 16-byte accesses, one
+// step of k ahead of their 128 multiply-adds. It reads the next slice's first fragments before the
+// last step of this one, so one barrier per slice is enough. A partial slice comes first, so all
+// iterations are identical. Rows and columns beyond m and n repeat the edge; their sums are not
+// stored.
 //
-// Bytes: a block reads (128 + 256) k floats, 43 flops per byte, from L2 or memory. Flops: 2 m n k.
-// A scheduler issues 2 x 2,048 multiply-adds for a slice of its two warps and 2 x 96 reads of
-// shared memory, which has 2,048 passes of reads in that time and 192 of copies; 92 to 93 % of the
-// instructions are multiply-adds. Slices of 8, three of which were on their way, took as many
-// instructions beside the multiply-adds for half of these. Expected share on an H200: 92 % of the
-// f32 peak for m, n >= 4096. Why not 8x8 elements per thread, as the small tiles have
-// (gemm_tiled.cu): they read 4 times 16 bytes for 64 multiply-adds, which keeps shared memory as
-// busy as the multipliers: 91 %. Why not 16x16: the sums alone would fill the registers. Why A is
-// copied by elements where B is not transposed: with quads of it nvcc (13.0) leaves three registers
-// of one bank to 123 multiply-adds of a slice, in place of 17.
+// Bytes: a block reads (128 + 256) k floats from L2 or memory, 43 flops per byte. Flops: 2 m n k.
+// Per slice, a scheduler's two warps issue 2 x 2,048 multiply-adds and 2 x 96 shared reads, while
+// shared memory performs 2,048 wavefronts of reads and 192 of copies. 92 to 93 % of the
+// instructions are multiply-adds. Slices of 8, three in flight, needed as many other instructions
+// for half the multiply-adds. Expected on an H200: 92 % of the f32 peak for m, n >= 4096. Why not
+// 8x8 elements per thread, as in gemm_tiled.cu: four 16-byte reads per 64 multiply-adds keep shared
+// memory as busy as the FMA units: 91 %. Why not 16x16: the sums alone would fill the registers.
+// Why A is copied by elements if B is not transposed: with quads, nvcc (13.0) leaves 123
+// multiply-adds per slice with all three registers in one bank, not 17.
 #include "ops/gemm/finish.h"
 #include "ops/gemm/simt_tile.h"
 #include "ops/gemm/tile_rows.h"
@@ -45,9 +44,9 @@
 namespace kg::gemm {
 
 inline constexpr Tile kWideTile{.m = 128, .n = 256, .k = 16, .thread_m = 16, .thread_n = 8};
-// Rows of C that go through shared memory at a time: 4 of each thread.
+// Rows of C that pass through shared memory at a time: 4 per thread.
 inline constexpr int kRowsAtOnce = kWideTile.m / (kWideTile.thread_m / kQuad);
-// Columns between a thread's quads: those of 8 neighbouring threads lie side by side.
+// Columns between a thread's quads: the quads of 8 neighbouring threads are adjacent.
 inline constexpr int kBetweenQuads = 32;
 // Two slices of both operands.
 inline constexpr std::size_t kWideSharedBytes =
@@ -55,14 +54,14 @@ inline constexpr std::size_t kWideSharedBytes =
 static_assert(kRowsAtOnce * kWideTile.n * sizeof(float) <= kWideSharedBytes,
               "rows take their place");
 
-// A slice of an operand, of which `outer` rows or columns exist, and a thread's part in copying it.
+// A slice of an operand, of which `outer` rows or columns exist, and a thread's copies of it.
 template <int kOuter, bool kAlongK>
 class WideSlice {
   static constexpr int kWidth = kAlongK ? 1 : kQuad;
   static constexpr int kLanes = kAlongK ? kSector : kOuter / kQuad; // along a line of memory
   static constexpr int kLines = kWideTile.threads() / kLanes;
-  static constexpr int kCount = (kAlongK ? kOuter : kWideTile.k) / kLines; // lines of a thread
-  static constexpr int kParts = kAlongK ? kWideTile.k / kSector : 1;       // of each line
+  static constexpr int kCount = (kAlongK ? kOuter : kWideTile.k) / kLines; // lines per thread
+  static constexpr int kParts = kAlongK ? kWideTile.k / kSector : 1;       // sectors per line
 
  public:
   static constexpr bool kIsAlongK = kAlongK;
@@ -85,14 +84,14 @@ class WideSlice {
       offset_[i] = static_cast<unsigned>(row * static_cast<int>(leading) + first);
     }
   }
-  // Starts to copy a slice, to `at` floats behind the first one.
+  // Starts the copy of a slice to offset `at` floats after the first slice.
   __device__ __forceinline__ void start(int at) const {
     each(
         at, [](int, const float* from, float* to) __attribute__((always_inline)) {
           ptx::cp_async_ca<kWidth * sizeof(float)>(to, from);
         });
   }
-  // The same of `depth` steps of k; zeros behind them, which add nothing.
+  // Copies only `depth` steps of k; fills the rest with zeros.
   __device__ __forceinline__ void start(int at, int depth) const {
     each(
         at, [&](int k, const float* from, float* to) __attribute__((always_inline)) {
@@ -100,19 +99,19 @@ class WideSlice {
           ptx::cp_async_ca<kBytes>(to, from, k < depth ? kBytes : 0);
         });
   }
-  // Copies arrive by themselves.
+  // No-op: cp.async writes to shared memory directly.
   __device__ __forceinline__ void put(int, int) const {}
   __device__ __forceinline__ void advance(int steps) { data_ += steps * step_; }
   __device__ __forceinline__ void advance_if(bool more) { data_ += more ? kWideTile.k * step_ : 0; }
 
  private:
-  // copy(k, from, to): each of the thread's copies of a slice.
+  // Calls copy(k, from, to) for each of the thread's copies of a slice.
   template <class Copy>
   __device__ __forceinline__ void each(int at, const Copy& copy) const {
     KG_UNROLL
     for (int i = 0; i < kCount; ++i) {
       const float* line = data_ + offset_[i];
-      ptx::make_opaque(line); // one sum for its parts, which differ by constants
+      ptx::make_opaque(line); // one address sum for all parts, at constant offsets
       KG_UNROLL
       for (int part = 0; part < kParts; ++part) {
         if constexpr (kAlongK)
@@ -131,7 +130,7 @@ class WideSlice {
   int line_, in_line_;
 };
 
-// What a thread multiplies in a step of k.
+// A thread's operands for one step of k.
 struct WideFragments {
   float a[kWideTile.thread_m], b[kWideTile.thread_n];
 };
@@ -150,8 +149,8 @@ __device__ __forceinline__ void read_quads(const float* from, float (&fragment)[
 
 using WideSum = float[kWideTile.thread_m][kWideTile.thread_n];
 
-// Column by column: a multiply-add whose three registers lie in one of the two banks takes a clock
-// more, and so nvcc leaves fewest of them.
+// By columns, since with this order nvcc leaves the fewest multiply-adds whose three registers
+// share one of the two banks, which costs an extra clock.
 __device__ __forceinline__ void multiply(const WideFragments& own, WideSum& sum) {
   KG_UNROLL
   for (int j = 0; j < kWideTile.thread_n; ++j) {
@@ -160,7 +159,7 @@ __device__ __forceinline__ void multiply(const WideFragments& own, WideSum& sum)
   }
 }
 
-// Where a thread's rows and columns begin in a tile.
+// A thread's first row and column in a tile.
 struct WidePlace {
   int row, column;
 };
@@ -184,7 +183,7 @@ __device__ __forceinline__ void multiply_wide(std::int64_t k, SliceA a, SliceB b
   };
   const int slices = static_cast<int>((k + kWideTile.k - 1) / kWideTile.k);
   int copied = 1;
-  // The next slice, to `at`; behind the last one that again, which nobody multiplies.
+  // Copies the next slice to `at`; after the last slice, copies it again, unused.
   const auto copy = [&](int at) __attribute__((always_inline)) {
     a.start(at);
     b.start(at);
@@ -193,8 +192,8 @@ __device__ __forceinline__ void multiply_wide(std::int64_t k, SliceA a, SliceB b
     a.advance_if(copied < slices);
     b.advance_if(copied < slices);
   };
-  // What has come into registers, to `at`, in the second half of a slice. Of each operand it is a
-  // quad in a step, for reads of fragments not to wait for many of them.
+  // Stores loaded registers to `at`, in the second half of a slice: one quad of each operand per
+  // step, so that fragment reads do not queue after many stores.
   const auto put = [&](int at, int step) __attribute__((always_inline)) {
     a.put(at, step - 8);
     b.put(at, step - 10);
@@ -232,10 +231,10 @@ __device__ __forceinline__ void multiply_wide(std::int64_t k, SliceA a, SliceB b
     }
     now = next;
   }
-  ptx::cp_async_wait_all(); // for others to use the shared memory, behind a barrier
+  ptx::cp_async_wait_all(); // before others reuse shared memory after a barrier
 }
 
-// Puts kRowsAtOnce rows of the block's sums, from `first` on, into shared memory.
+// Writes kRowsAtOnce rows of the block's sums, starting at `first`, to shared memory.
 __device__ __forceinline__ void put_rows(const WideSum& sum, const WidePlace& own, int first,
                                          float* rows) {
   __syncthreads();
@@ -253,8 +252,8 @@ __device__ __forceinline__ void put_rows(const WideSum& sum, const WidePlace& ow
   __syncthreads();
 }
 
-// A block's tile of C. Its rows and columns begin at multiples of 16 bytes and have no part of
-// these.
+// A block's tile of C, whose rows and columns begin at multiples of 16 bytes and consist of whole
+// 16-byte vectors.
 template <class SliceA, class SliceB>
 __device__ __forceinline__ void tile_of_block(const Problem& p, unsigned tiles_m,
                                               unsigned tiles_n) {
@@ -295,7 +294,7 @@ __global__ void __launch_bounds__(kWideTile.threads(), 1)
   tile_of_block<WideSlice<kWideTile.m, !kTransposeA>, WideSlice<kWideTile.n, kTransposeB>>(
       p, tiles_m, tiles_n);
 }
-// B is transposed. What lies along k consists of whole quads.
+// For a transposed B. Operands contiguous along k consist of whole quads.
 template <bool kTransposeA>
 __global__ void __launch_bounds__(kWideTile.threads(), 1)
     tiled_wide_turned(Problem p, unsigned tiles_m, unsigned tiles_n) {
@@ -318,8 +317,8 @@ void launch_wide(void (*kernel)(Problem, unsigned, unsigned), const Problem& p, 
          p, static_cast<unsigned>(tiles_m), static_cast<unsigned>(tiles_n));
 }
 
-// Whether whole quads are copied and stored, a thread's offsets fit into 32 bits, and the device
-// has the shared memory. The slice that is not whole is not the only one.
+// Whether wide tiles can run: only whole quads are copied and stored, a thread's offsets fit into
+// 32 bits, the device has the shared memory, and k has a whole slice besides a partial one.
 bool wide_fits(const Problem& p) {
   constexpr std::int64_t kMostLeading = std::numeric_limits<std::int32_t>::max() / kWideTile.n;
   const auto in_quads = [](const float* data, std::int64_t outer, std::int64_t leading,
@@ -332,16 +331,16 @@ bool wide_fits(const Problem& p) {
          (p.transpose_b == Transpose::yes || in_quads(p.b, p.n, p.ldb, p.stride_b));
 }
 
-// Whether B is transposed, and what lies along k consists of whole quads.
+// Whether B is transposed and all operands contiguous along k consist of whole quads.
 bool has_quads_along_k(const Problem& p) {
   return p.transpose_b == Transpose::yes && p.k % kQuad == 0 &&
          rows_are_aligned(p.b, p.ldb, p.stride_b) &&
          (p.transpose_a == Transpose::yes || rows_are_aligned(p.a, p.lda, p.stride_a));
 }
 
-// Of small tiles shared memory is busy for 37 clocks in a step of k, the multipliers for 32; of
-// wide ones, eight times as large, a scheduler issues for 278 at most. Nobody hides their beginning
-// and end: the first slices' way from memory, and 128 KiB of sums through shared memory to C.
+// Small tiles: a step of k takes shared memory 37 clocks, the FMA units 32. Wide tiles, eight times
+// as large: a scheduler issues for at most 278 clocks. Nothing hides their prologue and epilogue:
+// the first slices' latency, and 128 KiB of sums through shared memory to C.
 constexpr TileTime kSmallTime{.m = 64, .n = 64, .step = 37, .ends = 0};
 constexpr TileTime kWideTime{.m = kWideTile.m, .n = kWideTile.n, .step = 278, .ends = 4500};
 

@@ -1,45 +1,43 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// gemm, variant wgmma, for f16 and bf16 on compute capability 9.0: blocks that stay, one to a
-// multiprocessor, take tiles of C of 128x256, or 128x128 where those are too few, one after the
-// other. One warp brings slices of 64 steps of k by bulk copies into a pipeline of stages in shared
-// memory, and goes on to the next tile's while the last one is finished; two warpgroups multiply,
-// 64 rows each, by wgmma, which reads both operands from shared memory. setmaxnreg gives the
-// registers that the producer does not need to them, for 128 sums a thread.
+// gemm, variant wgmma, for f16 and bf16 on compute capability 9.0: persistent blocks, one per
+// multiprocessor, process tiles of C of 128x256, or 128x128 if the former are too few. A producer
+// warp issues bulk copies of slices of 64 steps of k into a pipeline of stages in shared memory,
+// and starts on the next tile while the previous one is finished. Two consumer warpgroups multiply
+// 64 rows each with wgmma, which reads both operands from shared memory. setmaxnreg moves the
+// producer's spare registers to the consumers, for 128 sums per thread.
 //
-// A row-major A and a transposed B are contiguous in k, the others in m and n: wgmma takes 16-bit
-// elements either way, so nothing is turned. What lies outside of A and B the copies fill with
-// zeros. One group of products stays pending while the next slice is waited for; the stage of the
-// slice before is released then. Finished sums are scaled, rounded and stored by bulk copies that
-// go on under the next tile (warp_store.h). Those that C, a bias or z is added to go through shared
-// memory in f32, a warp's 8 rows at a time, to be finished as the other variants' (finish.h), in
-// whole rows, 16 bytes at a time. Either way a warp waits for no other.
+// A row-major A and a transposed B are contiguous along k, other operands along m or n. wgmma
+// accepts 16-bit elements in either order, so nothing is transposed. The copies fill elements out
+// of range with zeros. One group of wgmma stays pending while the next slice is awaited; the
+// previous slice's stage is released then. Finished sums are scaled, rounded and stored by bulk
+// copies that overlap the next tile (warp_store.h). Sums that need C, a bias or z pass through
+// shared memory in f32, 8 rows of a warp at a time. The other variants' epilogue (finish.h) then
+// processes whole rows by 16-byte accesses. In both cases no warp waits for another.
 //
-// Where rows of tiles come in pairs, two blocks of a cluster take the tiles of a pair in one column
-// of tiles, and share its slices of B: each brings half of one by multicast, to both. So the two
-// stay within a pipeline's length of each other. With an odd number of rows of tiles a block works
+// If the number of tile rows is even, two blocks of a cluster take a pair of vertically adjacent
+// tiles and share slices of B: each block multicasts half a slice to both. The blocks therefore
+// stay within a pipeline's length of each other. With an odd number of tile rows, blocks work
 // alone.
 //
-// Rows of all matrices begin at multiples of 16 bytes, which tensor maps demand. Other problems are
-// left to mma.
+// Tensor maps require rows of all matrices to be aligned to 16 bytes. mma handles other problems.
 //
-// Bytes: a block reads (128 + 256) k elements, 85 flops per byte, from L2 or memory; one that
-// shares B (128 + 128) k, 128 flops per byte (64 and 85 of 128x128): modelled, not measured. 144
-// KiB are under way at once. Flops: 2 m n k. In flops per clock of an H200's multiprocessor: the
-// matrix units 4,096; shared memory, of which an instruction of 128 clocks reads 80 bytes a clock
-// of 128, 6,554; L2, which gives each 38.8 bytes a clock, 3,310 (128x128: 2,483), shared 4,966
-// (3,310). Beside k a tile costs about 1,500 clocks: its 64 KiB through shared memory, 512, and a
-// first slice's products alone; with an epilogue 4,000, for 128 KiB of sums are written there and
-// read.
-// Expected share of the dense peak for m, n, k >= 4096: the matrix units' 100 %, less 2 % for the
-// ends of tiles and 3 % for a last round of tiles that fills 88 % of the device: 95 %, or what the
-// GPU's power limit leaves of it, as cuBLAS. Without sharing it would be L2's 81 %, less the same.
-// Why not mma's loop: mma.sync reaches 63 % of the matrix units, and takes its operands through
-// registers. Why a warpgroup has 64 rows of 256 columns and not 128 of 128: two instructions of 128
-// columns would read 96 bytes a clock. Why C is not stored from registers: from where wgmma leaves
-// sums rows would be written 16 bytes at a time. Why two blocks share and not four: matrix units
-// bind at two, and every block more is one more to wait for.
+// Bytes: a block reads (128 + 256) k elements from L2 or memory, 85 flops per byte; with shared B,
+// (128 + 128) k, 128 flops per byte (128x128: 64 and 85). Modelled, not measured. 144 KiB are in
+// flight. Flops: 2 m n k. Limits on an H200, in flops per clock and multiprocessor: Tensor Cores
+// 4,096; shared memory 6,554 (a 128-clock instruction reads 80 of 128 bytes per clock); L2, at 38.8
+// bytes per clock, 3,310 (128x128: 2,483), with shared B 4,966 (3,310). A tile adds about 1,500
+// clocks: 512 for its 64 KiB through shared memory, and a first slice's products alone. With an
+// epilogue it adds 4,000, since 128 KiB of sums are written to shared memory and read back.
+// Expected for m, n, k >= 4096: 95 % of the dense peak, or what the GPU's power limit permits, as
+// for cuBLAS. The ends of tiles cost 2 %, and a tail wave that fills 88 % of the device 3 %.
+// Without sharing B: L2's 81 %, less the same. Why not mma's loop: mma.sync reaches 63 % of the
+// Tensor Cores and takes its operands through registers. Why a warpgroup has 64 rows of 256 columns
+// and not 128 of 128: two instructions of 128 columns would read 96 bytes per clock. Why C is not
+// stored from registers: wgmma's register layout would write rows 16 bytes at a time. Why two
+// blocks share B and not four: Tensor Cores are the limit with two, and each further block adds
+// waiting.
 #include "ops/gemm/finish.h"
 #include "ops/gemm/tile_rows.h"
 #include "ops/gemm/tile_time.h"
@@ -66,23 +64,23 @@ namespace {
 
 constexpr Tile kSquareTile{.m = 128, .n = 128, .stages = 5};
 constexpr Tile kWideTile{.m = 128, .n = 256, .stages = 3};
-constexpr unsigned kSharers = 2; // blocks that share slices of B, where any do
+constexpr unsigned kSharers = 2; // blocks that share slices of B, if any do
 __host__ __device__ constexpr Tile tile_of(bool wide) { return wide ? kWideTile : kSquareTile; }
 
-// Of 65,536 a multiprocessor has, a block of 384 threads begins with 168 a thread; so many of the
-// producer's warpgroup and of the others are no more.
+// Of a multiprocessor's 65,536 registers, a block of 384 threads starts with 168 per thread. The
+// redistribution to one producer and two consumer warpgroups must not exceed that total.
 constexpr int kProducerRegisters = 40, kConsumerRegisters = 232;
 
-// Sums of a warp on their way to C: 8 rows, whose distance spreads the 4 rows and 8 columns that a
-// half-warp stores over the banks.
+// A warp's sums on their way to C: 8 rows, with a pitch that spreads the 4 rows and 8 columns that
+// a half-warp stores over all banks.
 constexpr int kStagedRows = 8;
 constexpr int staging_pitch(const Tile& tile) { return tile.n + 8; } // floats
-// A warp's bytes: as many as its 16 rows of results take (WarpStore), or 8 of sums.
+// Bytes per warp: enough for its 16 rows of results (WarpStore), or for 8 rows of sums.
 constexpr int staging_bytes(const Tile& tile) {
   const int sums = kStagedRows * staging_pitch(tile) * static_cast<int>(sizeof(float));
   return (sums + kPatternBytes - 1) / kPatternBytes * kPatternBytes;
 }
-// Behind the tiles' alignment: stages, staging, mbarriers.
+// Layout after the tiles' alignment: stages, staging, mbarriers.
 constexpr int mbarriers_at(const Tile& tile) {
   return tile.pipeline_bytes() + tile.consumers() * kWarpgroup / 32 * staging_bytes(tile);
 }
@@ -107,8 +105,8 @@ struct Slices {
   static constexpr int kDepth = A::kDepth;
 };
 
-// One thread: fills the pipeline with the slices of all of the block's tiles, of B's with its part
-// where blocks share them.
+// One thread fills the pipeline with the slices of all tiles of the block; if blocks share B, only
+// with this block's part of B's slices.
 template <class All, Tile kTile, class T>
 __device__ __forceinline__ void produce(const TensorMap& map_a, const TensorMap& map_b,
                                         const BasicProblem<T>& p, const TileGrid& grid, int slices,
@@ -137,13 +135,13 @@ __device__ __forceinline__ void produce(const TensorMap& map_a, const TensorMap&
   }
 }
 
-// Adds the products of a tile's slices to a warpgroup's sums, its rows being those from `row` on.
+// Adds the products of a tile's slices to a warpgroup's sums; its rows start at `row`.
 template <class T, class All, Tile kTile>
 __device__ __forceinline__ void multiply(int slices, int row, unsigned sharers,
                                          unsigned char* memory, typename All::Pipeline& pipeline,
                                          typename All::Pipeline::State& state,
                                          float (&sums)[kTile.n / 2]) {
-  const unsigned thread = threadIdx.x % kWarpgroup; // the first ones release, a block each
+  const unsigned thread = threadIdx.x % kWarpgroup; // the first threads release, one block each
   const bool releases = thread < sharers;
   typename All::Pipeline::State before = state;
   KG_ROLLED
@@ -167,8 +165,8 @@ __device__ __forceinline__ void multiply(int slices, int row, unsigned sharers,
   if (slices > 0 && releases) pipeline.consumer_release(before, thread);
 }
 
-// Puts those of a warp's sums that lie in the upper (half 0) or lower 8 of its 16 rows into shared
-// memory, kPitch floats from row to row.
+// Writes the sums in the upper (half 0) or lower 8 of a warp's 16 rows to shared memory, rows
+// kPitch floats apart.
 template <int kPitch, int kCount>
 __device__ __forceinline__ void gather_half(const float (&sums)[kCount], int half, float* rows) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -182,7 +180,7 @@ __device__ __forceinline__ void gather_half(const float (&sums)[kCount], int hal
   half == 0 ? store(0) : store(2);
 }
 
-// A warp's 16 rows of C, from `row` on.
+// Writes a warp's 16 rows of C, starting at `row`.
 template <Tile kTile, class T>
 __device__ __forceinline__ void finish_rows(const BasicProblem<T>& p, std::int64_t product,
                                             std::int64_t row, std::int64_t column, float* staged,
@@ -227,7 +225,7 @@ __global__ void __launch_bounds__(tile_of(kWide).threads(), 1)
     const bool plain = p.epilogue == Epilogue::none && !reads_c(p);
     typename All::Pipeline::State state;
     for (TileScheduler scheduler(grid); scheduler.has_tile(); scheduler.advance()) {
-      float sums[kTile.n / 2] = {}; // from +0 on
+      float sums[kTile.n / 2] = {}; // sums start from +0
       multiply<T, All, kTile>(slices, warpgroup * kWarpgroupRows, sharers, memory, pipeline, state,
                               sums);
       const TilePlace tile = scheduler.place();
@@ -242,15 +240,15 @@ __global__ void __launch_bounds__(tile_of(kWide).threads(), 1)
     }
     Store::end();
   }
-  // The other block's consumers release the last stages of this block, too.
+  // The other block's consumers also release this block's last stages.
   __syncwarp();
   ptx::cluster_sync();
 }
 
 namespace {
 
-// How many blocks of a cluster share slices of B: tiles 2 i and 2 i + 1 of an even number of rows
-// of tiles lie in one column of tiles (tile_scheduler.h).
+// The number of blocks of a cluster that share slices of B: if the number of tile rows is even,
+// tiles 2 i and 2 i + 1 are in one column of tiles (tile_scheduler.h).
 template <class T>
 unsigned sharers_of(const BasicProblem<T>& p, const Tile& tile) {
   return div_up(p.m, tile.m) % kSharers == 0 ? kSharers : 1;
@@ -295,8 +293,8 @@ void launch_wgmma(const BasicProblem<T>& p, Stream& stream) {
   }
 }
 
-// Clocks of a step of k, by L2 or the matrix units (see above), alone and of blocks that share B;
-// the ends of a tile are those of its sums.
+// Clocks per step of k, limited by L2 or Tensor Cores (see above), for a block alone and for blocks
+// that share B. The end of a tile is the output of its sums.
 struct StepClocks {
   double alone, shared;
 };

@@ -1,18 +1,18 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A slice of an operand of gemm in shared memory, for variant mma: how it is copied there, and how
-// a warp reads fragments of it.
+// A slice of a gemm operand in shared memory, for variant mma: its copy from global memory, and how
+// a warp reads its fragments.
 //
-// Lines of the slice are lines of global memory: along k when neighbours in memory differ in k (A
-// as it is, B transposed), else along m or n. A line consists of chunks of 16 bytes, and chunks are
-// swizzled: chunk c of line l lies where chunk c ^ s(l) would, with s counting the 128 bytes that
-// all banks hold. So ldmatrix, which reads the same chunk of 8 neighbouring lines, and the copy,
-// which writes neighbouring chunks, both meet 8 different quarters of the banks, without padding.
+// Lines of the slice are lines of global memory: along k if neighbours in memory differ in k (A not
+// transposed, B transposed), else along m or n. Lines consist of swizzled 16-byte chunks: chunk c
+// of line l is stored at position c ^ s(l), where s(l) counts the 128-byte rows of banks before l.
+// Both ldmatrix, which reads the same chunk of 8 neighbouring lines, and the copy, which writes
+// neighbouring chunks, thus access 8 different groups of 4 banks without padding.
 //
-// ldmatrix moves rows of 16 bytes, whatever they hold, but turns elements of 16 bits only. Where
-// floats would have to be turned, lanes read them one by one, 8 neighbours of each of 4 lines at a
-// time: there s moves pairs of chunks, so that these 32 floats lie in 32 banks.
+// ldmatrix moves rows of 16 bytes of any type, but transposes only 16-bit elements. To transpose
+// floats, lanes read single elements, 8 neighbours in each of 4 lines at a time. In this case s
+// moves pairs of chunks, so that these 32 floats fall into 32 banks.
 #pragma once
 
 #include "instructions/cp_async.h"
@@ -26,13 +26,13 @@
 
 namespace kg::gemm {
 
-// One operand as a block sees it.
+// One operand as a thread block sees it.
 template <class T>
 struct MmaOperand {
   const T* data;        // element (0, 0) of the slice
   std::int64_t leading; // elements between lines of global memory
-  int outer;            // how many of the tile's rows (A) or columns (B) exist
-  bool vector;          // every line starts at a multiple of 16 bytes
+  int outer;            // number of the tile's rows (A) or columns (B) that exist
+  bool vector;          // every line is aligned to 16 bytes
 };
 
 // kOuter: extent in m or n; kDepth: in k.
@@ -41,14 +41,14 @@ struct MmaSlice {
   static constexpr bool kIsAlongK = kAlongK;
   static constexpr int kChunk = kPackElements<T>; // elements in 16 bytes
   static constexpr int kLines = kAlongK ? kOuter : kDepth;
-  static constexpr int kChunks = (kAlongK ? kDepth : kOuter) / kChunk; // of a line
+  static constexpr int kChunks = (kAlongK ? kDepth : kOuter) / kChunk; // per line
   static constexpr int kElements = kOuter * kDepth;
-  static constexpr int kStep = kThreads / kChunks; // lines that are copied at a time
+  static constexpr int kStep = kThreads / kChunks; // lines copied at a time
   static constexpr bool kOneByOne = sizeof(T) == sizeof(float) && !kAlongK;
   static_assert(kThreads % kChunks == 0 && kLines % kStep == 0,
                 "each thread copies one chunk of equally many lines");
 
-  // Where a chunk lies, in elements.
+  // Offset of a chunk in the slice, in elements.
   __device__ static constexpr int place(int line, int chunk) {
     constexpr int kBanks = 8; // in chunks
     constexpr int kLinesInBanks = kChunks < kBanks ? kBanks / kChunks : 1;
@@ -57,8 +57,8 @@ struct MmaSlice {
     return kChunk * (line * kChunks + (chunk ^ turn));
   }
 
-  // Copies the slice, of which `depth` steps of k exist, asynchronously where addresses permit.
-  // What does not exist is 0, which adds nothing. kIsShort: in little code, for few slices.
+  // Copies the slice, of which `depth` steps of k exist, asynchronously if alignment permits.
+  // Elements out of range become 0. kIsShort: compact code, for few slices.
   template <bool kIsShort = false>
   __device__ __forceinline__ static void fetch(const MmaOperand<T>& from, int depth, T* slice) {
     const int lines = kAlongK ? from.outer : depth;
@@ -94,13 +94,13 @@ struct MmaSlice {
     }
   }
 
-  // A thread's part in copying slices of which chunks exist wholly or not at all, asynchronously:
-  // as many copies of a slice for each thread, whose addresses differ by constants.
+  // A thread's share of asynchronous copies, for chunks that exist wholly or not at all. Each
+  // thread issues the same number of copies per slice, at constant address offsets.
   class Copies {
    public:
-    static constexpr int kCount = kLines / kStep; // of a slice
+    static constexpr int kCount = kLines / kStep; // per slice
 
-    // slice: the first of a ring.
+    // slice: the first slice of a ring.
     __device__ __forceinline__ Copies(const MmaOperand<T>& from, T* slice)
         : slice_step_(kAlongK ? kDepth : kDepth * from.leading),
           line_(static_cast<int>(threadIdx.x) / kChunks),
@@ -114,13 +114,13 @@ struct MmaSlice {
       }
     }
 
-    // Starts copy number i of the slice `at` elements further, which has `depth` steps of k; there
-    // are zeros behind them.
+    // Starts copy i of the slice at offset `at` elements, of which `depth` steps of k exist; the
+    // rest is filled with zeros.
     __device__ __forceinline__ void start(int i, int depth, int at) const {
       const int line = line_ + i * kStep;
       const bool exists =
           kAlongK ? line < outer_ && in_line_ < depth : in_line_ < outer_ && line < depth;
-      // The swizzle is the same kStep lines further.
+      // The swizzle repeats every kStep lines.
       ptx::cp_async_cg(to_ + at + i * (kStep * kChunks * kChunk), source_[i],
                        exists ? kPackBytes : 0);
     }
@@ -128,26 +128,26 @@ struct MmaSlice {
       KG_UNROLL
       for (int i = 0; i < kCount; ++i) {
         source_[i] += slice_step_;
-        ptx::make_opaque(source_[i]); // one pointer, not what the next slice begins at beside it
+        ptx::make_opaque(source_[i]); // avoids a second pointer to the next slice
       }
     }
 
    private:
-    const T* source_[kCount]; // the thread's chunk of each line
+    const T* source_[kCount]; // the thread's chunk in each line
     std::int64_t slice_step_;
     int line_, in_line_, outer_;
     ptx::SharedPointer<T> to_;
   };
 
-  // What a lane reads of slices: what mma takes from `outer` on, 16 rows of A, or 16 columns of B,
-  // which are two operands; of two chunks of k. A quarter of the lanes points to each of four
-  // matrices, 8 rows or columns of one chunk: of A the second lies 8 rows further and the third a
-  // chunk, of B the other way round. Addresses differ by constants but for what the swizzle turns:
-  // along k the chunk, else the rows or columns of a fragment.
+  // A lane's reads of slices: fragments of 16 rows of A, or of 16 columns of B (two MMA operands),
+  // by two chunks of k, starting at `outer`. Each quarter of the lanes addresses one of four 8x8
+  // matrices. For A, the second matrix is 8 rows further and the third one chunk further; for B,
+  // vice versa. Address offsets are constants except where the swizzle changes: by chunk along k,
+  // else by fragment.
   template <bool kOfA>
   class Reader {
    public:
-    // `outer` is a multiple of a warp's extent, 64; slice: the first of a ring.
+    // outer: a multiple of the warp's extent, 64; slice: the first slice of a ring.
     __device__ __forceinline__ Reader(int outer, const T* slice) {
       const int lane = static_cast<int>(threadIdx.x) % 32;
       const int outer_block = kOfA ? lane / 8 % 2 : lane / 16;
@@ -165,10 +165,10 @@ struct MmaSlice {
       }
     }
 
-    // Fragment number i of step number `step`, two chunks of k, of the slice `at` elements further.
+    // Fragment i of step `step` (two chunks of k) of the slice at offset `at` elements.
     __device__ __forceinline__ void read(unsigned (&fragment)[4], int at, int i, int step) const {
       if constexpr (kOneByOne) {
-        // The swizzle turns what lies 8 or 16 rows or columns further, and leaves 32.
+        // The swizzle changes 8 or 16 rows or columns further, and repeats after 32.
         KG_UNROLL
         for (int part = 0; part < 4; ++part) {
           const int line = kChunk * (2 * step + (kOfA ? part / 2 : part % 2));
@@ -183,9 +183,9 @@ struct MmaSlice {
       }
     }
 
-    // Goes on by `elements`, fragment by fragment, each before it is read.
+    // Advances the addresses by `elements`, one fragment at a time, before that fragment is read.
     __device__ __forceinline__ void advance(int i, int elements) {
-      constexpr int kEach = kOneByOne ? 2 : 1; // addresses that fragments 0, 1 and so on need
+      constexpr int kEach = kOneByOne ? 2 : 1; // addresses per fragment
       KG_UNROLL
       for (int turned = 0; turned < kTurned; ++turned)
         if (turned / kEach == i) from_[turned] += elements;

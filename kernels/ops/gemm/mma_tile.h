@@ -1,9 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A matrix product by tiles on the matrix units (gemm_mma.cu says how): the product of two slices
-// in shared memory (mma_slice.h) in the registers of a block's warps, and how these sums come into
-// shared memory.
+// Tiled matrix product on Tensor Cores (gemm_mma.cu explains the algorithm): multiplies two slices
+// in shared memory (mma_slice.h) and accumulates in registers; stores the sums to shared memory.
 #pragma once
 
 #include "instructions/mma.h"
@@ -16,13 +15,13 @@
 
 namespace kg::gemm {
 
-inline constexpr int kWarpExtent = 64; // rows, and columns, of C of a warp
-inline constexpr int kSliceBytes = 64; // of k
+inline constexpr int kWarpExtent = 64; // rows, and columns, of C per warp
+inline constexpr int kSliceBytes = 64; // along k
 template <class T>
-inline constexpr int kDepth = kSliceBytes / static_cast<int>(sizeof(T)); // of a slice
-inline constexpr int kSteps = kSliceBytes / 2 / kPackBytes; // of mma, two chunks of 16 bytes each
+inline constexpr int kDepth = kSliceBytes / static_cast<int>(sizeof(T)); // along k
+inline constexpr int kSteps = kSliceBytes / 2 / kPackBytes; // of two 16-byte chunks each
 
-// Extents of a block's tile of C; slices in shared memory.
+// Extents of a block's tile of C, and the number of slices in shared memory.
 struct MmaTile {
   int m, n, slices;
 
@@ -30,10 +29,10 @@ struct MmaTile {
   __host__ __device__ constexpr int threads() const { return m / kWarpExtent * warps_n() * 32; }
   __host__ __device__ constexpr int slice_bytes() const { return (m + n) * kSliceBytes; } // of both
   __host__ __device__ constexpr int shared_bytes() const { return slices * slice_bytes(); }
-  // Floats between rows of C in shared memory: 8 modulo 32, so that the 4 rows and 8 columns which
-  // a half-warp has of mma's sum fall into 32 different banks.
+  // Floats between rows of C in shared memory: 8 modulo 32, so that the 4 rows and 8 columns that a
+  // half-warp holds of an MMA accumulator fall into 32 different banks.
   __host__ __device__ constexpr int pitch() const { return n + 8; }
-  // Half of it takes the slices' place.
+  // Whether half of C's tile fits into the memory of the slices.
   __host__ __device__ constexpr bool fits() const {
     return kWarpExtent * pitch() * static_cast<int>(sizeof(float)) <= shared_bytes();
   }
@@ -43,12 +42,12 @@ inline constexpr MmaTile kMma{.m = 128, .n = 128, .slices = 3};
 inline constexpr MmaTile kWideMma{.m = 128, .n = 256, .slices = 4};
 static_assert(kMma.fits() && kWideMma.fits());
 
-// The part of mma's sums: 16 x 8 elements each, 64 x 64 of C together.
+// A warp's accumulators: 64 x 64 elements of C, as MMA tiles of 16 x 8.
 using WarpSum = float[kWarpExtent / 16][kWarpExtent / 8][4];
 
-// What a warp multiplies in a step of k: of A 16 rows each, of B 16 columns, two operands of mma.
-// Floats are rounded to TF32 where they are used.
-inline constexpr int kFragments = kWarpExtent / 16; // of each operand
+// A warp's operands for a step of k: each fragment holds 16 rows of A, or 16 columns of B (two MMA
+// operands). Floats are rounded to TF32 on use.
+inline constexpr int kFragments = kWarpExtent / 16; // per operand
 struct Fragments {
   unsigned a[kFragments][4], b[kFragments][4];
 };
@@ -71,10 +70,10 @@ __device__ __forceinline__ void add_product(float (&sum)[4], const unsigned (&a)
     ptx::mma_m16n8k16<T>(sum, a, b);
 }
 
-// Multiplications go by pairs: number kFragments j + i is of a[i] and b[j].
+// MMAs are issued in pairs: pair kFragments j + i multiplies a[i] by b[j].
 inline constexpr int kPairs = kFragments * kFragments;
 
-// beside(pair): what else to do when a pair of the multiplications has been issued.
+// Calls beside(pair) after issuing each pair, to interleave other work.
 template <class T, class Beside>
 __device__ __forceinline__ void multiply(Fragments& own, WarpSum& sum, const Beside& beside) {
   KG_UNROLL
@@ -92,7 +91,7 @@ __device__ __forceinline__ void multiply(Fragments& own, WarpSum& sum, const Bes
   }
 }
 
-// Puts a warp's sums into 64 rows of shared memory, kPitch floats apart, from `column` on.
+// Writes a warp's sums to 64 rows of shared memory, kPitch floats apart, starting at `column`.
 template <int kPitch>
 __device__ __forceinline__ void gather(const WarpSum& sum, int column, float* rows) {
   const int lane = static_cast<int>(threadIdx.x) % 32;

@@ -1,12 +1,12 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A matrix product by tiles on the matrix units: how a block walks along k, through a ring of
-// slices in shared memory, and how its sums get out of the registers. What is copied into a slice,
-// and where the sums go, is for the kernel to say.
+// Tiled matrix product on Tensor Cores: the main loop of a block along k, through a ring of slices
+// in shared memory, and the output of its sums. The kernel defines how slices are copied and where
+// the sums go.
 //
-// While one slice of the ring is used, the copies of the others are under way. One barrier per
-// slice says that it has come and that the oldest one may be overwritten.
+// While one slice of the ring is used, copies of the others are in flight. One barrier per slice
+// marks its arrival and frees the oldest slice.
 #pragma once
 
 #include "ops/gemm/mma_tile.h"
@@ -19,7 +19,7 @@
 
 namespace kg::gemm {
 
-// A warp's part of a tile of which some rows and columns exist.
+// A warp's part of a tile, of which only some rows and columns exist.
 struct WarpPart {
   int row, column;
   bool exists; // else the warp only copies
@@ -32,7 +32,7 @@ __device__ __forceinline__ WarpPart warp_part(int rows, int columns) {
   return {row, column, row < rows && column < columns};
 }
 
-// What a lane reads of the slices of both operands, that of A first.
+// A lane's readers of both operands' slices; A's slice comes first.
 template <class T, class SliceA, class SliceB>
 struct Readers {
   typename SliceA::template Reader<true> of_a;
@@ -42,9 +42,9 @@ struct Readers {
         of_b(own.column, dynamic_shared<T>() + SliceA::kElements) {}
 };
 
-// What is walked along k.
+// The slices along k.
 struct Slices {
-  int count, last_depth; // steps of k of the last one
+  int count, last_depth; // last_depth: steps of k in the last slice
   template <class T>
   __device__ static Slices of(std::int64_t steps) {
     const auto count = static_cast<int>((steps + kDepth<T> - 1) / kDepth<T>);
@@ -56,9 +56,8 @@ struct Slices {
   }
 };
 
-// Adds the products of `steps` steps of k to `sum`, steps >= 0. fetch(slice, depth, a, b) starts to
-// copy slice number `slice`, of which `depth` steps exist, of both operands; slices follow each
-// other.
+// Adds the products of `steps` steps of k to `sum`, steps >= 0. fetch(slice, depth, a, b) starts
+// the copy of slice number `slice` of both operands, of which `depth` steps exist; called in order.
 template <class T, class SliceA, class SliceB, MmaTile kTile = kMma, class Fetch>
 __device__ __forceinline__ void multiply_slices(std::int64_t steps, const WarpPart& own,
                                                 const Fetch& fetch, WarpSum& sum) {
@@ -71,7 +70,7 @@ __device__ __forceinline__ void multiply_slices(std::int64_t steps, const WarpPa
       T* const a = shared + slice % kTile.slices * kStage;
       fetch(slice, slices.depth<T>(slice), a, a + SliceA::kElements);
     }
-    ptx::cp_async_commit(); // empty at the end, so that the count of groups stays the same
+    ptx::cp_async_commit(); // empty at the end, to keep the group count constant
   };
 
   KG_ROLLED
@@ -80,7 +79,7 @@ __device__ __forceinline__ void multiply_slices(std::int64_t steps, const WarpPa
       ptx::cp_async_wait_group<kTile.slices - 2>();
       __syncthreads();
     }
-    fetch_slice(slice + kTile.slices - 1); // in one place of the code, long as it is
+    fetch_slice(slice + kTile.slices - 1); // a single call site, since the code is long
     if (slice < 0 || !own.exists) continue;
     const int at = slice % kTile.slices * kStage;
     KG_UNROLL
@@ -96,27 +95,26 @@ __device__ __forceinline__ void multiply_slices(std::int64_t steps, const WarpPa
   }
 }
 
-// The same of operands that come by `copies_a` and `copies_b` (as MmaSlice::Copies): nothing in the
-// loop depends on where it is, and the matrix units always have something to multiply. What a step
-// of k needs is read beside the multiplications of the step before; so the barrier before the last
-// step of a slice, behind which the next slice has come, lets nothing wait that it does not have
-// to.
+// The same for operands copied by `copies_a` and `copies_b` (see MmaSlice::Copies). All iterations
+// are identical, and the Tensor Cores always have MMAs to execute: each step's fragments are read
+// during the MMAs of the previous step. The next slice arrives at the barrier before a slice's last
+// step, so no warp waits longer than necessary.
 //
-// Copies start beside the other half of a step's multiplications than ldmatrix: nvcc puts three
-// loads that read nothing between the one and a copy that follows it (13.0, sm_90a), and those
-// occupy the load/store units as long as true ones. They go where the slice before was, which all
-// warps have left behind the last barrier. Where they come from is found a step before they start:
-// the load/store units read that from registers when their turn comes, and until then a warp that
-// changes it stands still. Behind the last slice zeros are copied, which nobody multiplies.
+// Copies start in the other half of a step than ldmatrix: between ldmatrix and a following copy,
+// nvcc (13.0, sm_90a) inserts three dummy loads, which occupy the load/store units like real ones.
+// Copies overwrite the previous slice, which all warps have finished before the last barrier.
+// Source addresses are computed a step ahead: the load/store units read them from registers when
+// the copy issues, and a warp that changes them earlier stalls. After the last slice, unused zeros
+// are copied.
 template <class T, class SliceA, class SliceB, MmaTile kTile, class CopiesA, class CopiesB>
 __device__ __forceinline__ void multiply_whole(std::int64_t steps, const WarpPart& own,
                                                CopiesA& copies_a, CopiesB& copies_b, WarpSum& sum) {
   static_assert(kSteps == 2, "two sets of fragments");
   constexpr int kStage = SliceA::kElements + SliceB::kElements;
   constexpr int kCopies = CopiesA::kCount + CopiesB::kCount;
-  constexpr int kAhead = kTile.slices - 1; // slices that are under way
+  constexpr int kAhead = kTile.slices - 1; // slices in flight
   constexpr int kPairsOfReads = 2 * kFragments, kPairsOfCopies = kPairs - kPairsOfReads;
-  constexpr int kBarrier = 1; // of two loops, one for warps that only copy
+  constexpr int kBarrier = 1; // shared by two loops, one for warps that only copy
   const Slices slices = Slices::of<T>(steps);
   const auto start = [&](int i, int depth, int at) __attribute__((always_inline)) {
     if (i < CopiesA::kCount)
@@ -142,8 +140,8 @@ __device__ __forceinline__ void multiply_whole(std::int64_t steps, const WarpPar
   ptx::cp_async_wait_group<kAhead - 1>();
   __syncthreads();
 
-  // first(depth, before), then second(now, next): what to do before and behind the barrier; with
-  // what exists of the slice to be copied, where it goes, and where this one and the next lie.
+  // Runs first(depth, before) before the barrier and second(now, next) after it: `depth` steps of
+  // the slice to copy, its offset `before`, and the offsets of this slice and the next.
   const auto walk = [&](const auto& first, const auto& second) __attribute__((always_inline)) {
     int before = kAhead * kStage, now = 0;
     KG_ROLLED
@@ -162,7 +160,7 @@ __device__ __forceinline__ void multiply_whole(std::int64_t steps, const WarpPar
   if (own.exists) {
     Readers<T, SliceA, SliceB> readers(own);
     Fragments even, odd;
-    // Beside a pair of multiplications.
+    // Reads the fragments due at a pair of MMAs.
     const auto read = [&](int pair, int step, int further, Fragments& to)
         __attribute__((always_inline)) {
       KG_UNROLL
@@ -200,11 +198,11 @@ __device__ __forceinline__ void multiply_whole(std::int64_t steps, const WarpPar
         [&](int depth, int before) __attribute__((always_inline)) { start_all(depth, before); },
         [](int, int) {});
   }
-  ptx::cp_async_wait_all(); // for others to use the shared memory, behind a barrier
+  ptx::cp_async_wait_all(); // before others reuse shared memory after a barrier
 }
 
-// Hands a tile on, of which `rows` exist, half by half through shared memory. use(first, count,
-// sums): the rows from `first` on, kTile.pitch() floats apart.
+// Passes a tile, of which `rows` rows exist, half by half through shared memory to use(first,
+// count, sums): `count` rows starting at `first`, kTile.pitch() floats apart.
 template <MmaTile kTile = kMma, class Use>
 __device__ __forceinline__ void each_half(const WarpSum& sum, const WarpPart& own, int rows,
                                           const Use& use) {

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums of a tile on their way from shared memory to packs of the result.
+// Reads sums of a tile from shared memory as vectors of the result.
 #pragma once
 
 #include "primitives/stored_pack.h"
@@ -9,7 +9,7 @@
 
 namespace kg::gemm {
 
-// A pack of sums from shared memory.
+// Loads a vector of sums from shared memory.
 template <int kCount>
 __device__ __forceinline__ Floats<kCount> sums_at(const float* from, int pack) {
   static_assert(kCount == 1 || kCount == 4 || kCount == 8, "one element, or accesses of 16 bytes");
@@ -17,8 +17,8 @@ __device__ __forceinline__ Floats<kCount> sums_at(const float* from, int pack) {
   if constexpr (kCount == 1) {
     sums.value[0] = *from;
   } else {
-    // Of 8 neighbouring lanes with two accesses each, four read the first half of their pack first
-    // and four the second: together all banks, once.
+    // With two 16-byte accesses per lane, four of 8 neighbouring lanes start with the first half of
+    // their vector and four with the second: together they cover all banks once.
     constexpr int kQuads = kCount / 4;
     const int turn = pack / 4 % kQuads;
     float4 quad[kQuads];

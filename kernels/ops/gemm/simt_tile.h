@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A matrix product by tiles in f32 without matrix units (gemm_tiled.cu says how): slices of both
-// operands in shared memory, and their product in the registers of a block's threads.
+// Tiled f32 matrix product without Tensor Cores (gemm_tiled.cu explains the algorithm): slices of
+// both operands in shared memory, and their product in the registers of a block's threads.
 #pragma once
 
 #include "instructions/store_shared.h"
@@ -22,28 +22,28 @@ struct Tile {
 
 inline constexpr Tile kTile{.m = 64, .n = 64, .k = 16, .thread_m = 8, .thread_n = 8};
 
-// Elements of a 16-byte access, and of a 32-byte sector, the unit in which global memory is read.
+// Elements of a 16-byte access, and of a 32-byte sector, the granularity of global memory reads.
 inline constexpr int kQuad = 4;
 inline constexpr int kSector = 8;
 
 // How a block copies one operand's slice of `outer` (m or n) x `depth` (k) elements. along_k:
-// elements next to each other in global memory differ in k (A as it is, B transposed), else in m or
-// n. vector: 16-byte loads are aligned.
+// neighbours in global memory differ in k (A not transposed, B transposed), else in m or n. vector:
+// 16-byte loads are aligned.
 struct Slice {
   int outer, depth, threads;
   bool along_k, vector;
 
   __host__ __device__ constexpr int width() const { return vector ? kQuad : 1; }
   __host__ __device__ constexpr int per_thread() const { return outer * depth / threads; }
-  // Threads that read next to each other in one line of global memory.
+  // Threads that read neighbouring addresses of one line of global memory.
   __host__ __device__ constexpr int lanes() const { return (along_k ? kSector : outer) / width(); }
-  // Elements between shared rows, the padding of slot() included. 4 modulo 8: see place().
+  // Elements between rows in shared memory, with the gap of slot(). 4 modulo 8: see place().
   __host__ __device__ constexpr int pitch() const { return outer + kQuad; }
   __host__ __device__ constexpr int floats() const { return pitch() * depth; }
 };
 
-// Where an element of a row of 64 lies in shared memory. The gap of 4 floats in the middle makes
-// the quads that 8 neighbouring threads touch at once, 8 floats apart, fall into 32 different
+// Position of an element of a 64-element row in shared memory. The gap of 4 floats in the middle
+// puts the quads that 8 neighbouring threads access at once, 8 floats apart, into 32 different
 // banks.
 __device__ constexpr int slot(int outer) { return outer + outer / 32 * kQuad; }
 
@@ -51,10 +51,10 @@ struct Place {
   int outer, k;
 };
 
-// Which element of a slice is the `item`-th that `thread` copies. Vector slices: the first of 4
-// along the contiguous dimension. The reads of a warp cover whole sectors of 32 bytes, and its
-// stores go to 32 different banks: along k, a warp stores 4 neighbours in each of 8 rows, or 16
-// neighbours in each of 2 rows 4 apart.
+// The element of a slice that `thread` copies as its `item`-th; for vector slices, the first of 4
+// along the contiguous dimension. A warp reads whole 32-byte sectors and stores to 32 different
+// banks: along k, a warp stores 4 neighbours in each of 8 rows, or 16 neighbours in each of 2 rows
+// 4 apart.
 template <Slice kSlice>
 __device__ constexpr Place place(int thread, int item) {
   constexpr int kLanes = kSlice.lanes();
@@ -68,15 +68,15 @@ __device__ constexpr Place place(int thread, int item) {
   }
 }
 
-// One operand as a block sees it.
+// One operand as a thread block sees it.
 struct Operand {
   const float* data;    // element (0, 0) of the slice
   std::int64_t leading; // elements between lines of global memory
-  int outer;            // how many of the slice's rows (A) or columns (B) exist
+  int outer;            // number of the slice's rows (A) or columns (B) that exist
 };
 
-// Reads the slice of which `depth` steps of k exist; what does not exist is 0, which adds nothing.
-// One index walks through the items: an address for each would take more registers than there are.
+// Reads the slice, of which `depth` steps of k exist; elements out of range become 0. A single
+// running index addresses all items, since one address per item would exceed the registers.
 template <Slice kSlice>
 __device__ __forceinline__ void fetch(const Operand& from, int depth, int thread,
                                       float (&staged)[kSlice.per_thread()]) {
@@ -127,7 +127,7 @@ __device__ __forceinline__ void store(const float (&staged)[kSlice.per_thread()]
     const Place at = place<kSlice>(thread, item);
     float* to = slice + at.k * kSlice.pitch() + slot(at.outer);
     if constexpr (kSlice.vector && !kSlice.along_k) {
-      // With a name: g++ would store the members of float4{...} one by one.
+      // The named variable keeps g++ from storing the members of float4{...} one by one.
       const float4 quad{staged[item * kQuad], staged[item * kQuad + 1], staged[item * kQuad + 2],
                         staged[item * kQuad + 3]};
       ptx::store_shared(reinterpret_cast<float4*>(to), quad);
@@ -166,8 +166,8 @@ __device__ __forceinline__ void multiply(const float* row_a, const float* row_b,
   }
 }
 
-// Puts a thread's sums into the tile of C, whose rows are kT.n + kQuad floats apart and have the
-// gap of slot().
+// Writes a thread's sums to the tile of C in shared memory; rows are kT.n + kQuad floats apart and
+// have the gap of slot().
 template <Tile kT>
 __device__ __forceinline__ void put(const float (&sum)[kT.thread_m][kT.thread_n], int thread_row,
                                     int thread_column, float* tile) {
@@ -176,8 +176,8 @@ __device__ __forceinline__ void put(const float (&sum)[kT.thread_m][kT.thread_n]
     float* row = tile + (thread_row + i) * (kT.n + kQuad) + slot(thread_column);
     KG_UNROLL
     for (int j = 0; j < kT.thread_n; j += kQuad) {
-      // Not make_float4: x86-64 returns that in two halves, and clang would compute the sums in
-      // halves.
+      // Not make_float4: x86-64 returns its result in two halves, and clang would compute the sums
+      // in halves.
       const float4 quad = float4{sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]};
       ptx::store_shared(reinterpret_cast<float4*>(row + j), quad);
     }

@@ -1,8 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What gemm's kernels of large tiles share: which tile a block has, and how rows of a finished one
-// come from shared memory into C.
+// Writes rows of a finished tile from shared memory to C, for gemm's kernels with large tiles.
 #pragma once
 
 #include "ops/gemm/finish.h"
@@ -14,8 +13,8 @@
 
 namespace kg::gemm {
 
-// Rows of a tile in shared memory: their columns, the floats between two of them, and the threads
-// that write them, those of the block or of a warp.
+// Rows of a tile in shared memory: columns, row stride in floats, and the number of threads that
+// write them (a whole block or one warp).
 struct RowsOfTile {
   int columns, pitch, threads;
 };
@@ -25,11 +24,11 @@ __device__ __forceinline__ int thread_of_rows() {
   return kRows.threads == 32 ? thread % 32 : thread;
 }
 
-// How a thread writes rows of a tile, of which `rows` exist, to C, one after the other: by packs of
-// kCount, always the same of a row. Its packs of z, or of C where no z is read, are loaded some
-// rows ahead of the one that it finishes, for a row's arithmetic hides little of memory's latency;
-// that of the bias once. kWhole: packs exist wholly or not at all. kReadsBeside: there is something
-// to load ahead; else the loop over the rows has nothing to hand on.
+// Writes rows of a tile, of which `rows` exist, to C. A thread writes the same vector of kCount
+// elements in each of its rows, one row at a time. It loads its vectors of z (or of C if no z is
+// read) kAhead rows ahead, since a row's arithmetic hides little memory latency. It loads its
+// vector of the bias once. kWhole: vectors exist wholly or not at all. kReadsBeside: there is input
+// to prefetch; otherwise the loop over rows carries no state.
 template <RowsOfTile kRows, int kCount, bool kWhole, bool kReadsBeside, class T>
 class RowWriter {
   using Stored = StoredPack<T, kCount>;
@@ -38,7 +37,7 @@ class RowWriter {
   static_assert(kRows.threads % kPacks == 0, "a thread has one vector of each of its rows");
 
  public:
-  static constexpr int kStep = kRows.threads / kPacks; // rows between those of a thread
+  static constexpr int kStep = kRows.threads / kPacks; // rows between two rows of a thread
 
   __device__ __forceinline__ RowWriter(const BasicProblem<T>& p, std::int64_t product,
                                        std::int64_t row0, std::int64_t column0, int rows)
@@ -56,7 +55,7 @@ class RowWriter {
     }
   }
   __device__ __forceinline__ static int first_row() { return thread_of_rows<kRows>() / kPacks; }
-  // The thread's next row, number `row` of the tile, whose sums begin at `sums`.
+  // Writes the thread's next row, number `row` of the tile, whose sums start at `sums`.
   __device__ __forceinline__ void write(int row, const float* sums) {
     if (row >= rows_) return;
     finish<kCount>(p_, sums_at<kCount>(sums + in_row() * kCount, in_row()), Beside{*this});
@@ -97,9 +96,9 @@ class RowWriter {
   }
 
   const BasicProblem<T>& p_;
-  std::int64_t left_; // elements from the thread's packs on
+  std::int64_t left_; // elements from the thread's vector to the end of the row
   int rows_;
-  T *c_, *z_ = nullptr; // the thread's packs of the row that is next; of a z that is written
+  T *c_, *z_ = nullptr; // the thread's vectors in the next row of C, and of z
   Floats<kCount> bias_{};
   Stored ahead_[kAhead] = {};
   const T* next_ = nullptr;
@@ -120,7 +119,7 @@ __device__ __forceinline__ void write_rows(const BasicProblem<T>& p, std::int64_
   reads_beside(p) ? write(std::true_type{}) : write(std::false_type{});
 }
 
-// The same of a part of k.
+// The same for partial sums of a part of k.
 template <RowsOfTile kRows, int kCount>
 __device__ __forceinline__ void write_rows(const PartialSums& to, std::int64_t part,
                                            std::int64_t row0, std::int64_t column0, int rows,

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which tiles of C `automatic` takes: those by which the device is done first, as a model of its
-// multiprocessors has it, each of which computes one tile after the other.
+// Selects the tile shape of `automatic`: the one with the shorter time in a model of the device, in
+// which each multiprocessor computes one tile after another.
 #pragma once
 
 #include "ops/gemm/gemm.h"
@@ -13,8 +13,8 @@
 
 namespace kg::gemm {
 
-// For how many clocks a multiprocessor is busy with a tile of m x n: `step` for each step of k, and
-// `ends` before the first and behind the last.
+// Clocks a multiprocessor spends on an m x n tile: `step` per step of k, and `ends` for prologue
+// and epilogue together.
 struct TileTime {
   int m, n;
   double step, ends;
@@ -27,8 +27,8 @@ double clocks(const BasicProblem<T>& p, const TileTime& of) {
   return rounds * (static_cast<double>(p.k) * of.step + of.ends);
 }
 
-// The same of what an epilogue computes, which a scheduler issues for its quarter of a tile, a warp
-// of elements at a time: gelu and its slope are 20 to 30 instructions, in f32 30 to 40.
+// Clocks for the epilogue's arithmetic. A scheduler issues its quarter of a tile, one warp of
+// elements at a time: gelu and its derivative take 20 to 30 instructions, in f32 30 to 40.
 template <class T>
 double epilogue_clocks(const BasicProblem<T>& p, const TileTime& of) {
   const bool is_cheap = p.epilogue == Epilogue::none || p.epilogue == Epilogue::bias ||
@@ -37,7 +37,7 @@ double epilogue_clocks(const BasicProblem<T>& p, const TileTime& of) {
   return instructions * of.m * of.n / (4 * 32);
 }
 
-// Of square tiles several blocks share a multiprocessor, and one's end is hidden by another's loop.
+// Blocks of square tiles share a multiprocessor; the loop of one hides another's epilogue.
 template <class T>
 TileShape shape_of(const BasicProblem<T>& p, bool wide_fits, const TileTime& square,
                    const TileTime& wide) {

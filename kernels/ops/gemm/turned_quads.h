@@ -1,15 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How an operand of gemm's wide tiles in f32 whose neighbours in memory differ in k comes to lie
-// [k][m or n] in shared memory, if it consists of whole quads along k: these are loaded into
-// registers, a slice ahead, and stored element by element in the midst of the slice before theirs.
+// Transposes an operand of gemm's wide f32 tiles into [k][m or n] layout in shared memory. The
+// operand is contiguous along k and consists of whole quads along k. Quads are loaded into
+// registers one slice ahead, and stored element by element in the middle of the previous slice.
 //
-// Why not by cp.async, which needs no registers: it turns elements only if it copies them one by
-// one, four requests of 4 bytes in the place of one of 16. Why not as they lie, 16 bytes by
-// cp.async, with fragments of four steps of k: a step of A then lies in the bank of registers in
-// which the same step of B does, and nvcc (13.0) leaves three registers of one bank to 77 to 109
-// multiply-adds of a slice, and spills.
+// cp.async, which needs no registers, can transpose only by copying single elements: four 4-byte
+// requests in place of one of 16 bytes. 16-byte cp.async without transposition would need fragments
+// of four steps of k. The same step of A and B would then share a register bank: nvcc (13.0) leaves
+// 77 to 109 multiply-adds per slice with three registers of one bank, and spills.
 #pragma once
 
 #include "ops/gemm/simt_tile.h"
@@ -20,18 +19,18 @@
 
 namespace kg::gemm {
 
-// A slice of an operand, of which `outer` rows or columns exist, and a thread's part in it: quads
-// of some lines. A warp loads a sector of each of 16 lines at a time, and stores 16 neighbours of
-// two steps of k that are 4 apart: with a pitch of 4 modulo 8 into 32 banks.
+// A slice of an operand, of which `outer` rows or columns exist, and a thread's quads in it. A warp
+// loads one sector from each of 16 lines at a time. It stores 16 neighbours of two steps of k that
+// are 4 apart: with a pitch of 4 modulo 8, to 32 different banks.
 template <Tile kT, int kOuter>
 class TurnedQuads {
-  static constexpr int kLanes = kSector / kQuad; // along a line
+  static constexpr int kLanes = kSector / kQuad; // per line
   static constexpr int kLines = kT.threads() / kLanes;
-  static constexpr int kCount = kOuter / kLines; // lines of a thread
-  static constexpr int kParts = kT.k / kSector;  // of each line
+  static constexpr int kCount = kOuter / kLines; // lines per thread
+  static constexpr int kParts = kT.k / kSector;  // sectors per line
 
  public:
-  static constexpr int kQuads = kCount * kParts; // of a thread
+  static constexpr int kQuads = kCount * kParts; // per thread
   static constexpr bool kIsAlongK = true;
   static constexpr int kPitch = kOuter + kQuad;
   static constexpr int kFloats = kPitch * kT.k;
@@ -48,9 +47,9 @@ class TurnedQuads {
       offset_[i] = static_cast<unsigned>(row * static_cast<int>(leading) + in_line_);
     }
   }
-  // Starts to load a slice.
+  // Starts loading a slice.
   __device__ __forceinline__ void start(int at) { start(at, kT.k); }
-  // The same of `depth` steps of k; zeros behind them, which add nothing.
+  // Loads only `depth` steps of k; fills the rest with zeros.
   __device__ __forceinline__ void start(int, int depth) {
     KG_UNROLL
     for (int i = 0; i < kCount; ++i) {
@@ -64,7 +63,7 @@ class TurnedQuads {
       }
     }
   }
-  // Puts one of the thread's quads, if it has so many, `at` floats behind the first slice.
+  // Stores the thread's quad number `quad`, if it exists, `at` floats after the first slice.
   __device__ __forceinline__ void put(int at, int quad) const {
     KG_UNROLL
     for (int i = 0; i < kQuads; ++i) {
@@ -84,7 +83,7 @@ class TurnedQuads {
   unsigned offset_[kCount];
   float4 held_[kQuads] = {};
   float* to_;
-  int in_line_; // step of k
+  int in_line_; // first step of k
 };
 
 } // namespace kg::gemm

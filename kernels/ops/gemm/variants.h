@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The variants of gemm, as gemm.cu calls them: the problem is valid, m, n and the batch are at
-// least 1, k is 0 where A and B must not be read, and the strides of a single product are 0.
+// The variants of gemm as gemm.cu calls them. Preconditions: the problem is valid; m, n and the
+// batch are at least 1; k is 0 if A and B must not be read; strides of a single product are 0.
 #pragma once
 
 #include "ops/gemm/gemm.h"
@@ -14,21 +14,21 @@
 
 namespace kg::gemm {
 
-// Where split_k gathers sums: m rows of n floats, `pitch` apart, for each part of each product.
+// Partial sums of split_k: m rows of n floats, `pitch` apart, for each part of each product.
 struct PartialSums {
   float* data = nullptr; // null: k is not split
   std::int64_t m = 0, n = 0;
-  std::int64_t pitch = 0; // whole 16-byte accesses
+  std::int64_t pitch = 0; // a multiple of 16 bytes
 };
 
-// How a launch of tiled or mma cuts k: into `parts` of `depth`, of which the last has the rest.
+// How a launch of tiled or mma splits k: `parts` of `depth` steps; the last may be shorter.
 struct Split {
   unsigned parts = 1;
   std::int64_t depth = 0;
   PartialSums sums = {};
 };
 
-// What of k a block sums up that has part number `part` of all products.
+// The steps of k that a block sums; `part` numbers the parts of all products.
 struct Steps {
   std::int64_t first, count;
 };
@@ -60,11 +60,11 @@ TileShape tile_shape_of_wgmma(const BasicProblem<T>& problem);
 template <class T> // float, f16, bf16
 void run_split_k(const BasicProblem<T>& problem, Stream& stream);
 
-// The parts that split_k makes; those of a device, unless the problem says how many.
+// The parts of split_k: the problem's number, or one chosen for the device.
 template <class T>
 Split split_of(const BasicProblem<T>& problem);
 
-// The sums that dbias is, once C is what it becomes: for any variant. Bytes of workspace for them.
+// Computes dbias from the final C, after any variant; and the workspace it needs, in bytes.
 template <class T> // float, f16, bf16
 void run_bias_gradient(const BasicProblem<T>& problem, Stream& stream);
 template <class T>
@@ -74,20 +74,20 @@ std::size_t bias_gradient_bytes(const BasicProblem<T>& problem);
 template <class T>
 bool split_pays(const BasicProblem<T>& problem);
 
-// Whether tensor maps describe A and B, and wgmma can write C. Others are for mma.
+// Whether tensor maps can describe A and B, and wgmma can write C; otherwise mma runs.
 template <class T> // f16, bf16
 bool wgmma_fits(const BasicProblem<T>& problem);
 
-// Columns, or rows, of C for which skinny reads its tall operand once.
+// Columns, or rows, of C per pass of skinny over its long operand.
 inline constexpr std::int64_t kSkinnySide = 8;
 
-// Whether every row of every matrix starts at a multiple of 16 bytes.
+// Whether every row of every matrix is aligned to 16 bytes.
 template <class T>
 bool rows_are_aligned(const T* data, std::int64_t leading, std::int64_t stride) {
   return is_aligned(data) && leading % kPackElements<T> == 0 && stride % kPackElements<T> == 0;
 }
 
-// The blocks of a grid that has one for each tile of each C.
+// The number of blocks of a grid with one block per tile of each C.
 inline unsigned count_blocks(std::int64_t tiles_m, std::int64_t tiles_n, std::int64_t batch) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   require(tiles_m <= kMost / tiles_n && batch <= kMost / (tiles_m * tiles_n),

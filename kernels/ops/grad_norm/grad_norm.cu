@@ -1,17 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One read per element, a multiply-add. Expected on an H200: 92 % of the memory's rate and more
-// from 10^8 bytes on; below, two launches.
+// One read and one multiply-add per element. Expected on an H200: at least 92 % of memory bandwidth
+// from 10^8 bytes on; below, the time of two launches.
 //
-// A block has four chunks of 4096 elements, whose places and tensors it loads together, and then
-// the packs of each chunk, 64 bytes of a thread in f32 and 32 in 16 bits, before it adds the first.
-// It leaves one number, so that the last launch, a single block, reads a 16,384th of the elements'
-// count: 0.5 MB beside 4 GB.
+// A block processes four chunks of 4096 elements. It loads all four chunk descriptors and tensors
+// together, and then each chunk's vectors (64 bytes per thread in f32, 32 in 16 bits) before it
+// adds the first. It stores one number, so that the last launch, a single block, reads 1/16,384 of
+// the number of elements: 0.5 MB for 4 GB.
 //
-// Why no atomics, and no last block that does the rest: the order, so the bits, would change from
-// run to run, or the counter would have to be cleared. Why f64 in the last launch alone: it adds
-// hundreds of numbers in a row, few enough for any GPU's rate of f64.
+// Why not atomics, or a last block that finishes: the order, and so the bits, would change from run
+// to run, or the counter would have to be cleared. Why f64 only in the last launch: it adds
+// hundreds of numbers in sequence, few enough for any GPU's f64 rate.
 #include "ops/grad_norm/grad_norm.h"
 
 #include "primitives/block.h"
@@ -35,8 +35,8 @@ constexpr double kClipEpsilon = 1e-6; // PyTorch's
 static_assert(kChain == kChunksPerBlock * kChunkElements / kThreads + kButterflySteps +
                             kThreads / kLanes - 1);
 
-// Adds the squares of `count` elements, at most a chunk, to `sum`; Count of them per access where
-// they are aligned and a whole chunk.
+// Adds the squares of `count` elements, at most a chunk, to `sum`; Count per access if they are
+// aligned and a whole chunk.
 template <int Count, class T>
 __device__ __forceinline__ float added_squares(const T* from, int count, float sum) {
   using Elements = Pack<T, Count>;
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(kThreads)
   const T* from[kChunksPerBlock];
   int count[kChunksPerBlock];
   KG_UNROLL
-  for (int k = 0; k < kChunksPerBlock; ++k) { // without branches, so that all are under way at once
+  for (int k = 0; k < kChunksPerBlock; ++k) { // no branches, so that all loads are in flight
     const Chunk chunk = list.chunks[first + k < last ? first + k : last];
     const Gradient<T> gradient = list.rows[chunk.row];
     const std::int64_t begin = chunk.number * kChunkElements;
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) partials[blockIdx.x] = sum;
 }
 
-// A single block.
+// Runs as a single block.
 __global__ void __launch_bounds__(kLastThreads)
     finish(const float* partials, std::int64_t parts, const float* unscale, double limit,
            Results results) {
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(kLastThreads)
   const double factor = unscale == nullptr ? 1 : static_cast<double>(*unscale);
   const double norm = fabs(factor) * sqrt(sum);
   double clip = limit / (norm + kClipEpsilon);
-  if (clip > 1) clip = 1; // a NaN stays one
+  if (clip > 1) clip = 1; // a NaN stays NaN
   *results.norm = static_cast<float>(norm);
   *results.scale = static_cast<float>(factor * clip);
   *results.found_inf = sum - sum == 0 ? 0 : 1;
@@ -120,7 +120,7 @@ void require_valid(std::span<const Gradient<T>> gradients, const Results& result
   require_elements("grad_norm: norm", results.norm, 1);
   require_elements("grad_norm: scale", results.scale, 1);
   require_elements("grad_norm: found_inf", results.found_inf, 1);
-  constexpr std::int64_t kBytes = sizeof(float); // of each
+  constexpr std::int64_t kBytes = sizeof(float); // per result
   require_apart("grad_norm: norm", results.norm, kBytes, "scale", results.scale, kBytes);
   require_apart("grad_norm: norm", results.norm, kBytes, "found_inf", results.found_inf, kBytes);
   require_apart("grad_norm: scale", results.scale, kBytes, "found_inf", results.found_inf, kBytes);
@@ -141,7 +141,7 @@ void require_valid(std::span<const Gradient<T>> gradients, const Results& result
 template <class T>
 std::size_t table_bytes(std::span<const Gradient<T>> gradients) {
   std::int64_t chunks = 0;
-  // Throws on sizes before they are used.
+  // Throws for invalid sizes before their use.
   const std::size_t list = tensor_list_bytes("grad_norm", gradients);
   for (const Gradient<T>& gradient : gradients) chunks += div_up(gradient.size, kChunkElements);
   return list + static_cast<std::size_t>(div_up(chunks, kChunksPerBlock)) * sizeof(float);

@@ -1,17 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes: size_of(T) per element, 4 per bin. Expected on an H200: 90 % of the memory's rate where
-// elements are spread over the bins, from 10^8 bytes on.
+// Bytes: size_of(T) per element, 4 per bin. Expected on an H200: 90 % of memory bandwidth from 10^8
+// bytes on, if elements are spread over the bins.
 //
-// A multiprocessor adds to one word of shared memory in each cycle for each bank, and to one
-// address 32 times in a row where a warp agrees: data that hardly vary are then limited by the
-// adders, at 1/32 of that rate. Elements that follow each other in a thread's pack and fall into
-// one bin are therefore added at once: constant data cost a quarter of that for f32, a sixteenth
-// for bytes.
+// A multiprocessor adds to one word per shared-memory bank and cycle. If all lanes of a warp add to
+// the same address, 32 additions are serialized: data that hardly vary are then limited to 1/32 of
+// that rate. Adjacent elements of a thread's pack in the same bin are therefore added together.
+// Constant data then cost a quarter of that for f32, a sixteenth for bytes.
 //
-// Why not a histogram for each warp: it takes shared memory from the blocks, 4 KiB for 1024 bins,
-// to spread additions that lie apart anyway. Why not sort: it moves every element several times.
+// Why not one histogram per warp: it takes shared memory from the blocks, 4 KiB for 1024 bins, to
+// spread additions that rarely collide. Why not sort: it moves every element several times.
 #include "ops/histogram/histogram.h"
 
 #include "primitives/divisor.h"
@@ -32,9 +31,9 @@ namespace kg::histogram {
 
 constexpr int kThreads = 256;
 constexpr int kBlocksPerSm = 4;
-constexpr int kItems = 16; // of a thread and round
+constexpr int kItems = 16; // per thread and round
 
-// Which bin an element falls into; -1: none.
+// The bin of an element; -1: none.
 template <class T>
 struct Bins {
   int count = 0;
@@ -47,8 +46,8 @@ struct Bins {
     return static_cast<int>(width.quotient(value - lower));
   }
 };
-// Of bytes: with m = floor(2^16 / width) + 1, floor(d m / 2^16) is d / width for all d below 2^8
-// and widths of at most that, which the tests try.
+// Bytes: with m = floor(2^16 / width) + 1, floor(d m / 2^16) is d / width for all d below 2^8 and
+// widths of at most 2^8, as the tests verify.
 template <>
 struct Bins<std::int8_t> {
   int count = 0, lower = 0, upper = 0, multiplier = 0;
@@ -83,7 +82,7 @@ template <class T>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     privatized(const T* x, std::int32_t* counts, std::int64_t n, bool aligned, Bins<T> bins) {
   constexpr int kCount = kPackElements<T>;
-  constexpr int kRows = kItems / kCount; // of a warp
+  constexpr int kRows = kItems / kCount; // per warp
   constexpr int kOfWarp = kItems * kLanes;
   __shared__ std::int32_t own[kSharedBins];
   for (int bin = static_cast<int>(threadIdx.x); bin < bins.count; bin += kThreads) own[bin] = 0;
@@ -99,7 +98,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     load_rows(x + first, left, aligned, T{0}, element);
     KG_UNROLL
     for (int r = 0; r < kRows; ++r) {
-      int run = -1, length = 0; // of elements that fall into one bin
+      int run = -1, length = 0; // of adjacent elements in the same bin
       KG_UNROLL
       for (int e = 0; e < kCount; ++e) {
         const int bin = r * kRowStep<kCount> + e < left ? bins.of(element[r].element[e]) : -1;

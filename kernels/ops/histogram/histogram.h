@@ -1,15 +1,15 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// histogram: how many elements of an array fall into each of `bins` bins of equal width, from
-// `lower` on and below `upper`. What lies outside, and NaN, counts nowhere.
+// histogram: counts the elements of an array that fall into each of `bins` bins of equal width,
+// from `lower` (inclusive) to `upper` (exclusive). Elements outside, and NaN, are not counted.
 //
-//   f32:      bin = floor((x - lower) (bins / (upper - lower))), each step rounded to f32, as CUB
-//             and NumPy have it; what rounding takes beyond the last bin counts as its own
-//   i32, i8:  bin = (x - lower) / ((upper - lower) / bins), which must be a whole number; exact
+//   f32:      bin = floor((x - lower) (bins / (upper - lower))), each step rounded to f32, as in
+//             CUB and NumPy; a result that rounding puts beyond the last bin counts in the last bin
+//   i32, i8:  bin = (x - lower) / ((upper - lower) / bins), with an integer width of bins; exact
 //
-// Layout: packed, any alignment of the element; counts, i32, do not overlap x. Counts are exact and
-// so the same in every run, in whatever order they are added.
+// Layout: packed; natural alignment suffices; counts, i32, do not overlap x. Counts are exact, and
+// therefore the same in every run, whatever the order of the additions.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -28,8 +28,8 @@ struct Problem {
   double lower = 0, upper = 0; // numbers of x's type, or one more than its largest
 };
 
-// naive: each element is added to its bin in global memory. privatized: each block counts in shared
-// memory and adds its bins up at the end; of at most kSharedBins.
+// naive: adds each element to its bin in global memory. privatized: each block counts in shared
+// memory and adds its bins to global memory at the end; at most kSharedBins bins.
 enum class Variant { automatic, naive, privatized };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::privatized};
 
@@ -39,7 +39,7 @@ constexpr bool supports(Variant variant, std::int64_t bins) {
   return variant != Variant::privatized || bins <= kSharedBins;
 }
 
-// What runs where `variant` is asked for.
+// The variant that runs for `variant`.
 constexpr Variant resolved(Variant variant, std::int64_t bins) {
   if (variant != Variant::automatic) return variant;
   return bins <= kSharedBins ? Variant::privatized : Variant::naive;
@@ -48,14 +48,14 @@ constexpr Variant resolved(Variant variant, std::int64_t bins) {
 using kg::name;
 
 // Enqueues the count and returns the variant that runs. T: float, std::int32_t, std::int8_t. Throws
-// Error on extents that are negative or beyond i32, bins of integers that are not equally wide, an
-// upper bound that is not above the lower one, a variant that does not support the bins, a null
-// pointer where one is needed, or counts that overlap x.
+// Error if an extent is negative or beyond i32, bins of integers have unequal widths, the upper
+// bound is not above the lower one, the variant does not support the bins, a required pointer is
+// null, or counts overlap x.
 template <class T>
 Variant run(const Problem& problem, const T* x, std::int32_t* counts, Variant variant,
             Stream& stream);
 
-// One read per element, one write per bin; an operation for each element.
+// One read and one operation per element, one write per bin.
 template <class T>
 Work work(const Problem& problem);
 

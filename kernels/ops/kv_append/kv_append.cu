@@ -1,17 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A read and a write of each element, whole rows at a time; 2 (depth + value_depth) elements per
-// head of each token. In decoding a launch moves some KiB, and what counts is that it is one
-// launch. Expected on an H200 of prompts, whose rows are many: 90 % of a copy's rate.
+// One read and one write per element, in whole rows: 2 (depth + value_depth) elements per head of
+// each token. In decoding, a launch moves a few KiB, and the launch itself is the cost. Expected on
+// an H200 for prompts, which have many rows: 90 % of copy bandwidth.
 //
-// A thread has one word of a row, of K or, behind all of those, of V. It asks for the word before
-// it looks up where that goes, so that the two ways to memory overlap. Words of 16 bytes are one
-// kernel for all types; single elements have one for each size.
+// A thread has one word of a row of K or, after all of K, of V. It loads the word before it looks
+// up the destination, so that the two memory latencies overlap. All types share one kernel for
+// 16-byte words; single elements have one for each size.
 //
-// Why not a block per token: eight heads of 128 elements of 16 bits are 128 words, but one head of
-// 64 is 8. Why not within the kernel that makes k and v: `rope` and products have outputs with
-// strides, but no table of pages.
+// Why not a block per token: eight heads of 128 16-bit elements are 128 words, but one head of 64
+// is only 8. Why not fused into the kernel that produces k and v: the outputs of `rope` and GEMMs
+// have strides, but no page table.
 #include "ops/kv_append/kv_append.h"
 
 #include "ops/attention/preconditions.h"
@@ -40,7 +40,7 @@ struct Side {
   Word* to;
   PageStrides to_stride;
   Divisor row_words;
-  std::int64_t words; // of all rows
+  std::int64_t words; // in all rows
 };
 
 template <class Word>
@@ -51,7 +51,7 @@ struct Arguments {
   const std::int32_t* lengths;
   Pages pages;
 
-  // Word `index` of a side, whose rows follow each other by heads, then tokens, then sequences.
+  // Copies word `index` of a side; rows are ordered by heads, then tokens, then sequences.
   __device__ __forceinline__ void move(const Side<Word>& side, std::int64_t index) const {
     const std::int64_t row = side.row_words.quotient(index);
     const std::int64_t column = index - row * side.row_words.value;
@@ -83,7 +83,7 @@ using attention::Rows;
 
 constexpr const char* kName = "kv_append";
 
-// What lies at one place.
+// The tensors as rows.
 struct Tensors {
   Rows k, v, k_cache, v_cache;
 
@@ -98,7 +98,7 @@ struct Tensors {
   std::vector<const Rows*> all() const { return {&k, &v, &k_cache, &v_cache}; }
 
  private:
-  // Of how many pages a paged cache is made is not known: at least one.
+  // The number of pages in a paged cache is unknown; assume one.
   static Rows cache(const Problem& p, const char* name, const void* data, const PageStrides& stride,
                     std::int64_t length) {
     const bool paged = p.table.pages != nullptr;
@@ -139,7 +139,7 @@ void require_memory(const Problem& p, const Tensors& tensors, std::int64_t bytes
                            {memory(tensors.k_cache), memory(tensors.v_cache)});
 }
 
-// Whether all rows begin and end at multiples of 16 bytes.
+// Whether all rows are aligned to 16 bytes and multiples of 16 bytes long.
 bool is_made_of_packs(const Tensors& tensors, std::int64_t bytes) {
   const auto whole = [&](std::int64_t elements) { return elements * bytes % kPackBytes == 0; };
   for (const Rows* rows : tensors.all())
@@ -149,7 +149,7 @@ bool is_made_of_packs(const Tensors& tensors, std::int64_t bytes) {
   return true;
 }
 
-// With strides and lengths in words of `per_word` elements.
+// Launches with strides and lengths in words of `per_word` elements.
 template <class Word>
 void launch_append(const Problem& p, std::int64_t per_word, Stream& stream) {
   const auto side = [&](const void* from, const Strides& stride, void* to, const PageStrides& pages,

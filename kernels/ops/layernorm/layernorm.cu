@@ -1,8 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels: ops/normalization/forward_kernels.h, which also says what they should reach and why
-// they are as they are.
+// Kernels: ops/normalization/forward_kernels.h, with their design and expected performance.
 #include "ops/layernorm/layernorm.h"
 
 #include "ops/normalization/forward.h"

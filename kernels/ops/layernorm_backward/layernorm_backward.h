@@ -1,23 +1,23 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// layernorm_backward: the gradients of a loss by layernorm's x, gamma and beta, from the gradient
-// dy by its results. With n = (x[i][j] - mean_i) rstd_i and g = dy[i][j] gamma[j], means over row
-// i:
+// layernorm_backward: the gradients of a loss with respect to layernorm's x, gamma and beta, from
+// dy, the gradient with respect to its result. With n = (x[i][j] - mean_i) rstd_i and g = dy[i][j]
+// gamma[j], means over row i:
 //   dx[i][j] = rstd_i (g - mean of g - n (mean of g n))
 //   dgamma[j] = sum over i of dy[i][j] n, dbeta[j] = sum over i of dy[i][j]
 // (the chain rule on the formula of layernorm.h).
 //
 // Problem: row-major matrices, rows `stride[0]` elements apart, computed in f32 and rounded once to
-// T. mean and rstd: what the forward run gave, one f32 per row; they are taken as they are. gamma:
-// one T per column, or null for ones. dgamma and dbeta: one T per column each, or null: not wanted;
-// of no rows they are 0. dx may be x or dy, with the same row stride; other overlap is not allowed.
-// Every variant adds in a fixed order: repeated runs on one device are bit-identical; on another
-// number of multiprocessors dgamma and dbeta may differ in their last bits.
+// T. mean and rstd: the results of the forward pass, one f32 per row, used unchanged. gamma: one T
+// per column, or null for ones. dgamma and dbeta: one T per column each, or null: omitted; without
+// rows they are 0. dx may be x or dy, with the same row stride; other overlap is not allowed. Every
+// variant adds in a fixed order: repeated runs on one device are bit-identical. The last bits of
+// dgamma and dbeta may differ with the number of multiprocessors.
 //
-// Special values: IEEE 754 as the formulas say. A NaN in dy or x, or one that infinities make in a
-// row's sums, reaches all of its row of dx, and of dgamma and dbeta the columns whose terms it is
-// in; other rows and columns do not change. Subnormal results are kept.
+// Special values: IEEE 754 as in the formulas. A NaN in dy or x, or one produced by infinities in a
+// row's sums, reaches its whole row of dx, and the columns of dgamma and dbeta to which it
+// contributes; other rows and columns are unchanged. Subnormal results are kept.
 #pragma once
 
 #include "ops/normalization/backward_variants.h"
@@ -42,16 +42,16 @@ using normalization::backward::Variant;
 std::size_t workspace_bytes(Variant variant, std::int64_t rows, std::int64_t cols);
 
 // Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Extents may be 0.
-// Throws Error on negative extents, different shapes, a row stride below cols, an element stride
-// other than 1, a null mean or rstd, a workspace that is needed and null or not aligned, or a
-// variant that does not support cols.
+// Throws Error for: negative extents; different shapes; a row stride below cols; an element stride
+// other than 1; a null mean or rstd; a required workspace that is null or misaligned; a variant
+// that does not support cols.
 template <class T>
 Variant run(MatrixView<const T> dy, MatrixView<const T> x, const T* gamma, const float* mean,
             const float* rstd, MatrixView<T> dx, T* dgamma, T* dbeta, void* workspace,
             Variant variant, Stream& stream);
 
 // Two reads and one write per element, gamma, dgamma, dbeta and the statistics; 13 operations per
-// element (2 for n, 1 for g, 3 for the row's sums, 3 for the columns', 4 for dx).
+// element (2 for n, 1 for g, 3 for the row's sums, 3 for the columns' sums, 4 for dx).
 Work work(Dtype dtype, std::int64_t rows, std::int64_t cols);
 
 } // namespace kg::layernorm_backward

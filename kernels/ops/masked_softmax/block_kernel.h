@@ -3,10 +3,10 @@
 //
 // Masked softmax with one block per row, for rows that persistent_row_kernel.h does not take.
 //
-// block_in_shared is for rows that are not aligned, which it keeps in shared memory as f32: one
-// read and one write per element and a byte of the mask. block_two_reads is for rows that do not
-// fit: it finds maximum and sum in one pass and reads the row and its mask again for the results.
-// Expected on an H200: 60 % of a copy's rate.
+// block_in_shared is for unaligned rows, which it keeps in shared memory as f32: one read and one
+// write per element and a byte of the mask. block_two_reads is for rows that do not fit: it finds
+// maximum and sum in one pass and reads the row and its mask again for the results. Expected on an
+// H200: 60 % of copy bandwidth.
 #pragma once
 
 #include "ops/masked_softmax/row_access.h"
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(kMaxBlockThreads) block_in_shared(Problem<T> p
   float* const held = scratch + kScratchFloats; // a thread reads only what it wrote
   const Row<T> row = problem.template row<form>(blockIdx.x);
 
-  float largest = kMasked; // fmaxf passes over NaN; the sum does not
+  float largest = kMasked; // fmaxf ignores NaN; the sum propagates it
   for (std::int64_t first = threadIdx.x; first < row.cols; first += kPacksInFlight * blockDim.x) {
     MaskedPack<form, T, 1> stored[kPacksInFlight];
     KG_UNROLL
@@ -54,8 +54,8 @@ __global__ void __launch_bounds__(kMaxBlockThreads) block_in_shared(Problem<T> p
     row.y[i] = from_float<T>(held[i] * by);
 }
 
-// Maximum and sum in one pass, as ops/softmax/block_kernels.h has them: a thread's sum is one of
-// exp(x - reference), the reference that of its largest element so far.
+// Maximum and sum in one pass, as in ops/softmax/block_kernels.h: a thread sums exp(x - reference),
+// where the reference is that of its largest element so far.
 template <Form form, class T, int Count>
 __global__ void __launch_bounds__(kMaxBlockThreads) block_two_reads(Problem<T> problem) {
   using Stored = MaskedPack<form, T, Count>;
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(kMaxBlockThreads) block_two_reads(Problem<T> p
     loaded(stored);
   };
 
-  float seen = kMasked, largest = kMasked; // fmaxf passes over NaN; the sum does not
+  float seen = kMasked, largest = kMasked; // fmaxf ignores NaN; the sum propagates it
   float sum = 0;
   for (std::int64_t first = threadIdx.x; first < packs; first += kPacksInFlight * blockDim.x) {
     Stored stored[kPacksInFlight];
@@ -81,11 +81,11 @@ __global__ void __launch_bounds__(kMaxBlockThreads) block_two_reads(Problem<T> p
       for (int e = 0; e < Count; ++e) seen = fmaxf(seen, values.value[e]);
     }
     const float reference = reference_of(seen, problem.scale);
-    // A sum of which nothing is kept yet is 0, or NaN, and stays so.
+    // The sum of a thread without a kept element so far is 0 or NaN, and stays so.
     if (seen > largest && largest != kMasked)
       sum *= expf(reference_of(largest, problem.scale) - reference);
     largest = seen;
-    loaded(stored); // converted anew: as f32 they would take all registers
+    loaded(stored); // converted again: as f32 they would take all registers
     KG_UNROLL
     for (int p = 0; p < kPacksInFlight; ++p) {
       const Floats<Count> values = stored[p].values();
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(kMaxBlockThreads) block_two_reads(Problem<T> p
   }
   seen = block_max(seen, scratch);
   const float reference = reference_of(seen, problem.scale);
-  // A thread that has kept nothing has no part in the reference.
+  // A thread without kept elements has a sum of 0 or NaN.
   const float share =
       largest == kMasked ? 0.0f : expf(reference_of(largest, problem.scale) - reference);
   const float by = normalizer(block_sum(sum * share, scratch + kMaxWarps), seen) * kExpUnit<T>;

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which kernel runs. The floor is one read and one write per element and a byte of a boolean mask
-// (9 bytes for f32, 5 for f16 and bf16); a causal mask of a square halves the reads.
+// Selects the kernel. The lower bound is one read and one write per element and a byte of a boolean
+// mask (9 bytes for f32, 5 for f16 and bf16); a causal mask of a square halves the reads.
 #include "ops/masked_softmax/masked_softmax.h"
 
 #include "ops/masked_softmax/block_kernel.h"
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kNaiveThreads) naive(Problem<T> problem) {
   const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (index >= problem.rows) return;
   const Row<T> row = problem.template row<form>(index);
-  float largest = kMasked; // fmaxf passes over NaN; the sum does not
+  float largest = kMasked; // fmaxf ignores NaN; the sum propagates it
   for (std::int64_t j = 0; j < row.kept; ++j) largest = fmaxf(largest, kept_element<form>(row, j));
   const float reference = reference_of(largest, problem.scale);
   float sum = 0;
@@ -51,7 +51,7 @@ unsigned grid_for(std::int64_t blocks) {
   return grid_x(blocks, "masked_softmax: the rows", "split the matrix by rows");
 }
 
-// Few packs for short rows, else so many that they hold kWarpMaxCols elements.
+// Few packs for short rows, otherwise enough to hold kWarpMaxCols elements.
 template <Form form, class T, int Count>
 void launch_warp(const Problem<T>& problem, Stream& stream) {
   constexpr int kMost = kWarpMaxCols / (Count * kLanes);
@@ -114,7 +114,7 @@ void launch_variant(const Problem<T>& problem, bool aligned, Variant variant, St
   }
 }
 
-// Whether each row begins where a pack of `count` bytes may.
+// Whether each row is aligned for packs of `count` bytes.
 bool mask_is_aligned(const MatrixView<const std::uint8_t>& keep, int count) {
   const auto multiple = static_cast<std::uintptr_t>(count);
   return reinterpret_cast<std::uintptr_t>(keep.data) % multiple == 0 &&
@@ -180,8 +180,8 @@ template Variant run(float, MatrixView<const f16>, const Mask&, MatrixView<f16>,
 template Variant run(float, MatrixView<const bf16>, const Mask&, MatrixView<bf16>, Variant,
                      Stream&);
 
-// A lane's or thread's elements one by one, counted for packs of 8, the widest; then five butterfly
-// steps; then the warps.
+// A lane's or thread's elements one by one, in packs of 8, the widest; then five butterfly steps;
+// then the warps.
 std::int64_t chain(Variant variant, std::int64_t cols) {
   constexpr int kWidest = 8;
   const auto per_thread = [cols](int threads) {
@@ -191,7 +191,7 @@ std::int64_t chain(Variant variant, std::int64_t cols) {
   case Variant::automatic: return chain(resolved(variant, cols), cols);
   case Variant::naive: return cols;
   case Variant::warp: return per_thread(kLanes) + kButterflySteps;
-  case Variant::block: // the longer one of what aligned rows may take and others
+  case Variant::block: // the longer of the paths for aligned and other rows
     return std::max(kRowPipelineChain, per_thread(block_threads(cols)) + kButterflySteps +
                                            block_threads(cols) / kLanes);
   }

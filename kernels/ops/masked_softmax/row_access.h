@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the masked kernels do with a row. What is masked becomes -inf when it is loaded; a causal
-// mask ends the row early, so that of what it hides a pack's rest is read at the most.
+// Loads and arithmetic that the masked kernels share. Masked elements become -inf when loaded. A
+// causal mask ends the row early: of the hidden elements, at most the rest of one pack is read.
 #pragma once
 
 #include "ops/masked_softmax/masked_softmax.h"
@@ -16,7 +16,7 @@ namespace kg::masked_softmax {
 
 inline constexpr float kMasked = -std::numeric_limits<float>::infinity();
 
-// One row of the problem. `kept` is where a causal mask ends it, else `cols`; `keep` is null then.
+// One row of the problem. A causal mask ends it at `kept`, else cols, and has no `keep` (null).
 template <class T>
 struct Row {
   const T* x;
@@ -26,7 +26,7 @@ struct Row {
   std::int64_t cols;
 };
 
-// What a kernel is given.
+// The arguments of a kernel.
 template <class T>
 struct Problem {
   const T* x;
@@ -37,7 +37,7 @@ struct Problem {
   std::int64_t y_stride;
   std::int64_t rows;
   std::int64_t cols;
-  Divisor queries; // of a causal mask
+  Divisor queries; // for a causal mask
   float scale;
 
   template <Form form>
@@ -54,13 +54,13 @@ struct Problem {
   }
 };
 
-// A pack of x, and of a mask that there is.
+// A pack of x and, for a boolean mask, of the mask.
 template <Form form, class T, int Count>
 struct MaskedPack {
   StoredPack<T, Count> x;
   StoredPack<std::uint8_t, Count> keep;
 
-  // Number `pack` of the row.
+  // Loads pack number `pack` of the row.
   __device__ __forceinline__ static MaskedPack load(const Row<T>& row, std::int64_t pack) {
     MaskedPack result;
     result.x = load_stored<T, Count>(row.x, pack, row.kept, from_float<T>(kMasked));
@@ -69,8 +69,8 @@ struct MaskedPack {
     return result;
   }
 
-  // That from `x` and `keep` on in a row of whole packs, which has `present` elements from there
-  // on. Of a pack that a causal mask ends, after `kept` elements, all is read: see hide().
+  // Loads the pack at `x` and `keep` in a row of whole packs, which has `present` elements from
+  // there on. If a causal mask ends the pack after `kept` elements, all of it is read: see hide().
   __device__ __forceinline__ static MaskedPack load_whole(const T* x, const std::uint8_t* keep,
                                                           int kept, int present) {
     MaskedPack result;
@@ -91,7 +91,7 @@ struct MaskedPack {
     if constexpr (form == Form::boolean) keep.keep_raw();
   }
 
-  // The pack of x with -inf where it is masked.
+  // The pack of x, with -inf for masked elements.
   __device__ __forceinline__ StoredPack<T, Count> masked() const {
     StoredPack<T, Count> result = x;
     if constexpr (form == Form::boolean) {
@@ -117,7 +117,7 @@ struct MaskedPack {
   }
 };
 
-// What a causal mask hides of a pack that it ends after `kept` elements.
+// Hides the elements of a pack after the first `kept`, where a causal mask ends it.
 template <int Count>
 __device__ __forceinline__ void hide(Floats<Count>& values, int kept) {
   KG_UNROLL
@@ -131,13 +131,13 @@ __device__ __forceinline__ float kept_element(const Row<T>& row, std::int64_t j)
   return MaskedPack<form, T, 1>::load(row, j).values().value[0];
 }
 
-// What stands for m: finite where nothing is kept, so that exp(-inf - m) is 0 there. Rounded before
-// it is used: of two that are subtracted nvcc would round but one.
+// The value of m: finite if nothing is kept, so that exp(-inf - m) is 0. Rounded here, because in a
+// difference of two products nvcc would round only one of them.
 __device__ inline float reference_of(float largest, float scale) {
   return largest == kMasked ? 0.0f : __fmul_rn(scale, largest);
 }
 
-// In one rounding: the error is that of the difference, however large m is.
+// With a single rounding: the error is that of the difference, however large m is.
 __device__ inline float exponential(float x, float scale, float reference) {
   return expf(fmaf(scale, x, -reference));
 }
@@ -152,8 +152,8 @@ __device__ inline float in_units(float x, float scale, float reference) {
   return exp_in_units<T>(fmaf(scale, x, -reference));
 }
 
-// 0 where nothing is kept. Not where the sum alone is 0: m is then beyond f32's range, and 0 times
-// infinity makes the row NaN.
+// 0 if nothing is kept. If only the sum is 0, m is beyond f32's range, and 0 times infinity makes
+// the row NaN.
 __device__ inline float normalizer(float sum, float largest) {
   return sum == 0.0f && largest == kMasked ? 0.0f : 1.0f / sum;
 }

@@ -1,18 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Masked softmax of rows of at most kWarpMaxCols elements: a warp per row, the row in its
-// registers.
+// Masked softmax of rows of at most kWarpMaxCols elements: one warp per row, held in its registers.
 //
-// Bytes: one read and one write per element and a byte of the mask; of what a causal mask hides no
-// pack is read. Two butterflies of five shuffles per row. Expected on an H200: 85% of a copy's rate
-// from 512 columns on, a little below softmax: a lane's part of the mask is 4 or 8 bytes, not 16.
-// Why not the mask as bits: callers have bytes.
+// Bytes: one read and one write per element and a byte of the mask; packs hidden by a causal mask
+// are not read. Two butterflies of five shuffles per row. Expected on an H200: 85% of copy
+// bandwidth from 512 columns on, a little below softmax: a lane's part of the mask is 4 or 8 bytes,
+// not 16. Why not the mask as bits: callers have bytes.
 //
-// A causal mask of a square leaves 3 KiB to move of a row of 1,024 16-bit elements, while which an
-// H200 issues 756 instructions. 646 and the way around hidden packs, which looked at each of their
-// elements, gave it 0.76 of a copy. Now about 580 are left, and it has 0.97: packs that are hidden
-// from all lanes are neither converted nor raised to a power.
+// A causal mask of a square leaves 3 KiB to move per row of 1,024 16-bit elements, in which time an
+// H200 issues 756 instructions. With 646 instructions, and branches around hidden packs that tested
+// each of their elements, the kernel reached 0.76 of copy bandwidth. With about 580 it reaches
+// 0.97: packs hidden from all lanes are neither converted nor exponentiated.
 #pragma once
 
 #include "instructions/opaque.h"
@@ -24,8 +23,8 @@ namespace kg::masked_softmax {
 
 inline constexpr int kRowsPerBlock = 4; // one warp each
 
-// `to`, which lies behind the kernel's parameter `base`: nvcc would compute it again for each pack.
-// It is the distance that is kept, since a pointer might then point to any memory.
+// `to`, an address relative to the kernel's parameter `base`, which nvcc would recompute for each
+// pack. Only the distance is made opaque: an opaque pointer might point to any memory.
 template <class T>
 __device__ __forceinline__ T* once(T* base, T* to) {
   std::int64_t distance = to - base;
@@ -33,8 +32,8 @@ __device__ __forceinline__ T* once(T* base, T* to) {
   return base + distance;
 }
 
-// Each lane holds Packs packs of Count elements, 32 packs apart from one to the next, so that a
-// warp's loads are contiguous.
+// Each lane holds Packs packs of Count elements, 32 packs apart, so that a warp's loads are
+// contiguous.
 template <Form form, class T, int Count, int Packs>
 __global__ void __launch_bounds__(kRowsPerBlock* kLanes) warp_per_row(Problem<T> problem) {
   const std::int64_t index =
@@ -42,7 +41,7 @@ __global__ void __launch_bounds__(kRowsPerBlock* kLanes) warp_per_row(Problem<T>
   if (index >= problem.rows) return; // the whole warp
   const Row<T> row = problem.template row<form>(index);
   constexpr int kStep = kLanes * Count;
-  // Of what the lane has, pack p begins p * kStep elements behind the first one.
+  // The lane's pack p begins p * kStep elements after its first one.
   const unsigned lane = threadIdx.x % kLanes;
   const int first = static_cast<int>(lane) * Count;
   const int present = static_cast<int>(row.cols) - first;
@@ -53,8 +52,8 @@ __global__ void __launch_bounds__(kRowsPerBlock* kLanes) warp_per_row(Problem<T>
   const auto keep = [&](int p) {
     return form == Form::boolean ? row.keep + first + p * kStep : nullptr;
   };
-  // Whether a causal mask hides pack p of all lanes, which are then spared it. Of single elements
-  // that would take more branches than it saves.
+  // Whether a causal mask hides pack p of all lanes, which then skip it. For single elements this
+  // would take more branches than it saves.
   const auto is_hidden = [&](int p) {
     return form == Form::causal && Count > 1 && p * kStep >= all_kept;
   };
@@ -72,7 +71,7 @@ __global__ void __launch_bounds__(kRowsPerBlock* kLanes) warp_per_row(Problem<T>
   loaded(stored);
 
   Floats<Count> held[Packs];
-  float largest = kMasked; // fmaxf passes over NaN; the sum does not
+  float largest = kMasked; // fmaxf ignores NaN; the sum propagates it
   KG_UNROLL
   for (int p = 0; p < Packs; ++p) {
     if (is_hidden(p)) break;
@@ -84,7 +83,7 @@ __global__ void __launch_bounds__(kRowsPerBlock* kLanes) warp_per_row(Problem<T>
   largest = warp_max(largest);
   const float reference = reference_of(largest, problem.scale);
 
-  // 0, or NaN where the scaled maximum is beyond f32's range.
+  // 0, or NaN if the scaled maximum is beyond f32's range.
   const float hidden = exponential(kMasked, problem.scale, reference);
   float sum = 0;
   KG_UNROLL

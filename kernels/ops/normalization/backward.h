@@ -1,8 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What rmsnorm_backward and layernorm_backward do with a problem: check it, choose the kernels,
-// launch them.
+// Argument checks, kernel selection and launches of rmsnorm_backward and layernorm_backward.
 #pragma once
 
 #include "ops/normalization/backward_cluster_kernel.h"
@@ -23,7 +22,7 @@ namespace kg::normalization::backward {
 template <Kind kind, class T, int Count>
 void launch_warp(const Backward<T>& f, LaunchConfig config) {
   constexpr int kMost = kHeld / Count;
-  // Short rows as packs leave most lanes' other packs empty; single elements are the rare case.
+  // Rows of at most one vector per lane use one; rows processed by single elements are rare.
   if constexpr (Count > 1) {
     if (f.cols <= Count * kLanes) {
       config.shared_bytes = kWarpSharedBytes<kind, Count, 1>;
@@ -34,8 +33,8 @@ void launch_warp(const Backward<T>& f, LaunchConfig config) {
   launch(warp_per_row<kind, T, Count, kMost>, config, f);
 }
 
-// Unaligned rows are read again, too: with an address for each element, 128 registers do not hold a
-// thread's share. The columns come first: dx may be x or dy.
+// Unaligned rows are also read again: with one address per element, 128 registers cannot hold a
+// thread's share. Column sums run first, since dx may be x or dy.
 template <Kind kind, class T, int Count>
 void launch_block(const Backward<T>& f, LaunchConfig config, unsigned rows) {
   config.block = static_cast<unsigned>(block_threads(f.cols));
@@ -86,8 +85,8 @@ void launch_cluster(const Backward<T>& f, LaunchConfig config) {
          held);
 }
 
-// `op` begins the messages. A problem without columns launches nothing; of no rows dgamma and dbeta
-// are 0.
+// `op` begins error messages. A problem without columns launches nothing; without rows, dgamma and
+// dbeta are 0.
 template <Kind kind, class T>
 Variant run_backward(const std::string& op, MatrixView<const T> dy, MatrixView<const T> x,
                      const T* gamma, const float* mean, const float* rstd, MatrixView<T> dx,
@@ -125,7 +124,7 @@ Variant run_backward(const std::string& op, MatrixView<const T> dy, MatrixView<c
                         .block = static_cast<unsigned>(threads),
                         .stream = &stream};
   };
-  if (variant == Variant::naive) { // the columns first: dx may be x or dy
+  if (variant == Variant::naive) { // column sums first, since dx may be x or dy
     if (columns)
       launch(naive_columns<kind, T>, config(div_up(cols, kNaiveThreads), kNaiveThreads), f);
     if (rows > 0)
@@ -160,8 +159,8 @@ Variant run_backward(const std::string& op, MatrixView<const T> dy, MatrixView<c
   return variant;
 }
 
-// Two reads and one write per element; per column gamma and its `vectors` gradients, per row its
-// statistics, of which there are as many.
+// Two reads and one write per element; gamma and its `vectors` gradients per column; the same
+// number of statistics per row.
 inline Work backward_work(Kind kind, Dtype dtype, std::int64_t rows, std::int64_t cols,
                           double flops_per_element) {
   const double elements = static_cast<double>(rows) * static_cast<double>(cols);

@@ -25,7 +25,7 @@
 
 namespace kg::normalization::backward {
 
-// The shared memory of a cluster's block: its threads' pairs, gamma, its sums.
+// Shared memory of a cluster's block: its threads' pairs, gamma, its sums.
 template <Kind kind, class T, int Count, int Packs, int Threads>
 struct ClusterMemory {
   using Pipeline = PairPipeline<T, Count, Packs, Threads>;
@@ -42,14 +42,14 @@ struct ClusterMemory {
   __device__ static unsigned char* sums() { return gamma() + kGammaBytes; }
 };
 
-// use.template operator()<p>() of each pack
+// Calls use.template operator()<p>() for each pack.
 template <int Packs, class Use>
 __device__ __forceinline__ void each_pack(const Use& use) {
   [&]<int... p>(std::integer_sequence<int, p...>) { (use.template operator()<p>(), ...); }
   (std::make_integer_sequence<int, Packs>());
 }
 
-// `clusters` of so many blocks, each with a slice of so many packs of each row.
+// `clusters` clusters; each of their blocks has a slice of every row.
 template <Kind kind, class T, int Count, int Packs, int Threads>
 __global__ void __launch_bounds__(Threads, kMostThreads / Threads)
     cluster_per_row(Backward<T> f, unsigned blocks, int slice, std::int64_t clusters) {
@@ -58,8 +58,8 @@ __global__ void __launch_bounds__(Threads, kMostThreads / Threads)
   using Pipeline = typename Memory::Pipeline;
   const auto cols = static_cast<int>(f.cols);
   const auto thread = static_cast<int>(threadIdx.x);
-  const int of_block = static_cast<int>(ptx::cluster_rank()) * slice; // its first pack
-  const int of_slice = min(slice * Count, cols - of_block * Count);   // elements
+  const int of_block = static_cast<int>(ptx::cluster_rank()) * slice; // first vector of the block
+  const int of_slice = min(slice * Count, cols - of_block * Count);   // elements of the slice
   const int begin = (of_block + thread) * Count;
   const std::int64_t first = blockIdx.x / blocks;
   Pipeline pipeline(Memory::pairs(), f, first, clusters, begin, of_slice - thread * Count);
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(Threads, kMostThreads / Threads)
   ClusterSums<kind> sums(Memory::sums(), blocks);
   ColumnSums<Count, Packs> columns;
 
-  // The sums of a row, and of the columns, of each pair when it has come.
+  // Adds each pair to the sums of the row and of the columns as it arrives.
   const auto add = [&]<bool kWhole>(Statistics s) {
     RowSums own = {0, 0};
     each_pack<Packs>([&]<int p>() {
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(Threads, kMostThreads / Threads)
     });
     return own;
   };
-  // dx of the row, and asks for another. With one factor for all of n, which is not formed.
+  // Writes dx of the row and prefetches another. n is not computed: `slope` has its factors.
   T* dx = f.dx + first * f.dx_stride + begin;
   const auto give = [&]<bool kWhole>(Statistics s, RowSums mean) {
     const float slope = s.rstd * mean.gn;
@@ -121,8 +121,8 @@ __global__ void __launch_bounds__(Threads, kMostThreads / Threads)
     const Statistics s = next;
     sums.send(whole ? add.template operator()<true>(s) : add.template operator()<false>(s));
     row += clusters;
-    // Asked for while the others' sums come, since nvcc (13.0) may have the warp wait here: what
-    // all lanes load from one address goes to uniform registers.
+    // Loaded while the other blocks' sums arrive, since nvcc (13.0) may make the warp wait here:
+    // loads by all lanes from one address go to uniform registers.
     next = statistics_of(row);
     const RowSums mean = means<kind>(sums.receive(), f.reciprocal);
     if (whole)

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A row's sums over the blocks of a cluster (primitives/cluster_exchange.h).
+// Sums of a row over the blocks of a cluster (primitives/cluster_exchange.h).
 #pragma once
 
 #include "ops/normalization/backward_row.h"
@@ -20,7 +20,7 @@ class ClusterSums : private ClusterExchange {
     own = WarpSums<kind>()(own);
     ClusterExchange::send(make_float2(own.g, own.gn));
   }
-  // Of the row whose sums were sent last.
+  // The sums of the row that was sent last.
   __device__ __forceinline__ RowSums receive() {
     RowSums sums = {0, 0};
     ClusterExchange::receive([&](float2 of_warp) {

@@ -2,20 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gradients of rmsnorm and layernorm in one pass: x and dy are read once, dx is written once,
-// the columns' sums stay in registers from row to row. Floor: 12 bytes per element in f32, 6 in f16
-// and bf16. The blocks' sums, 4 bytes per column, block and vector, are written and read once, most
-// of it in L2: for layernorm and 132 blocks as much as 176 rows of f32. 9 to 13 operations per
-// element are a tenth of what an H200 could do meanwhile.
+// and column sums stay in registers from row to row. Theoretical minimum: 12 bytes per element in
+// f32, 6 in f16 and bf16. The blocks' sums, 4 bytes per column, block and vector, are written and
+// read once, mostly in L2: for layernorm and 132 blocks, as many bytes as 176 rows of f32. 9 to 13
+// operations per element are a tenth of an H200's capacity in that time.
 //
-// Few threads have the registers, so each loads its next row before it reduces this one: 512
-// threads with 16 elements have 32 to 64 KiB under way, about what the memory needs. With the row
-// come its statistics: loaded when it was their turn, they cost each row a second round trip to the
-// memory, and an H200 gave such a kernel 0.73 (layernorm) and 0.75 (rmsnorm) of a copy's rate for
-// bf16 and 4096 columns, as its machine code, simulated, does since: 0.74 and 0.79. This one's,
-// simulated, reaches a copy's. Not measured.
+// Few threads have enough registers, so each loads its next row before it reduces this one: 512
+// threads with 16 elements have 32 to 64 KiB in flight, about what the memory needs. A row's
+// statistics are loaded with it; loaded on use, they would add a second memory round trip per row.
+// Such a kernel reached 73 % (layernorm) and 75 % (rmsnorm) of copy bandwidth on an H200 for bf16
+// and 4096 columns; the simulator, given its machine code, says 74 and 79 %. Simulated, this kernel
+// reaches copy bandwidth. Not measured.
 //
-// Why no atomics on dgamma: the order, so the bits, would change from run to run. Why not the
-// columns apart: 5 passes for 3.
+// Why not atomics on dgamma: the order, and so the bits, would change from run to run. Why not a
+// separate pass for columns: 5 passes instead of 3.
 #pragma once
 
 #include "ops/normalization/backward_row.h"
@@ -24,14 +24,14 @@
 
 namespace kg::normalization::backward {
 
-// Whether all of a thread's packs lie in the row: the last one is the first to reach beyond it.
+// Whether all of a thread's vectors lie in the row; only the last one can extend beyond it.
 template <int Count, int Packs>
 __device__ __forceinline__ bool all_in_row(int thread, int threads, std::int64_t cols) {
   return ((Packs - 1) * threads + thread + 1) * Count <= cols;
 }
 
-// A thread's packs of a row, every `threads`-th from its own on, as they are stored: of a 16-bit
-// type half the registers.
+// A thread's vectors of a row, every `threads`-th from its own, in their stored type: half the
+// registers for 16-bit types.
 template <class T, int Count, int Packs>
 struct RowPart {
   StoredPack<T, Count> x[Packs];
@@ -56,11 +56,11 @@ struct RowPart {
   }
 };
 
-// Where the next row's packs and statistics are while a thread computes with this one's.
+// Holds the next row's vectors and statistics while a thread computes with the current row.
 template <Kind kind, class T, int Count, int Packs>
 class RowsInRegisters {
  public:
-  static constexpr int kAhead = 1; // rows that have been asked for
+  static constexpr int kAhead = 1; // rows prefetched
 
   __device__ void prefetch(const Backward<T>& f, std::int64_t row, int thread, int threads) {
     if (row < f.rows) {
@@ -72,7 +72,7 @@ class RowsInRegisters {
     taken_ = asked_;
     return next_;
   }
-  // Of the row that was taken.
+  // The statistics of the current row.
   __device__ Statistics statistics() const { return taken_; }
 
  private:
@@ -81,10 +81,10 @@ class RowsInRegisters {
   Statistics taken_ = {};
 };
 
-// Of gamma, in registers: with twice as much a thread of f32 spills (nvcc 13.0, sm_90a).
+// Maximum bytes of gamma in registers; with twice as many, f32 threads spill (nvcc 13.0, sm_90a).
 inline constexpr std::size_t kMostGammaBytes = 32;
 
-// What gamma is where there is none.
+// Replaces gamma if there is none.
 template <class T, int Count>
 __device__ __forceinline__ Pack<T, Count> ones() {
   Pack<T, Count> result;
@@ -93,7 +93,7 @@ __device__ __forceinline__ Pack<T, Count> ones() {
   return result;
 }
 
-// Of a thread's columns.
+// Sums of a thread's columns.
 template <int Count, int Packs>
 struct ColumnSums {
   Floats<Count> dgamma[Packs] = {};
@@ -105,8 +105,8 @@ struct ColumnSums {
   __device__ Floats<Count> of_dbeta(int p) const { return dbeta[p]; }
 };
 
-// Rows first, first + step, ..., which `rows` brings; `sums` adds over a row's threads. Returns
-// `columns` with the rows' terms.
+// Processes rows first, first + step, ... from `rows`; `sums` reduces over a row's threads. Returns
+// `columns` plus the rows' terms.
 template <Kind kind, class T, int Count, int Packs, class Rows, class Columns, class Sums>
 __device__ Columns differentiate(const Backward<T>& f, std::int64_t first, std::int64_t step,
                                  int thread, int threads, Rows rows, Columns columns, Sums sums) {
@@ -119,7 +119,7 @@ __device__ Columns differentiate(const Backward<T>& f, std::int64_t first, std::
       if (f.gamma != nullptr)
         gamma[p] = load_stored<T, Count>(f.gamma, p * threads + thread, f.cols);
   };
-  // The same of every row: read once where registers can keep it, else from L1 each time.
+  // The same for every row: kept in registers if they suffice, else loaded from L1 each time.
   constexpr bool kKeepsGamma = Packs * sizeof(Pack<T, Count>) <= kMostGammaBytes;
   if constexpr (kKeepsGamma) load_gamma();
   KG_UNROLL
@@ -158,8 +158,8 @@ __device__ Columns differentiate(const Backward<T>& f, std::int64_t first, std::
   return columns;
 }
 
-// A pack of 8 floats in two accesses. nvcc splits them (store_wide); once a block, that costs less
-// than the registers of not splitting.
+// Stores a vector of 8 floats in two accesses. nvcc splits them (store_wide), which once per block
+// costs less than the registers to prevent it.
 template <Kind kind, class T, int Count>
 __device__ void store_partial(const Backward<T>& f, std::int64_t part, int vector,
                               std::int64_t pack, const Floats<Count>& sums) {
@@ -175,7 +175,7 @@ __device__ void store_partial(const Backward<T>& f, std::int64_t part, int vecto
   }
 }
 
-// A part's sums of the columns, which its threads hold as `differentiate` gives them.
+// Stores a part's column sums, as returned by `differentiate`.
 template <Kind kind, int Packs, class T, class Columns>
 __device__ __forceinline__ void store_partials(const Backward<T>& f, std::int64_t part,
                                                const Columns& columns, int thread, int threads) {
@@ -188,7 +188,7 @@ __device__ __forceinline__ void store_partials(const Backward<T>& f, std::int64_
   }
 }
 
-// Dynamic shared memory of warp_per_row: the warps' sums of the columns.
+// Dynamic shared memory of warp_per_row: the warps' column sums.
 template <Kind kind, int Count, int Packs>
 inline constexpr std::size_t kWarpSharedBytes = sizeof(float) *
                                                 vectors(kind) * kRowsPerBlock* Packs* Count* kLanes;

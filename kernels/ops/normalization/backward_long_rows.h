@@ -1,11 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of rmsnorm and layernorm by kernels that keep no row: those of the naive variant,
-// and those for rows that no block's registers hold, or that are not aligned. These read x and dy
-// twice from memory and once more from L2 where the rows under way fit there: 20 bytes per element
-// for 12 in f32. Expected on an H200: 55% of a copy's rate in terms of the floor. Such rows are
-// rare; where there are clusters, backward_cluster_kernel.h reads aligned ones once.
+// Gradients of rmsnorm and layernorm by kernels that keep no row: the naive variant, and kernels
+// for unaligned rows or rows that exceed a block's registers. The latter read x and dy twice from
+// memory, and once more from L2 if the rows in flight fit: 20 bytes per element instead of 12 in
+// f32. Expected on an H200: 55 % of copy bandwidth, counting only the minimum bytes. Such rows are
+// rare; with clusters, backward_cluster_kernel.h reads aligned ones once.
 #pragma once
 
 #include "ops/normalization/backward_kernels.h"
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kNaiveThreads) naive_columns(Backward<T> f) {
   if (f.dbeta != nullptr) f.dbeta[column] = from_float<T>(dbeta);
 }
 
-// dx alone, one block per row.
+// Computes dx only, one block per row.
 template <Kind kind, class T, int Count>
 __global__ void __launch_bounds__(kMostThreads) block_rereading(Backward<T> f) {
   constexpr int kPacksInFlight = 2;
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(kMostThreads) block_rereading(Backward<T> f) {
   const T* const dy = f.dy + row * f.dy_stride;
   const std::int64_t packs = (f.cols + Count - 1) / Count;
   const Statistics s = statistics<kind>(f, row);
-  // use(pack number, g, n)
+  // Calls use(pack number, g, n) for each vector of the thread.
   const auto each = [&](auto use) {
     for (std::int64_t first = threadIdx.x; first < packs; first += kPacksInFlight * blockDim.x) {
       StoredPack<T, Count> stored_x[kPacksInFlight];
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(kMostThreads) block_rereading(Backward<T> f) {
   });
 }
 
-// The columns' sums alone: a block takes kStripCols columns of every gridDim.y-th row.
+// Computes column sums only: a block takes kStripCols columns of every gridDim.y-th row.
 template <Kind kind, class T, int Count>
 __global__ void __launch_bounds__(kStripCols / Count) column_partials(Backward<T> f) {
   constexpr int kRowsInFlight = 4;

@@ -11,8 +11,8 @@
 
 namespace kg::normalization::backward {
 
-// gamma, dgamma, dbeta and partials may be null: ones, not wanted. Kind::rms has no mean and no
-// dbeta. partials: for each part its vectors (primitives/partials.h).
+// gamma, dgamma, dbeta and partials may be null: gamma then counts as ones; the others are omitted.
+// Kind::rms has no mean and no dbeta. partials: the vectors of each part (primitives/partials.h).
 template <class T>
 struct Backward {
   const T* dy;
@@ -42,7 +42,7 @@ __device__ __forceinline__ Statistics statistics(const Backward<T>& f, std::int6
   return {kind == Kind::layer ? f.mean[row] : 0.0f, f.rstd[row]};
 }
 
-// Of g and of g n.
+// Sums of g and of g n.
 struct RowSums {
   float g;
   float gn;
@@ -57,7 +57,7 @@ __device__ __forceinline__ Floats<Count> normalized(const Floats<Count>& x, Stat
   return n;
 }
 
-// 0 behind the row's end, where (0 - mean) rstd may overflow.
+// Sets elements past the row's end to 0, where (0 - mean) rstd may overflow.
 template <int Count>
 __device__ __forceinline__ void cut(Floats<Count>& n, int in_row) {
   KG_UNROLL
@@ -92,7 +92,7 @@ __device__ inline void add_to_columns(Floats<Count>& dgamma, Floats<Count>& dbet
   }
 }
 
-// Of the sums and 1 / cols.
+// The means, from the sums and 1 / cols.
 template <Kind kind>
 __device__ __forceinline__ RowSums means(RowSums sums, float reciprocal) {
   return {kind == Kind::layer ? sums.g * reciprocal : 0.0f, sums.gn * reciprocal};
@@ -117,15 +117,15 @@ struct WarpSums {
   }
 };
 
-// Over a block, whose warps have left theirs: every lane has it.
+// Adds the sums stored by a block's warps, in every lane.
 template <Kind kind>
 __device__ __forceinline__ RowSums sums_of_warps(const RowSums* left) {
   const unsigned lane = threadIdx.x % kLanes;
   return WarpSums<kind>()(lane < blockDim.x / kLanes ? left[lane] : RowSums{0, 0});
 }
 
-// Over the block, row after row with one barrier each: two halves of the scratch in turn, and a
-// warp writes one of them again only behind the barrier after that at which all had read it.
+// Block-wide sums, row after row with one barrier each. Two halves of the scratch alternate: a warp
+// rewrites a half only after the barrier that follows all reads of that half.
 inline constexpr int kScratchSums = 2 * kMostThreads / kLanes;
 
 template <Kind kind>

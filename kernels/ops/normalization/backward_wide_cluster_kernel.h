@@ -11,8 +11,8 @@
 //   262,144 columns, rmsnorm           10 of 16   all
 //   262,144 columns, layernorm         4 of 16    4 of 8
 //
-// Packs are prefetched in the order of their use, across passes and rows, by a fixed distance, so
-// that 32 or 64 KiB per multiprocessor stay in flight, even while its block waits for the others.
+// Packs are prefetched in the order of their use, across passes and rows, by a fixed distance.
+// Thus 32 or 64 KiB per multiprocessor stay in flight, even while its block waits for the others.
 // Modelled for an H200 with many rows: 62 to 94 % of copy bandwidth. Why not clusters of 16 blocks,
 // which would keep twice as many packs: they are not portable.
 #pragma once
@@ -103,12 +103,12 @@ class PackPipeline {
   const Backward<T>& f_;
   std::int64_t row_, step_; // of the next prefetch
   int thread_, threads_, packs_, held_;
-  int visit_ = 0; // of the row, its packs twice but for those that stay
+  int visit_ = 0; // index in the row's sequence of reads, in which packs not held occur twice
   int prefetched_ = 0, read_ = 0, reread_ = 0; // slots
 };
 
-// Column sums of layernorm. Registers hold dgamma's; dbeta's are in shared memory, which no other
-// thread reads.
+// Column sums of layernorm: those of dgamma in registers, those of dbeta in shared memory private
+// to the thread.
 template <int Count, int Packs>
 struct ColumnSumsInShared {
   static constexpr std::size_t kThreadBytes = Packs * Count * sizeof(float);
@@ -131,10 +131,10 @@ struct ColumnSumsInShared {
   __device__ unsigned place(int p) const { return p * threads_ + threadIdx.x; }
 
   SharedRow<Count> dbeta_;
-  unsigned threads_; // of the block
+  unsigned threads_; // per block
 };
 
-// The shared memory of a block: what the sums need, dbeta's sums, the pipeline.
+// Shared memory of a block: exchange of sums, dbeta's sums, and the pipeline.
 template <Kind kind, class T, int Count, int Most>
 struct WideMemory {
   static constexpr int kAhead = wide_ahead(kind);
@@ -142,7 +142,7 @@ struct WideMemory {
   using Dbeta = ColumnSumsInShared<Count, Most>;
   static constexpr std::size_t kSumsBytes = kind == Kind::layer ? Dbeta::kThreadBytes : 0;
 
-  // How many of a row's packs stay.
+  // The number of a row's packs that stay.
   static int held(int packs) {
     const std::size_t of_thread =
         (device_properties().shared_bytes_per_block_optin - kClusterMailBytes) / kMostThreads;

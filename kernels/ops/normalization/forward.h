@@ -1,8 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What rmsnorm, layernorm and residual_rmsnorm do with a problem: check it, choose the kernel,
-// launch it.
+// Argument checks, kernel selection and launches of rmsnorm, layernorm and residual_rmsnorm.
 #pragma once
 
 #include "ops/normalization/forward_kernels.h"
@@ -21,7 +20,7 @@
 
 namespace kg::normalization {
 
-// What launch_variant asks for: the kernels of a problem, and the type of its elements.
+// Input of launch_variant: the kernels of a problem and its element type.
 template <Kind kind, class T>
 struct ForwardKernels {
   using Element = T;
@@ -42,7 +41,7 @@ struct ForwardKernels {
   }
 };
 
-// The first of Packs, More... whose registers hold the row.
+// Launches the first of Packs, More... whose registers hold the row.
 template <class Kernels, int Count, int Packs, int... More>
 void launch_warp(const typename Kernels::Problem& f, std::int64_t cols,
                  const LaunchConfig& config) {
@@ -63,8 +62,8 @@ void launch_warp(const typename Kernels::Problem& f, std::int64_t cols, bool ali
     return launch_warp<Kernels, 8, 1, 2, 4>(f, cols, config);
 }
 
-// The pipeline for f's rows, with two stages or one, and how many of the vectors gamma and beta fit
-// beside it. Rows of partial packs need all vectors there.
+// The pipeline for f's rows, with two stages or one, and the number of vectors (gamma, beta) that
+// fit with it. Rows with partial packs need all vectors in shared memory.
 template <class T>
 std::pair<RowPipelineShape, int> pipeline_shape(const Forward<T>& f) {
   const int all = (f.gamma != nullptr ? 1 : 0) + (f.beta != nullptr ? 1 : 0);
@@ -78,8 +77,8 @@ std::pair<RowPipelineShape, int> pipeline_shape(const Forward<T>& f) {
   return {};
 }
 
-// Unaligned rows are read again, too: with an address for each element, 64 registers do not hold a
-// thread's share of the row.
+// Unaligned rows are read again: with one address per element, 64 registers cannot hold a thread's
+// share of the row.
 template <class Kernels, class Config>
 void launch_block(const typename Kernels::Problem& f, std::int64_t rows, std::int64_t cols,
                   bool aligned, const Config& config_of) {
@@ -101,8 +100,8 @@ void launch_block(const typename Kernels::Problem& f, std::int64_t rows, std::in
   Kernels::template rereading<kCount>(f, config);
 }
 
-// `variant` is one that runs, `aligned` whether rows and parameters may be read in packs; `op`
-// begins the messages.
+// variant: must be resolved; aligned: whether rows and parameters permit 16-byte accesses; `op`
+// begins error messages.
 template <class Kernels>
 void launch_variant(const std::string& op, const typename Kernels::Problem& f, std::int64_t rows,
                     std::int64_t cols, bool aligned, Variant variant, Stream& stream) {
@@ -122,7 +121,7 @@ void launch_variant(const std::string& op, const typename Kernels::Problem& f, s
   }
 }
 
-// The variant that runs. Throws Error where an argument is not what the operation takes.
+// Returns the variant that runs. Throws Error if an argument is invalid.
 template <class T>
 Variant checked_variant(const std::string& op, MatrixView<const T> x, MatrixView<T> y,
                         float epsilon, Variant variant) {
@@ -138,8 +137,7 @@ Variant checked_variant(const std::string& op, MatrixView<const T> x, MatrixView
   return variant;
 }
 
-// A problem without elements launches nothing: its statistics, of rows without elements, stay
-// unwritten.
+// A problem without elements launches nothing; statistics of rows without elements are not written.
 template <Kind kind, class T>
 Variant run_forward(const std::string& op, MatrixView<const T> x, const T* gamma, const T* beta,
                     float epsilon, MatrixView<T> y, float* mean, float* rstd, Variant variant,

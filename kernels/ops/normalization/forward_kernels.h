@@ -3,17 +3,17 @@
 //
 // The kernels of rmsnorm and layernorm.
 //
-// One read and one write per element is the floor: 8 bytes per element in f32, 4 in f16 and bf16;
-// gamma and beta stay in L1 and L2. The arithmetic, 4 to 8 operations per element, is a tenth of
-// what an H200 could do in that time. Measured there: 95 to 100 % of a copy's rate for rows of
-// 1,024 columns, by a warp; shorter rows leave lanes idle.
+// Theoretical minimum: one read and one write per element, 8 bytes in f32 and 4 in f16 and bf16;
+// gamma and beta stay in L1 and L2. The 4 to 8 operations per element are a tenth of an H200's
+// capacity in that time. Measured there: 95 to 100 % of copy bandwidth for rows of 1,024 columns,
+// with one warp per row; shorter rows leave lanes idle.
 //
-// The variance is that of centred values, from the row on chip: a second pass over registers costs
-// nothing. Why not one pass, E[x^2] - mean^2: it loses the square of |mean| / deviation, all of f32
-// at 4096. Why not Welford's update: a division per element for the same accuracy. Why not the row
-// in shared memory as f32: registers do not have its traffic. Longer rows are those of
-// persistent_row_kernel.h; rows of more than 128 KiB, and rows that are not aligned, are read
-// again, from L2 as far as that holds the rows under way.
+// The variance is computed from centred values of the on-chip row; the second pass over registers
+// is free. Why not one pass, E[x^2] - mean^2: it loses the square of |mean| / deviation, all of
+// f32's precision at 4096. Why not Welford's update: one division per element for the same
+// accuracy. Why not the row in shared memory as f32: registers avoid that traffic.
+// persistent_row_kernel.h handles longer rows. Unaligned rows and rows above 128 KiB are read
+// again, from L2 if the rows in flight fit.
 #pragma once
 
 #include "ops/normalization/kind.h"
@@ -23,8 +23,8 @@
 
 namespace kg::normalization {
 
-// gamma, beta, mean and rstd may be null: ones, zeros, not wanted, not wanted. Kind::rms has no
-// beta and no mean.
+// gamma, beta, mean and rstd may be null: gamma counts as ones, beta as zeros; mean and rstd are
+// omitted. Kind::rms has no beta and no mean.
 template <class T>
 struct Forward {
   const T* x;
@@ -41,8 +41,8 @@ struct Forward {
 };
 
 inline constexpr int kNaiveThreads = 128;
-inline constexpr int kRowsPerBlock = 4; // warp_per_row: one warp each
-inline constexpr int kReductions = 2;   // of a row, at most
+inline constexpr int kRowsPerBlock = 4; // warp_per_row: one warp per row
+inline constexpr int kReductions = 2;   // maximum per row
 
 // 1 / sqrt(mean of squares + epsilon), each step correctly rounded.
 __device__ inline float reciprocal_deviation(float squares, float cols, float epsilon) {
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kNaiveThreads) naive(Forward<T> f) {
   store_statistics(f, row, mean, rstd);
 }
 
-// gamma and beta of one pack, where there are any.
+// gamma and beta of one vector, if present.
 template <class T, int Count>
 struct Weights {
   StoredPack<T, Count> gamma = {};
@@ -94,7 +94,7 @@ struct Weights {
     if (f.beta != nullptr) result.beta = load_stored<T, Count>(f.beta, pack, f.cols);
     return result;
   }
-  // Of whole packs, whose numbers may be 32 bits.
+  // For whole vectors, whose numbers may have 32 bits.
   template <class Pack>
   __device__ __forceinline__ static Weights load_whole(const Forward<T>& f, Pack pack) {
     Weights result;
@@ -106,7 +106,7 @@ struct Weights {
     gamma.keep_raw();
     beta.keep_raw();
   }
-  // Both in one branch, so that a product and a sum are one instruction.
+  // Both in one branch, so that multiply and add fuse into one instruction.
   __device__ __forceinline__ void apply(const Forward<T>& f, Floats<Count>& x) const {
     if (f.gamma != nullptr) {
       const Floats<Count> by = widened_by_words(gamma);
@@ -126,9 +126,9 @@ struct Weights {
   }
 };
 
-// `part` is the thread's part of the row, and has arrived; sum(value) adds over the threads. Part
-// says by kInWholePacks that gamma and beta may be read in whole packs, and that it is worth a
-// branch to add up those of a row's packs that are whole without looking at each element's place.
+// part: the thread's part of the row, already loaded; sum(value) reduces over threads. If
+// Part::kInWholePacks, gamma and beta permit whole vectors, and complete vectors take a branch that
+// skips the per-element range checks.
 template <Kind kind, class T, class Part, class Sum>
 __device__ void normalize(const Forward<T>& f, std::int64_t row, Part part, bool is_first,
                           Sum sum) {
@@ -160,7 +160,7 @@ __device__ void normalize(const Forward<T>& f, std::int64_t row, Part part, bool
     KG_UNROLL
     for (int e = 0; e < kCount; ++e) {
       const float centred = x.value[e] - mean;
-      // A zero behind the row's end is no longer one when it is centred.
+      // A zero past the row's end would not stay zero when centred.
       if (kind == Kind::rms || e < in_row) squares += centred * centred;
     }
   });
@@ -184,14 +184,14 @@ template <Kind kind, class T, int Count, int Packs>
 __global__ void __launch_bounds__(kRowsPerBlock* kLanes) warp_per_row(Forward<T> f) {
   const std::int64_t row =
       static_cast<std::int64_t>(blockIdx.x) * kRowsPerBlock + threadIdx.x / kLanes;
-  if (row >= f.rows) return; // the whole warp
+  if (row >= f.rows) return; // a whole warp
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   HeldPart<T, Count, Packs> part(f.x + row * f.x_stride, f.cols, lane, kLanes);
   part.arrive();
   normalize<kind>(f, row, part, lane == 0, [](float value) { return warp_sum(value); });
 }
 
-// Over the block; each sum has scratch of its own, so that none waits for the one before.
+// Block-wide sum; each sum has its own scratch, so that it does not wait for the previous sum.
 class BlockSum {
  public:
   __device__ explicit BlockSum(float* scratch) : scratch_(scratch) {}

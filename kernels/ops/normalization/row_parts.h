@@ -1,9 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread's part of a row: every `threads`-th pack from its own on, so that the loads of a warp
-// are contiguous. Behind the row's end stand zeros. A part may add another row to its own before
-// anything else is done with it.
+// A thread's part of a row: every `threads`-th vector from its own, so that a warp's loads are
+// contiguous. Elements past the row's end are 0. A part may first add another row to its own.
 #pragma once
 
 #include "primitives/row.h"
@@ -14,7 +13,7 @@
 
 namespace kg::normalization {
 
-// How many elements of the pack are in the row; 0 or less behind it.
+// The number of the vector's elements that are in the row; 0 or less past its end.
 template <int Count, class Index = std::int64_t>
 __device__ inline int elements_in_row(std::type_identity_t<Index> pack,
                                       std::type_identity_t<Index> cols) {
@@ -22,7 +21,7 @@ __device__ inline int elements_in_row(std::type_identity_t<Index> pack,
   return left < Count ? static_cast<int>(left) : Count;
 }
 
-// The sum, rounded as it is where it is stored as T.
+// Adds, and rounds the sum as if it were stored as T.
 template <class T, int Count>
 __device__ inline void add_rounded(Floats<Count>& to, const Floats<Count>& other) {
   KG_UNROLL
@@ -30,12 +29,11 @@ __device__ inline void add_rounded(Floats<Count>& to, const Floats<Count>& other
     to.value[e] = to_float(from_float<T>(to.value[e] + other.value[e]));
 }
 
-// Packs of each of several vectors that a thread has the registers for: 32 bytes.
+// Vectors of each of several arrays for which a thread has registers: 32 bytes.
 template <class T, int Count>
 inline constexpr int kPacksTogether = static_cast<int>(32 / (Count * sizeof(T)));
 
-// Read once and kept in registers: at most Packs packs per thread. Nothing may be done with it
-// before `arrive` or `add`.
+// Read once and kept in registers: at most Packs vectors per thread. Call `arrive` or `add` first.
 template <class T, int Count, int Packs>
 class HeldPart {
  public:
@@ -50,7 +48,7 @@ class HeldPart {
 
   __device__ void arrive() { widen(stored_, held_); }
 
-  // The row becomes its sum with `other`, in T, and `sum` a copy of that; `sum` may be either row.
+  // The row becomes its sum with `other`, in T, and so does `sum`; `sum` may be either row.
   __device__ void add(const T* other, T* sum) {
     StoredPack<T, Count> more[Packs];
     KG_UNROLL
@@ -64,16 +62,16 @@ class HeldPart {
     }
   }
 
-  // use(pack number, values)
+  // Calls use(pack number, values) for each vector.
   template <class Use>
   __device__ void each(Use use) const {
     KG_UNROLL
     for (int p = 0; p < Packs; ++p) use(place(p), held_[p]);
   }
 
-  // `to` becomes what change(values, load(pack number)) makes of the row. Several packs are loaded
-  // before the first is used, and before the first store, over which the compiler must not move a
-  // load; all of them would need too many registers.
+  // Stores change(values, load(pack number)) to `to`. Several vectors are loaded before the first
+  // use and the first store, since the compiler must not move loads across a store; loading all of
+  // them would need too many registers.
   template <class Load, class Change>
   __device__ void store(T* to, Load load, Change change) {
     KG_UNROLL
@@ -103,8 +101,8 @@ class HeldPart {
   int threads_;
 };
 
-// Read again each time, for rows that no block can hold; after the first time from L2 where the
-// rows under way fit there.
+// Read again each time, for rows that no block can hold; after the first time from L2 if the rows
+// in flight fit.
 template <class T, int Count>
 class RereadPart {
  public:
@@ -117,7 +115,7 @@ class RereadPart {
 
   __device__ void arrive() {}
 
-  // As HeldPart's; what is read again is `sum`, by the threads that wrote it.
+  // As HeldPart::add. Later passes read `sum`, in the threads that wrote it.
   __device__ void add(const T* other, T* sum) {
     store(
         sum, [&](std::int64_t pack) { return load_stored<T, Count>(other, pack, cols_); },
@@ -146,7 +144,7 @@ class RereadPart {
   }
 
  private:
-  static constexpr int kPacksInFlight = Count > 4 ? 2 : 4; // loaded before the first one is used
+  static constexpr int kPacksInFlight = Count > 4 ? 2 : 4; // loaded before the first use
 
   struct Nothing {
     __device__ void keep_raw() {}

@@ -9,8 +9,8 @@
 
 namespace kg::normalization {
 
-// Why a variant, forward or backward, does not take rows of `cols` elements; a warp takes
-// `warp_most`.
+// Error text: why a forward or backward variant does not support rows of `cols` elements;
+// warp_most: the limit of variant warp.
 template <class Variant>
 std::string unsupported_cols(const std::string& op, Variant variant, std::int64_t cols,
                              std::int64_t warp_most) {

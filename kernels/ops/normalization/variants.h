@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The implementations that rmsnorm and layernorm share.
+// The variants that rmsnorm and layernorm share.
 #pragma once
 
 #include "primitives/block.h"
@@ -16,14 +16,14 @@
 namespace kg::normalization {
 
 // naive: one thread per row, which it reads two (rmsnorm) or three times. warp: one warp per row,
-// the row in registers (cols <= kWarpMaxCols), one read and one write per element. block: one block
-// per row, in registers where rows are aligned to 16 bytes and have 128 KiB at most (of
-// residual_rmsnorm kBlockMaxCols columns), else read again.
+// with the row in registers (cols <= kWarpMaxCols); one read and one write per element. block: one
+// block per row, in registers if rows are aligned to 16 bytes and have at most 128 KiB
+// (residual_rmsnorm: kBlockMaxCols columns), else read again.
 enum class Variant { automatic, naive, warp, block };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block};
 
-// Elements that a thread holds at most, as f32. A thread of a block of 1024 has 64 registers; 32
-// elements would leave it too few for everything else.
+// Maximum elements per thread, as f32. With 1024 threads per block, a thread has 64 registers, too
+// few for 32 elements.
 inline constexpr int kWarpHeld = 32;
 inline constexpr int kBlockHeld = 16;
 inline constexpr std::int64_t kWarpMaxCols = kWarpHeld * kLanes;
@@ -31,25 +31,25 @@ inline constexpr std::int64_t kBlockMaxCols = kBlockHeld * kMaxBlockThreads;
 
 using kg::name;
 
-// Whether `variant` can do rows of this length here.
+// Whether `variant` supports rows of this length.
 inline bool supports(Variant variant, std::int64_t cols) {
   return variant != Variant::warp || cols <= kWarpMaxCols;
 }
 
-// What runs where `variant` is asked for.
+// The variant that runs.
 inline Variant resolved(Variant variant, std::int64_t cols) {
   if (variant != Variant::automatic) return variant;
   return supports(Variant::warp, cols) ? Variant::warp : Variant::block;
 }
 
-// As few whole warps as can hold the row.
+// The fewest whole warps that hold the row.
 constexpr int block_threads(std::int64_t cols) {
   const std::int64_t warps = div_up(cols, kBlockHeld * kLanes);
   return static_cast<int>(std::clamp<std::int64_t>(warps, 1, kMaxWarps)) * kLanes;
 }
 
-// Longest sequential chain of additions in a row's sums: what the error bounds grow with. A lane's
-// or thread's elements one by one, counted for packs of 8, the widest; then five butterfly steps;
+// The longest sequential chain of additions in a row's sums, with which the error bounds grow: the
+// elements of a lane or thread, counted for vectors of 8, the widest; then five butterfly steps;
 // then the warps.
 inline std::int64_t chain(Variant variant, std::int64_t cols) {
   constexpr int kWidest = 8;

@@ -1,22 +1,21 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Per element, in f32 and in 16 bits alike, whose gradient and parameter take 4 bytes together: 12
-// bytes (sgd), 20 (momentum, nesterov, lion) or 28 (adam, adamw), and 5 to 16 operations. Expected
-// on an H200: 92 % of a copy's rate and more. 28 bytes at 4.3 TB/s are 190 instruction slots of a
-// thread: IEEE division and square root fit ten times, so that results are those of the host bit by
-// bit.
+// Bytes per element, equal in f32 and 16 bits, where gradient and parameter take 4 bytes together:
+// 12 (sgd), 20 (momentum, nesterov, lion) or 28 (adam, adamw), with 5 to 16 operations. Expected on
+// an H200: at least 92 % of copy bandwidth. 28 bytes at 4.3 TB/s leave 190 instruction slots per
+// thread, ten times what IEEE division and square root need, so results match the host bit by bit.
 //
-// A block has a chunk of 4096 elements of one tensor. The way to its first element is two loads
-// that wait for each other, of the chunk and of the tensor's row, which hundreds of blocks read and
-// the L2 cache holds; the scale and the flag are under way beside the first. Then a thread has four
-// elements of each array under way before it converts the first: 64 bytes of adam's in f32 and 56
-// in 16 bits, 56 KiB and more per multiprocessor where the GPU wants some 32.
+// A block processes a chunk of 4096 elements of one tensor. Its first element depends on two
+// serialized loads: the chunk, and the tensor's row, which hundreds of blocks read and L2 caches.
+// Scale and flag are loaded along with the first. A thread then loads four elements of each array
+// before it converts the first. For adam these are 64 bytes in f32 and 56 in 16 bits, at least 56
+// KiB in flight per multiprocessor, of which the GPU needs some 32.
 //
-// Why not eight elements of 16 bits, which are 16 bytes: the others, 24 of 28 bytes, are f32, and
-// 32 bytes of a thread are two accesses that each use half of their sectors. Why no grid of as many
-// blocks as are resident: blocks have the same work but for the last of each tensor, and those that
-// wait hide the way of the others to their first element.
+// Why not eight 16-bit elements, which are 16 bytes: 24 of 28 bytes are f32, and 32 bytes per
+// thread take two accesses that each use half of their sectors. Why not a grid of resident blocks
+// only: all blocks but the last of each tensor have equal work, and waiting blocks hide the latency
+// of the others' first loads.
 #include "ops/optimizer/optimizer.h"
 
 #include "primitives/pack.h"
@@ -32,10 +31,10 @@
 namespace kg::optimizer {
 
 constexpr int kThreads = 256;
-constexpr int kBlocksPerChunk = kChunkElements / kThreads; // of naive
-inline constexpr int kBlocksPerSm = 4; // of vectorized, at the least: 64 registers
+constexpr int kBlocksPerChunk = kChunkElements / kThreads; // for naive
+inline constexpr int kBlocksPerSm = 4;                     // for vectorized, at least: 64 registers
 
-// What the kernels know of a step: each number computed in f64 and rounded once.
+// A step's coefficients, each computed in f64 and rounded once.
 struct Coefficients {
   float rate; // adam, adamw: divided by 1 - beta1^t
   float beta1, rest1;
@@ -46,7 +45,7 @@ struct Coefficients {
   float keep;  // 1 - rate * decay: adamw, lion
 };
 
-// On the device; null: 1 and 0.
+// Pointers to device memory; null: 1 and 0.
 struct Gate {
   const float* scale;
   const std::int32_t* found_inf;
@@ -56,7 +55,7 @@ struct State {
   float value, first, second;
 };
 
-// Multiplications and additions are fused as they stand here, by every compiler.
+// Written so that every compiler fuses the same multiplies and adds.
 template <Kind kind>
 __device__ __forceinline__ State stepped(State s, float g, const Coefficients& c) {
   if constexpr (kind == Kind::adamw || kind == Kind::lion)
@@ -73,7 +72,7 @@ __device__ __forceinline__ State stepped(State s, float g, const Coefficients& c
   } else if constexpr (kind == Kind::lion) {
     const float blend = fmaf(c.beta1, s.first, c.rest1 * g);
     s.first = fmaf(c.beta2, s.first, c.rest2 * g);
-    const float sign = blend > 0 ? 1.0F : blend < 0 ? -1.0F : blend; // a NaN stays one
+    const float sign = blend > 0 ? 1.0F : blend < 0 ? -1.0F : blend; // a NaN stays NaN
     s.value = fmaf(-c.rate, sign, s.value);
   } else {
     s.first = fmaf(c.beta1, s.first, c.rest1 * g);
@@ -83,7 +82,7 @@ __device__ __forceinline__ State stepped(State s, float g, const Coefficients& c
   return s;
 }
 
-// Where the parameter is kept in f32.
+// The f32 values of the parameter.
 template <class T>
 __device__ __forceinline__ float* values_of(const Parameter<T>& p) {
   if constexpr (sizeof(T) == sizeof(float))
@@ -92,7 +91,7 @@ __device__ __forceinline__ float* values_of(const Parameter<T>& p) {
     return p.master;
 }
 
-// Elements [at, at + Count) of a tensor, whose arrays are aligned to Count of theirs.
+// Updates elements [at, at + Count) of a tensor whose arrays are aligned to Count elements.
 template <Kind kind, int Count, class T>
 __device__ __forceinline__ void step_pack(const Parameter<T>& p, std::int64_t at, float scale,
                                           const Coefficients& c) {
@@ -140,7 +139,7 @@ __global__ void __launch_bounds__(kThreads)
   if (at < p.size) step_pack<kind, 1>(p, at, scale, c);
 }
 
-// Whether each array of the tensor begins at a multiple of Count elements.
+// Whether each array of the tensor is aligned to Count elements.
 template <int Count, class T>
 __device__ __forceinline__ bool is_made_of_packs(const Parameter<T>& p) {
   const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
@@ -164,7 +163,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   int in_packs = 0;
   if (is_made_of_packs<kCount>(p)) {
     in_packs = count / kCount * kCount;
-    // The stores of a pass would hold up the loads of the next all the same.
+    // Unrolling would not help: the stores of an iteration delay the loads of the next one anyway.
     KG_ROLLED
     for (int i = thread * kCount; i < in_packs; i += kThreads * kCount)
       step_pack<kind, kCount>(p, begin + i, scale, c);

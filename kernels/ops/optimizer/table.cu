@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The host's part of `optimizer`: tensors, checked and listed once.
+// Host part of `optimizer`: checks the tensors and writes the table once.
 #include "ops/optimizer/optimizer.h"
 
 #include "runtime/error.h"
@@ -15,7 +15,7 @@
 namespace kg::optimizer {
 namespace {
 
-// An array of a tensor.
+// The address range of an array.
 struct Extent {
   std::uintptr_t begin, end;
   bool written;
@@ -45,8 +45,8 @@ std::vector<Extent> extents_of(Kind kind, std::span<const Parameter<T>> paramete
   return extents;
 }
 
-// In the order of their addresses each need be compared with the farthest end before it alone: of
-// all arrays where it is written, of those that are where not.
+// Sorted by address, each array only needs comparison with the farthest end before it: of all
+// arrays if it is written, else of written arrays.
 void require_written_apart(std::vector<Extent> extents) {
   std::sort(extents.begin(), extents.end(),
             [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
@@ -71,7 +71,7 @@ std::size_t table_bytes(std::span<const Parameter<T>> parameters) {
 template <class T>
 Table<T> make_table(Kind kind, std::span<const Parameter<T>> parameters, void* memory,
                     Stream& stream) {
-  tensor_list_bytes("optimizer", parameters); // throws on sizes before they are used
+  tensor_list_bytes("optimizer", parameters); // throws for invalid sizes before their use
   require_written_apart(extents_of(kind, parameters));
   return {kind, write_tensor_list("optimizer", parameters, memory, stream)};
 }

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The axes of y, as few as describe the permutation.
+// The minimal list of axes that describes a permutation.
 #pragma once
 
 #include "ops/permute/permute.h"
@@ -13,7 +13,7 @@
 
 namespace kg::permute {
 
-// In the order of y, which is packed; strides are those in x.
+// Axes in the order of y, which is packed; strides are those in x.
 struct Axes {
   int rank = 0;
   std::int64_t extent[kMaxRank] = {};
@@ -21,7 +21,7 @@ struct Axes {
   std::int64_t size = 1;
 };
 
-// Axes of extent 1 are dropped, and neighbours in y merged that are neighbours in x, too.
+// Drops axes of extent 1 and merges axes that are neighbours in both y and x.
 inline Axes merged_axes(const Permutation& permutation) {
   std::int64_t stride[kMaxRank] = {};
   std::int64_t size = 1;
@@ -53,7 +53,7 @@ inline Axes merged_axes(const Permutation& permutation) {
   return axes;
 }
 
-// The same for kernels that take a place apart.
+// The same axes for kernels, which split an element index into coordinates.
 struct DividedAxes {
   int rank = 0;
   std::int64_t size = 0;
@@ -72,8 +72,8 @@ inline DividedAxes divided(const Axes& axes) {
   return result;
 }
 
-// Element `place` of the first `rank` axes, counted in their order, lies here in x. Indices of axes
-// are constants throughout: with others the compiler would copy the axes to local memory.
+// The offset in x of element `place` of the first `rank` axes. All indices into axes are
+// compile-time constants; otherwise the compiler would copy the axes to local memory.
 __device__ inline std::int64_t source_of(std::int64_t place, const DividedAxes& axes, int rank) {
   std::int64_t source = 0;
   KG_UNROLL

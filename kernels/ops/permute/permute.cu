@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One read and one write per element, 2 x its size in bytes, no arithmetic. Expected on an H200:
-// where rows stay whole, what copy reaches, 4.3 TB/s; where they are transposed, what transpose
-// does, 0.92 to 0.95 of that where both sides are aligned to 16 bytes or there are many tiles, and
-// about 3.2 TB/s where not; as much as copy where one side has two to four elements and the other
-// moves by 16 bytes (planes.h).
+// copy bandwidth, 4.3 TB/s, if rows stay whole. If rows are transposed, as transpose: 92 to 95 % of
+// that if both sides are aligned to 16 bytes or there are many tiles, else about 3.2 TB/s. Copy
+// bandwidth again if one side has two to four elements and the other moves by 16 bytes (planes.h).
 //
-// Axes are merged on the host first: most permutations that programs ask for are then a batch of
-// transpositions or a walk over rows, whatever their rank. Why not one kernel that steps through
-// the axes of any permutation: one side of it is uncoalesced (`naive`), and the divisions per
-// element cost as much as the memory.
+// The host merges axes first: most permutations in practice then are a batch of transpositions or a
+// loop over rows, whatever their rank. Why not one kernel that steps through the axes of any
+// permutation: one side is uncoalesced (`naive`), and the divisions per element cost as much as the
+// memory accesses.
 #include "ops/permute/permute.h"
 
 #include "ops/permute/axes.h"
@@ -29,7 +28,7 @@
 namespace kg::permute {
 
 constexpr int kNaiveThreads = 256;
-constexpr int kShortest = 16; // of two sides that are worth a tile
+constexpr int kShortest = 16; // one side of a tile must reach this extent
 static_assert(kTransposeBatchRank == kMaxRank - 2);
 
 template <class Word>
@@ -39,7 +38,7 @@ __global__ void __launch_bounds__(kNaiveThreads)
   if (i < axes.size) y[i] = x[source_of(i, axes, axes.rank)];
 }
 
-// The last axis, of `cols` elements, is that of x.
+// For a last axis that stays last, with `cols` elements.
 template <bool Shifted, class Word>
 __global__ void __launch_bounds__(kRowThreads, kRowBlocksPerSm)
     rows(const Word* __restrict__ x, Word* __restrict__ y, DividedAxes axes, std::int64_t cols,
@@ -50,15 +49,15 @@ __global__ void __launch_bounds__(kRowThreads, kRowBlocksPerSm)
   });
 }
 
-// A batch of transpositions: a is the last axis of x, b the last of y, the others step through the
-// batch.
+// A batch of transpositions: a is the last axis of x, b the last axis of y, and the other axes
+// index the batch.
 template <int Bytes, class Word>
 __global__ void __launch_bounds__(TransposePacks<Word, Bytes>::kThreads)
     tiled(const Word* __restrict__ x, Word* __restrict__ y, TransposeBatch batch) {
   transpose_tile<Word, Bytes>(x, y, batch);
 }
 
-// The same where rows begin anywhere.
+// The same for rows at any alignment.
 template <class Word>
 __global__ void __launch_bounds__(UnalignedTile<Word>::kThreads)
     tiled_askew(const Word* __restrict__ x, Word* __restrict__ y, UnalignedTransposeBatch batch) {
@@ -94,8 +93,8 @@ void launch_rows(const Word* x, Word* y, const Axes& axes, Stream& stream) {
          cols, tiles.across);
 }
 
-// Whether all of it moves by packs of 16 bytes: the planes, `extent` elements each and `stride`
-// apart, their matrices, and the pixels.
+// Whether everything moves in 16-byte packs: the planes (`extent` elements each, `stride` apart),
+// their matrices, and the pixels.
 template <class Word>
 bool moves_by_packs(const Word* x, const Word* y, std::int64_t extent, std::int64_t stride,
                     const TransposeBatch& batch) {
@@ -107,7 +106,7 @@ bool moves_by_packs(const Word* x, const Word* y, std::int64_t extent, std::int6
          steps;
 }
 
-// Planes of `extent` elements.
+// Launches `planes` for planes of `extent` elements.
 template <int kPlanes, bool kApart, class Word>
 void launch_planes(const Word* x, Word* y, std::int64_t extent, std::int64_t matrices,
                    TransposeBatch& batch, Stream& stream) {
@@ -124,7 +123,7 @@ void launch_planes(const Word* x, Word* y, std::int64_t extent, std::int64_t mat
          x, y, batch);
 }
 
-// The same where they are few, and move by packs; or does nothing.
+// The same for kFewest to kMost planes that move in packs; otherwise returns false.
 template <bool kApart, class Word>
 bool launch_few_planes(const Word* x, Word* y, std::int64_t count, std::int64_t extent,
                        std::int64_t matrices, TransposeBatch& batch, Stream& stream) {
@@ -183,8 +182,8 @@ void launch_tiled(const Word* x, Word* y, const Axes& axes, Stream& stream) {
   });
 }
 
-// A last axis that stays the last and is short becomes part of the element: its bytes, or those of
-// one element.
+// Merges a short last axis that stays last into the element. Returns the bytes of the new element,
+// or `bytes` if the axis was not merged.
 std::size_t widen(Axes& axes, std::size_t bytes, const void* x, const void* y) {
   const int last = axes.rank - 1;
   const auto wide = static_cast<std::size_t>(axes.extent[last]) * bytes;

@@ -1,12 +1,12 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// permute: y is x with its axes in another order, bit for bit: axis d of y is axis order[d] of x.
+// permute: y is x with reordered axes, bit for bit: axis d of y is axis order[d] of x.
 //
 // Problem: tensors of up to five axes and elements of 1, 2, 4 or 8 bytes. Layout: both packed, the
-// last axis contiguous; any alignment of the element itself; x and y must not overlap. NCHW to NHWC
-// is {0, 2, 3, 1}, back {0, 3, 1, 2}. Special values: there are none, since only bits move: NaN
-// payloads and the signs of zeros arrive unchanged. Repeated runs are bit-identical.
+// last axis contiguous; pointers need only the element's own alignment. x and y must not overlap.
+// NCHW to NHWC is {0, 2, 3, 1}, the inverse {0, 3, 1, 2}. Special values: none, since only bits
+// move; NaN payloads and signs of zeros are unchanged. Repeated runs are bit-identical.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -23,20 +23,20 @@ namespace kg::permute {
 
 inline constexpr int kMaxRank = 5;
 
-// Entries beyond `rank` do not count.
+// Entries beyond `rank` are ignored.
 struct Permutation {
   int rank = 0;
   std::array<std::int64_t, kMaxRank> shape{}; // of x
   std::array<int, kMaxRank> order{};
 };
 
-// naive: one element per thread in the order of y. coalesced: rows in 16-byte packs where the last
-// axis stays the last, and tiles turned in shared memory where it does not. Axes that are both
-// short (below 16) leave it nothing to coalesce: there it runs the kernel of naive.
+// naive: one thread per element, in the order of y. coalesced: 16-byte packs of rows if the last
+// axis stays last, else tiles transposed in shared memory. Rows shorter than a pack and tiles with
+// both sides below 16 run the naive kernel.
 enum class Variant { automatic, naive, coalesced };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::coalesced};
 
-// What runs where `variant` is asked for.
+// The variant that runs when `variant` is requested.
 constexpr Variant resolved(Variant variant) {
   return variant == Variant::automatic ? Variant::coalesced : variant;
 }
@@ -44,8 +44,8 @@ constexpr Variant resolved(Variant variant) {
 using kg::name;
 
 // Enqueues the operation and returns the variant that runs. Extents may be 0. Throws Error on a
-// rank beyond 1 to 5, a negative extent, an order that is no permutation of the axes, a null
-// pointer, or elements of another size.
+// rank outside 1 to 5, a negative extent, an order that is not a permutation of the axes, a null
+// pointer, or an unsupported element size.
 Variant run(const void* x, void* y, const Permutation& permutation, std::size_t element_bytes,
             Variant variant, Stream& stream);
 

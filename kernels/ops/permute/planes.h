@@ -1,12 +1,12 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two to four planes whose elements lie together in the result, as the channels of a pixel do, or
-// the other way. A tile of turn.h would have 3 elements along one side, and packs of one element.
-// Here a thread has a pack of 16 bytes of each plane in its registers, which together are as many
-// packs of pixels; what is together goes through shared memory, for neighbours to move neighbours.
-// Lanes lie kPlanes packs apart there: of 3, eight lanes meet all banks; of 2 and 4 they take two
-// and four batch, of which shared memory has plenty: it moves each byte twice.
+// Two to four planes whose elements are interleaved in the result, as the channels of a pixel, or
+// the inverse. In a tile of transpose_tile.h, one side would have 3 elements and packs of one. Here
+// a thread holds a 16-byte pack of each plane in registers, which makes as many packs of pixels.
+// The pixels pass through shared memory so that neighbouring threads access neighbouring packs.
+// Lanes are kPlanes packs apart there: 3 planes spread eight lanes over all banks, 2 and 4 have 2-
+// and 4-way conflicts. Shared memory has bandwidth to spare: each byte crosses it twice.
 #pragma once
 
 #include "instructions/store_shared.h"
@@ -21,7 +21,7 @@ namespace kg::permute {
 inline constexpr int kPlanesThreads = 128;
 inline constexpr int kFewest = 2, kMost = 4; // planes
 
-// Packs of each plane for packs of pixels, or back.
+// Converts packs of each plane to packs of pixels (together) and back (apart).
 template <int kPlanes, class Word>
 struct Pixels {
   static constexpr int kCount = kPackElements<Word>;
@@ -44,8 +44,8 @@ struct Pixels {
   }
 };
 
-// Blocks take kPlanesThreads packs of each plane. `batch` as of transpose_tile, but that a_units or
-// b_units, the other than kPlanes, are the packs of a plane, and tiles_a or tiles_b the blocks.
+// A block moves kPlanesThreads packs of each plane. `batch` is as in transpose_tile, but of a_units
+// and b_units one is kPlanes, the other the packs of a plane; tiles_a or tiles_b counts blocks.
 template <int kPlanes, bool kApart, class Word>
 __global__ void __launch_bounds__(kPlanesThreads)
     planes(const Word* __restrict__ x, Word* __restrict__ y, TransposeBatch batch) {

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The losses of one element and their slopes, in f32.
+// The losses of one element and their derivatives, in f32.
 #pragma once
 
 #include "ops/pointwise_loss/pointwise_loss.h"
@@ -17,8 +17,8 @@ __device__ inline float loss(float x, float t, float delta) {
     const float distance = fabsf(apart);
     return distance <= delta ? 0.5f * apart * apart : delta * (distance - 0.5f * delta);
   }
-  // fmaxf passes over NaN; the product does not. log1p knows the logarithm of a number near 1 to
-  // the last digit.
+  // fmaxf ignores NaN, but the product propagates it. log1p is accurate to the last digit near
+  // log(1).
   if constexpr (kind == Kind::bce) return fmaf(-x, t, fmaxf(x, 0.0f)) + log1pf(expf(-fabsf(x)));
   if constexpr (kind == Kind::kl) return t == 0.0f ? 0.0f : t * (logf(t) - x);
 }
@@ -27,7 +27,7 @@ template <Kind kind>
 __device__ inline float slope(float x, float t, float delta) {
   const float apart = x - t;
   if constexpr (kind == Kind::mse) return 2.0f * apart;
-  if constexpr (kind == Kind::huber) // not fminf and fmaxf, which pass over NaN
+  if constexpr (kind == Kind::huber) // not fminf and fmaxf, which ignore NaN
     return apart < -delta ? -delta : apart > delta ? delta : apart;
   if constexpr (kind == Kind::bce) return activation::logistic(x).value - t;
   if constexpr (kind == Kind::kl) return -t;

@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Two reads and one write per element, 12 n bytes in f32 and 6 n in 16 bits; backward three reads,
-// 16 n and 8 n. Expected on an H200: the rate of other mixed streams, 4.1 to 4.4 TB/s, of mse,
-// huber and kl in all types; bce forward takes some 40 instructions per element, about as long as
-// 6 bytes of 16-bit types need.
+// 16 n and 8 n. Expected on an H200: the bandwidth of other mixed streams, 4.1 to 4.4 TB/s, for
+// mse, huber and kl in all types. bce forward takes some 40 instructions per element, about the
+// time of 6 bytes of memory traffic in 16-bit types.
 //
-// Each thread issues two to six 16-byte loads before it uses the first one: 32 KiB and more under
-// way per multiprocessor, of which 28 are needed (see elementwise.cu). Why not the sum of the
-// losses in the same kernel: `reduction` has it, at a quarter of these bytes, and its order of
-// additions.
+// Each thread issues two to six 16-byte loads before it uses the first: 32 KiB and more in flight
+// per multiprocessor, which needs 28 (see elementwise.cu). Why not sum the losses in this kernel:
+// `reduction` does so at a quarter of these bytes, with its own order of additions.
 #include "ops/pointwise_loss/pointwise_loss.h"
 
 #include "ops/pointwise_loss/formula.h"
@@ -25,12 +24,12 @@
 
 namespace kg::pointwise_loss {
 
-// Loaded by a thread of each input before it uses the first one; as many as registers permit.
+// Packs per input that a thread loads before it uses the first; as many as registers permit.
 template <class T>
 constexpr int kPacksPerInput = sizeof(T) == sizeof(float) ? 2 : 1;
 
-// Of a loss x and target, of a gradient dloss, too: which of them a kernel computes is told by the
-// number of its inputs.
+// A loss has inputs x and target, a gradient also dloss. The number of inputs selects which of them
+// a kernel computes.
 constexpr int inputs_of(Direction direction) { return direction == Direction::forward ? 2 : 3; }
 
 template <Kind kind, class T, int Inputs>

@@ -1,9 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The windows as kernels see them. Both layouts are outer x height x width x inner, dense: nchw
-// has batch * channels outer planes and one inner element, nhwc has batch outer ones and the
-// channels inside.
+// The windows as kernels see them. Both layouts are outer x height x width x inner, dense. nchw has
+// outer = batch * channels and inner = 1; nhwc has outer = batch and inner = channels.
 #pragma once
 
 #include "ops/pooling/problem.h"
@@ -22,7 +21,7 @@ using window::place_of;
 using window::Taps;
 using window::taps_of;
 
-// What an average divides by.
+// The divisor of an average.
 __device__ inline std::int64_t counted_taps(const Taps& down, const Taps& across,
                                             bool include_padding) {
   return include_padding
@@ -33,7 +32,7 @@ __device__ inline std::int64_t counted_taps(const Taps& down, const Taps& across
 struct Geometry {
   std::int64_t outer, inner;
   Line vertical, horizontal;
-  std::int64_t x_plane, y_plane; // elements of an outer plane
+  std::int64_t x_plane, y_plane; // elements per outer plane
 
   explicit Geometry(const Problem& p) {
     const bool last = p.layout == Layout::nhwc;

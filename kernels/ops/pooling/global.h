@@ -1,14 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Global pooling: the window is the plane, so this is a reduction. Fixed order: the lanes' or rows'
-// partial results are joined by a tree. Planes of nchw of which a block's shared memory holds
-// several have a kernel of their own: small_planes.h.
+// Global pooling: the window is the plane, so this is a reduction. The order is fixed: a tree
+// combines the partial results of lanes or rows. nchw planes so small that a block's shared memory
+// holds several have their own kernel: small_planes.h.
 //
-// Bytes: x once; y is nothing beside it. Expected on an H200: 90 % of the rate at which it reads,
-// where there are enough planes: a warp has 4 packs per lane under way, 32 warps of a
-// multiprocessor 64 KiB. A few huge planes would need several blocks each and a second pass;
-// networks end in many small ones.
+// Bytes: x once; y is negligible. Expected on an H200: 90 % of its read bandwidth, given enough
+// planes. A warp has 4 packs per lane in flight, and the 32 warps of a multiprocessor 64 KiB. A few
+// huge planes would need several blocks each and a second pass, but networks end in many small
+// planes.
 #pragma once
 
 #include "ops/pooling/reduce.h"
@@ -17,7 +17,7 @@ namespace kg::pooling {
 
 inline constexpr int kGlobalThreads = 256;
 inline constexpr int kPlanesPerBlock = kGlobalThreads / kLanes;
-inline constexpr int kPacksInFlight = 4; // loaded by a thread before it uses the first one
+inline constexpr int kPacksInFlight = 4; // loads per thread before the first use
 
 // nchw: a warp per plane of `size` elements.
 template <class Reduce, class T, int Count>
@@ -49,9 +49,9 @@ __global__ void __launch_bounds__(kGlobalThreads)
   if (threadIdx.x % kLanes == 0) y[plane] = from_float<T>(typename Reduce::Finish(size)(total));
 }
 
-// nhwc: a block per image and `blockDim.x` packs of its channels, blockDim.y threads to each pack,
-// which take every blockDim.y-th of its `size` places. Shared memory holds the block's partial
-// results, an element of all packs after the other, so that a warp's accesses meet no conflicts.
+// nhwc: a block per image and `blockDim.x` packs of its channels. blockDim.y threads share a pack
+// and stride over its `size` positions. Shared memory holds the block's partial results,
+// element-major over packs, so that a warp's accesses have no bank conflicts.
 template <class Reduce, class T, int Count>
 __global__ void __launch_bounds__(kGlobalThreads)
     global_channels(const T* __restrict__ x, T* __restrict__ y, std::int64_t size, int packs) {

@@ -1,17 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The common square windows of nhwc, whose kernel and stride the compiler knows: a thread has
-// 16 bytes of channels of a tile of outputs, and loads several columns of what their windows hold
-// before it looks at one element. Each column of taps is reduced once and handed to the windows
-// that have it, in the order of strips.h, so the bits are the same.
+// The common square windows of nhwc, with kernel and stride known at compile time. A thread
+// computes a tile of outputs for 16 bytes of channels and loads several columns of input before it
+// uses the first element. Each column of taps is reduced once and passed to the windows that
+// contain it, in the order of strips.h, so the bits are the same.
 //
-// Bytes: x is read from memory once, y written once. L1 is asked for 1.6 times the elements of x
-// for 3x3 at stride 2, 3 times at stride 1. A thread has up to 16 packs under way, 512 threads of a
-// multiprocessor 96 KiB and more, where an H200 asks for 40. Arithmetic, of 16-bit elements: 188
-// instructions of a warp per output of 3x3 maxima at stride 2, of 630 that an H200 issues while it
-// copies what they move. Modelled: 98 % of a copy's rate. The walk of strips.h, which waits for 3
-// packs at a time and asks at each column which windows want it, had 57 % on an H200 (bf16).
+// Bytes: x is read from memory once, y written once. L1 serves x 1.6 times for 3x3 at stride 2, 3
+// times at stride 1. A thread has up to 16 packs in flight; the 512 threads of a multiprocessor
+// have 96 KiB and more, where an H200 needs 40. Arithmetic, for 16-bit elements: 188 warp
+// instructions per output of 3x3 maxima at stride 2, of 630 that an H200 issues while it copies the
+// same bytes. Modelled: 98 % of copy bandwidth. strips.h waits for 3 packs at a time and tests at
+// each column which windows need it; it had 57 % on an H200 (bf16).
 #pragma once
 
 #include "ops/pooling/geometry.h"
@@ -25,9 +25,9 @@ namespace kg::pooling {
 
 inline constexpr int kPackThreads = 128;
 inline constexpr int kPackBlocksPerSm = 4; // at most 128 registers per thread
-inline constexpr int kPacksAtOnce = 16;    // loaded by a thread before it uses the first one
+inline constexpr int kPacksAtOnce = 16;    // loads per thread before the first use
 
-// Outputs of a thread, and the elements of x that their windows hold.
+// A tile: the outputs of a thread, and the rows and columns of x in their windows.
 template <Square square>
 struct PackTile {
   static constexpr int kDown = 2;
@@ -37,7 +37,7 @@ struct PackTile {
   static constexpr int kColumnsAtOnce = kPacksAtOnce / kRows;
 };
 
-// Threads lie over packs of channels first, then tiles of a row, rows of tiles and images.
+// Thread index order: packs of channels (fastest), tiles of a row, rows of tiles, images.
 struct PackWindows {
   Line down, across;
   NarrowDivisor packs, columns, rows;
@@ -64,8 +64,8 @@ PackWindows pack_windows_of(const Geometry& g, int pack, bool include_padding) {
           CountedLine(g.horizontal, include_padding)};
 }
 
-// Where a thread's tile lies: its image and first channel, its first output, and the first element
-// of that one's window.
+// The position of a thread's tile: its image and first channel, its first output, and the first
+// element of that output's window.
 template <Square square>
 struct PackPlace {
   std::int64_t plane, inner;

@@ -1,17 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The common square windows of nchw, whose kernel and stride the compiler knows: a thread has
-// kStrip outputs down a column, and loads all that their windows hold before it looks at one
-// element. Each row of taps is reduced once and handed to the windows that have it, in the order of
-// strips.h, so the bits are the same.
+// The common square windows of nchw, with kernel and stride known at compile time. A thread has
+// kPlaneStrip outputs down a column and loads all elements of their windows before it uses the
+// first. Each row of taps is reduced once and passed to the windows that contain it, in the order
+// of strips.h, so the bits are the same.
 //
-// Bytes: as strips.h. Lanes lie side by side along the width and load single elements, 64 bytes per
-// request in 16-bit types, so many requests must be under way: 27 elements a thread for 3x3 at
-// stride 2, 1024 threads of a multiprocessor 54 KiB in 16 bits, where an H200 asks for 28. Of a
-// copy's rate there, 3x3 maxima at stride 2 had 76 %, averages at stride 1, which issue 320
-// instructions for 4 elements of a thread, 34 % (bf16). Rows that are whole packs of 16 bytes have
-// a kernel of their own: row_windows.h.
+// Bytes: as in strips.h. Lanes are adjacent along the width and load single elements, 64 bytes per
+// request in 16-bit types, so many requests must be in flight. For 3x3 at stride 2, a thread has 27
+// elements in flight and the 1024 threads of a multiprocessor 54 KiB in 16 bits, where an H200
+// needs 28. On an H200 (bf16), 3x3 maxima at stride 2 had 76 % of copy bandwidth. Averages at
+// stride 1, with 320 instructions per 4 elements of a thread, had 34 %. Rows of whole 16-byte packs
+// have their own kernel: row_windows.h.
 #pragma once
 
 #include "ops/pooling/geometry.h"
@@ -26,7 +26,7 @@ inline constexpr int kPlaneBlocksPerSm = 4; // at most 64 registers per thread
 inline constexpr int kPlaneStrip = 4;
 inline constexpr std::int64_t kMostPlaneThreads = std::int64_t{1} << 31; // NarrowDivisor
 
-// Kernel and stride of both axes; taps are neighbours.
+// Kernel and stride of both axes, without dilation.
 struct Square {
   int kernel, stride;
 };
@@ -38,13 +38,13 @@ constexpr bool is(const Problem& p, Square square) {
   return fits(p.vertical) && fits(p.horizontal);
 }
 
-// Whether it is one of `extent`; also of an `at` below 0.
+// Whether 0 <= at < extent.
 __host__ __device__ constexpr bool is_below(int at, int extent) {
   return static_cast<unsigned>(at) < static_cast<unsigned>(extent);
 }
 
-// What of an axis an average counts: the taps at coordinates from `begin` to before `end`, which
-// are the input's, or its declared padding's, too.
+// The taps along an axis that an average counts: those at coordinates [begin, end), which span the
+// input, or the input and its declared padding.
 struct CountedLine {
   int begin, end;
 
@@ -52,14 +52,14 @@ struct CountedLine {
       : begin(include_padding ? -line.before : 0),
         end(line.in + (include_padding ? line.after : 0)) {}
 
-  // Of the `kernel` neighbours from coordinate `start` on.
+  // How many of the `kernel` taps from coordinate `start` on are counted.
   __device__ int taps(int start, int kernel) const {
     const auto below = [&](int limit) { return min(max(limit - start, 0), kernel); };
     return below(end) - below(begin);
   }
 };
 
-// Threads lie over columns of outputs first, then strips, then planes.
+// Thread index order: columns of outputs (fastest), strips, planes.
 struct PlaneWindows {
   Line down, across;
   NarrowDivisor columns, strips;
@@ -81,7 +81,7 @@ inline PlaneWindows plane_windows_of(const Geometry& g, bool include_padding) {
           CountedLine(g.horizontal, include_padding)};
 }
 
-// The strip of a thread and what its windows hold, with `outside` where that is not the input's.
+// A thread's strip and the elements of its windows; taps outside the input are `outside`.
 template <class T, Square square>
 class PlaneStrip {
  public:
@@ -122,7 +122,7 @@ class PlaneStrip {
   StoredPack<T, 1> stored_[kRows * square.kernel];
 };
 
-// The window as two numbers: nvcc 13.0 makes no host code of a kernel with a class for an argument.
+// Two integers, not a Square: nvcc 13.0 makes no host code for class-type template arguments.
 template <class Reduce, class T, int kKernel, int kStride>
 __global__ void __launch_bounds__(kPlaneThreads, kPlaneBlocksPerSm)
     plane_windows(const T* __restrict__ x, T* __restrict__ y, PlaneWindows w) {

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which pooling kernel runs. The floor is one read of each element of x and one write of each of y;
-// a pooling that halves both extents moves 1.25 elements per element of x. The arithmetic of small
-// windows is far below what a GPU does in that time.
+// Selects the pooling kernel. The lower bound is one read of each element of x and one write of
+// each element of y: pooling that halves both extents moves 1.25 elements per element of x. The
+// arithmetic of small windows takes a GPU far less time.
 #include "ops/pooling/pooling.h"
 
 #include "ops/pooling/geometry.h"
@@ -84,7 +84,7 @@ void launch_strips(const Problem& problem, bool include_padding, const T* x, T* 
          x, y, s);
 }
 
-// What windows of kernels that know them are launched with.
+// Launches a kernel for windows known at compile time.
 template <class T, class Windows>
 void launch_windows(void (*kernel)(const T*, T*, Windows), int threads, const Windows& windows,
                     const T* x, T* y, Stream& stream) {
@@ -95,8 +95,8 @@ void launch_windows(void (*kernel)(const T*, T*, Windows), int threads, const Wi
          x, y, windows);
 }
 
-// Whether one of the kernels that know their windows has run. Their divisors count to 2^31.
-// `packs`: of channels.
+// Runs a kernel for windows known at compile time; returns whether one applies. Their divisors are
+// limited to 2^31. `packs`: of channels.
 template <class Reduce, class T>
 bool ran_square(const Problem& problem, bool packs, bool include_padding, const T* x, T* y,
                 Stream& stream) {
@@ -123,7 +123,7 @@ bool ran_square(const Problem& problem, bool packs, bool include_padding, const 
          run.template operator()<Square{2, 2}>();
 }
 
-// Whether the planes are small enough, and have been pooled.
+// Pools planes that are small enough; returns whether they are.
 template <class Reduce, class T, int Count>
 bool ran_small(const Problem& problem, const T* x, T* y, Stream& stream) {
   const SmallPlanes small =
@@ -149,7 +149,7 @@ void launch_global(const Problem& problem, const T* x, T* y, Stream& stream) {
            x, y, problem.planes(), size);
     return;
   }
-  // As many packs side by side as make whole sectors, and no more than there are.
+  // Enough adjacent packs for whole sectors, but no more than exist.
   const auto packs = static_cast<int>(problem.channels / Count);
   unsigned side_by_side = 1;
   while (side_by_side < kLanes && static_cast<int>(side_by_side) < packs) side_by_side *= 2;
@@ -160,7 +160,7 @@ void launch_global(const Problem& problem, const T* x, T* y, Stream& stream) {
          x, y, size, packs);
 }
 
-// 16 bytes at a time where every pack is aligned: of channels, or, for global_planes, of a plane.
+// Uses 16-byte packs if all are aligned: of channels, or, for global_planes, of a plane.
 template <class Reduce, class T>
 void launch_vectorized(const Problem& problem, bool include_padding, const T* x, T* y,
                        Stream& stream) {

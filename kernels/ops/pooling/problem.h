@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pooling problem: what pooling, its backward pass and their vendors are asked for. Plain C++.
+// A pooling problem: the input of pooling, its backward pass and vendor libraries. Plain C++.
 #pragma once
 
 #include "primitives/layout.h"
@@ -14,8 +14,8 @@
 
 namespace kg::pooling {
 
-// average_include_padding divides by the taps of the window that lie in the input or in its
-// declared padding, average_exclude_padding by those in the input alone.
+// average_include_padding divides by the window's taps in the input and its declared padding,
+// average_exclude_padding by its taps in the input alone.
 enum class Kind { max, average_include_padding, average_exclude_padding };
 inline constexpr Kind kKinds[] = {Kind::max, Kind::average_include_padding,
                                   Kind::average_exclude_padding};
@@ -31,14 +31,14 @@ constexpr bool windows_fit(std::int64_t in, const Axis& axis, bool ceil_mode) {
   return window_count(in, axis, ceil_mode) == window_count(in, axis, false);
 }
 
-// Whether each window has a tap in the input: the first and the last one reach it, and no window
-// steps over it. What a library makes of other windows differs.
+// Whether each window has a tap in the input: the first and last windows reach the input, and no
+// window steps over it. Libraries differ on other windows.
 constexpr bool windows_have_input(std::int64_t in, const Axis& axis, bool ceil_mode) {
   const std::int64_t last = (window_count(in, axis, ceil_mode) - 1) * axis.stride;
   return axis.pad_before < axis.extent() && last < in + axis.pad_before && axis.dilation <= in;
 }
 
-// x is batch x channels x height x width, y batch x channels x out_height() x out_width(); both
+// x is batch x channels x height x width, y batch x channels x out_height() x out_width(). Both are
 // dense, in this order (nchw) or with the channels last (nhwc).
 struct Problem {
   std::int64_t batch = 1;
@@ -56,7 +56,7 @@ struct Problem {
   constexpr std::int64_t inputs() const { return planes() * height * width; }
   constexpr std::int64_t outputs() const { return planes() * out_height() * out_width(); }
 
-  // One window, and it is the input: global pooling.
+  // Whether the only window is the whole input: global pooling.
   constexpr bool is_global() const {
     return vertical.kernel == height && horizontal.kernel == width && vertical.extent() == height &&
            horizontal.extent() == width && vertical.pad_before == 0 && vertical.pad_after == 0 &&
@@ -65,7 +65,7 @@ struct Problem {
 };
 
 // Throws Error unless batch and channels are from 0 to window::kMostExtent and the axes are valid
-// (window::require_axis). `what` begins the message.
+// (window::require_axis). The message begins with `what`.
 inline void require_problem(std::string_view what, const Problem& problem) {
   window::require_between({what, ": batch"}, problem.batch, 0);
   window::require_between({what, ": channels"}, problem.channels, 0);

@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of a window's elements. `first` is what combine makes of the identity and an
-// element. Finish makes the result of what they combined to, of as many windows with as many taps
-// as one thread has. kShares: not elements are combined but what shared(), or shared_row(), makes
-// of them by the taps that are counted from each on (ops/pooling_backward/shares.h).
+// How the elements of a window are reduced. `first` combines the identity with an element. Finish
+// turns the combined value into the result, for all windows of a thread with the same number of
+// taps. With kShares, kernels combine values that shared() or shared_row() computes from the
+// elements and the taps counted from each on (ops/pooling_backward/shares.h).
 #pragma once
 
 #include "instructions/max_nan.h"
@@ -16,7 +16,7 @@
 
 namespace kg::pooling {
 
-// A NaN is kept once it has come; fmaxf would pass over it.
+// NaN propagates; fmaxf would ignore it.
 struct Max {
   static constexpr bool kShares = false;
   static constexpr float kIdentity = -std::numeric_limits<float>::infinity();
@@ -29,11 +29,11 @@ struct Max {
   };
 };
 
-// Of an exact sum the correctly rounded average (WholeDivisor). No taps give 0.
+// The average is correctly rounded if the sum is exact (WholeDivisor). No taps give 0.
 struct Average {
   static constexpr bool kShares = false;
   static constexpr float kIdentity = 0;
-  __device__ static float first(float value) { return kIdentity + value; } // of -0 it is +0
+  __device__ static float first(float value) { return kIdentity + value; } // turns -0 into +0
   __device__ static float combine(float sum, float value) { return sum + value; }
   struct Finish {
     WholeDivisor taps;

@@ -1,16 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The common square windows of nchw where rows of x and y are whole packs: a thread has a pack of
-// outputs of some rows below each other, and loads what their windows hold, pack by pack, before it
-// looks at one element. Each row of taps is reduced once and handed to the windows that have it, in
+// The common square windows of nchw if rows of x and y are whole packs. A thread has a pack of
+// outputs in several adjacent rows. It loads all elements of their windows, pack by pack, before it
+// uses the first. Each row of taps is reduced once and passed to the windows that contain it, in
 // the order of strips.h, so the bits are the same.
 //
-// Bytes: x is read from memory once, y written once; at either stride L1 or L2 is asked for x 1.5
-// times, mostly by threads of one block. Arithmetic, of 16-bit elements: about 190 instructions of
-// a warp per pack of outputs of 3x3 averages at stride 1, of 252 that an H200 issues while it
-// copies what they move. By single elements (plane_windows.h), 640 instructions, they had 34 % of a
-// copy's rate there, and maxima at stride 2 76 %.
+// Bytes: x is read from memory once, y written once; at either stride L1 or L2 serves x 1.5 times,
+// mostly to threads of one block. Arithmetic, for 16-bit elements: about 190 warp instructions per
+// pack of outputs of 3x3 averages at stride 1, of 252 that an H200 issues while it copies the same
+// bytes. With single elements (plane_windows.h), these averages took 640 instructions and had 34 %
+// of copy bandwidth there; maxima at stride 2 had 76 %.
 #pragma once
 
 #include "ops/pooling/geometry.h"
@@ -24,19 +24,19 @@ namespace kg::pooling {
 inline constexpr int kRowThreads = 256;
 inline constexpr int kRowBlocksPerSm = 4; // at most 64 registers per thread
 
-// Rows of outputs of a thread.
+// Rows of outputs per thread.
 template <int kStride>
 inline constexpr int kRowsBelow = kStride == 1 ? 4 : 1;
 
-// Whether all rows are packs, a pack of outputs has its windows over `stride` packs of x, and these
-// reach one element beside them at most.
+// Whether all rows are whole packs and the windows of a pack of outputs span `stride` packs of x
+// and at most one element on each side.
 constexpr bool has_rows_of_packs(const Problem& p, Square square, int pack) {
   return p.layout == Layout::nchw && p.out_width() % pack == 0 &&
          p.width == p.out_width() * square.stride &&
          p.horizontal.pad_before == (square.kernel - 1) / 2;
 }
 
-// Threads lie over packs of a row of outputs first, then rows of a plane, then planes.
+// Thread index order: packs of a row of outputs (fastest), rows of a plane, planes.
 struct RowWindows {
   Line down, across;
   NarrowDivisor packs, strips;
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(kRowThreads, kRowBlocksPerSm)
     }
   }
 
-  // Only a row's first and last window may reach beyond it.
+  // Only the first and last windows of a row may extend beyond it.
   const int of_first = w.counted_across.taps(left, kKernel);
   const int of_last = w.counted_across.taps(left + (kCount - 1) * kStride, kKernel);
   T* const to = y + (plane * w.y_plane + first * w.down.y_step + pack * kCount);

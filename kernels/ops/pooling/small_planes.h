@@ -1,19 +1,19 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Global pooling of planes of nchw of which shared memory holds several: a block copies planes that
-// follow each other, 16 bytes at a time wherever planes end, and reduces each by one thread or by
-// some lanes, each of which has a run of neighbours. Fixed order, the same for each plane wherever
-// it lies.
+// Global pooling of nchw planes of which shared memory holds several. A block copies consecutive
+// planes, 16 bytes at a time, also across their ends. One thread or several lanes reduce a plane;
+// each lane takes a contiguous run. The order is fixed and the same for each plane, wherever it
+// starts.
 //
-// Bytes: x once; y is nothing beside it. Expected on an H200: 90 % of the rate at which it reads. A
-// multiprocessor has the planes of 12 blocks under way or at work, 16 KiB each. Planes of 7 x 7 in
-// 16 bits take 375 instructions of a warp per 3 KiB, of 670 that an H200 issues while it reads
-// them, and its shared memory half of that time. A warp per plane (global.h), 100 instructions for
-// each 98 bytes, had 18 % of a copy's rate there (bf16).
+// Bytes: x once; y is negligible. Expected on an H200: 90 % of its read bandwidth. A multiprocessor
+// has the planes of 12 blocks in flight or in use, 16 KiB each. 7 x 7 planes in 16 bits take 375
+// warp instructions per 3 KiB, of 670 that an H200 issues while it reads them; shared memory is
+// busy half of that time. A warp per plane (global.h) takes 100 instructions per 98 bytes and had
+// 18 % of copy bandwidth there (bf16).
 //
-// Bank conflicts: planes, and runs of a plane, begin an odd number of packs or of elements apart,
-// so that one or two lanes meet in a bank, seldom more.
+// Bank conflicts: planes, and runs within a plane, start an odd number of packs or elements apart.
+// So one or two lanes access the same bank, rarely more.
 #pragma once
 
 #include "instructions/cp_async.h"
@@ -28,24 +28,24 @@
 namespace kg::pooling {
 
 inline constexpr int kSmallThreads = 128;
-inline constexpr int kSmallBytes = 16 * 1024; // of planes of a block
+inline constexpr int kSmallBytes = 16 * 1024; // of shared memory for planes
 
-// How blocks share planes out.
+// How planes are distributed over blocks.
 struct SmallPlanes {
-  std::int64_t planes; // of all blocks
+  std::int64_t planes; // in total
   NarrowDivisor size;  // elements of a plane
   int stride;          // from plane to plane in shared memory
-  int of_block;        // planes; whole packs, so that all blocks begin as x is aligned
-  NarrowDivisor lanes; // of a plane, a power of two
-  int run;             // elements of a lane
+  int of_block;        // planes; whole packs, so all blocks share x's alignment
+  NarrowDivisor lanes; // per plane, a power of two
+  int run;             // elements per lane
 };
 
-// Elements that a thread reads at a time from planes that are no whole packs.
+// Elements per access to planes that are not whole packs.
 template <class T>
 inline constexpr int kWordElements = 4 / static_cast<int>(sizeof(T));
 
-// Of planes that are read by Count elements: packs of which they are made, or words. None fit a
-// block where of_block is 0.
+// For planes read Count elements at a time: packs if planes are whole packs, else words. of_block
+// is 0 if no pack-aligned group of planes fits a block.
 template <class T, int Count>
 SmallPlanes small_planes_of(std::int64_t planes, std::int64_t size) {
   constexpr bool kPacks = Count == kPackElements<T>;
@@ -69,13 +69,12 @@ SmallPlanes small_planes_of(std::int64_t planes, std::int64_t size) {
   return s;
 }
 
-// The elements from `at` to before `end`: Count of them in each access, and what begins or ends
-// within one by itself. An access's first elements make one chain of additions, its second ones
-// another, and so on: of a plane that begins within a word the two chains change their places, and
-// their sum has the same bits.
+// Reduces elements [at, end): Count per access, and singly the elements that do not fill an access.
+// The i-th elements of all accesses form chain i of additions. If a plane begins within a word, its
+// two chains swap roles, and their sum has the same bits.
 template <class Reduce, class T, int Count>
 __device__ __forceinline__ float reduce_run(ptx::SharedPointer<T> memory, int at, int end) {
-  constexpr int kAtOnce = Count > 2 ? 4 : 8; // accesses before the first one is looked into
+  constexpr int kAtOnce = Count > 2 ? 4 : 8; // loads before the first use
   Floats<Count> result = identity<Reduce, Count>();
   const auto take_single = [&](float& chain) {
     const T element = memory[at++];
@@ -102,7 +101,7 @@ __device__ __forceinline__ float reduce_run(ptx::SharedPointer<T> memory, int at
   return total;
 }
 
-// Count: as small_planes_of has it.
+// Count: as in small_planes_of.
 template <class Reduce, class T, int Count>
 __global__ void __launch_bounds__(kSmallThreads)
     small_planes(const T* __restrict__ x, T* __restrict__ y, SmallPlanes s) {
@@ -115,7 +114,7 @@ __global__ void __launch_bounds__(kSmallThreads)
   const int elements = planes * size;
   const auto thread = static_cast<int>(threadIdx.x);
 
-  // Whole packs, for which shared memory is aligned as x is; what is before and behind them.
+  // Whole packs, aligned in shared memory as in x; then the elements around them.
   const int before = elements_to_boundary(from);
   const int past = (kPack - before) % kPack;
   const int body = (elements - before) / kPack * kPack;
@@ -137,10 +136,10 @@ __global__ void __launch_bounds__(kSmallThreads)
   __syncthreads();
 
   unsigned of_thread = threadIdx.x;
-  const int run = static_cast<int>(s.lanes.take_last(of_thread)) * s.run; // its beginning
+  const int run = static_cast<int>(s.lanes.take_last(of_thread)) * s.run; // its first element
   const int run_end = min(run + s.run, size);
   const typename Reduce::Finish finish(size);
-  // Once where planes have several lanes. All lanes are to be asked.
+  // Runs once if a plane has several lanes. All lanes take part in group_reduce.
   for (int begun = 0; begun < planes; begun += kSmallThreads) {
     const int plane = begun + static_cast<int>(of_thread);
     const bool exists = plane < planes;

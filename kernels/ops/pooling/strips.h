@@ -1,24 +1,23 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pooling by strips: a thread has kStrip neighbouring outputs of one axis, `along`. It walks the
-// input's coordinates along that axis once; at each one that a window of the strip wants, it
-// reduces the taps of the other axis, `across`, and hands the result to all windows that hold it.
-// Windows that overlap thus share what was loaded and what was reduced.
+// Pooling by strips: a thread has kStrip neighbouring outputs along one axis, `along`, and walks
+// the input coordinates of that axis once. At each coordinate that a window of the strip contains,
+// it reduces the taps of the other axis, `across`, and passes the result to all windows that
+// contain it. Overlapping windows thus share loads and reductions.
 //
-// nhwc: packs of 16 bytes of channels; the strip lies along the width. nchw: single elements, lanes
-// side by side along the width, so that a warp's loads of a tap are contiguous (stride 1); the
+// nhwc: 16-byte packs of channels; the strip lies along the width. nchw: single elements, with
+// lanes adjacent along the width, so that a warp's loads of a tap are contiguous (stride 1); the
 // strip lies along the height.
 //
-// Bytes: x is read from memory once, as long as the rows of a window stay in L1 and L2; y is
-// written once. A window of 3x3 and stride 1 asks L1 for 4.5 elements per output instead of 9.
-// A thread has 3 packs under way, 640 threads of a multiprocessor 30 KiB, less than an H200 asks
-// for.
+// Bytes: x is read from memory once, if the rows of a window stay in L1 and L2; y is written once.
+// 3x3 windows at stride 1 load 4.5 elements per output from L1 instead of 9. A thread has 3 packs
+// in flight, the 640 threads of a multiprocessor 30 KiB, less than an H200 needs.
 //
-// Why no tile in shared memory: neighbouring threads find the halo in L1 anyway, and a barrier
-// between load and use would need more blocks to hide it. Why no template over kernel and stride:
-// the windows come in too many forms. The common ones have kernels of their own: pack_windows.h
-// those of nhwc, row_windows.h and plane_windows.h those of nchw.
+// Why no tile in shared memory: neighbouring threads find the halo in L1, and a barrier between
+// load and use would need more blocks to hide it. Why no template over kernel and stride: windows
+// vary too much. Common windows have their own kernels: pack_windows.h for nhwc, row_windows.h and
+// plane_windows.h for nchw.
 #pragma once
 
 #include "ops/pooling/geometry.h"
@@ -29,10 +28,10 @@ namespace kg::pooling {
 inline constexpr int kStripThreads = 128;
 inline constexpr int kStripBlocksPerSm = 5; // at most 102 registers per thread
 inline constexpr int kStrip = 4;
-inline constexpr int kTapsInFlight = 3; // loaded by a thread before it uses the first one
+inline constexpr int kTapsInFlight = 3; // loads per thread before the first use
 
-// How threads map to outputs: packs of the innermost elements first, then places across, then
-// strips; or strips first (`strips_first`), where the strip lies along the width.
+// Thread index order: packs of innermost elements (fastest), positions across, strips. With
+// `strips_first`, for strips along the width, strips precede positions across.
 struct Strips {
   Line along, across;
   unsigned packs;
@@ -43,7 +42,7 @@ struct Strips {
   bool include_padding;
 };
 
-// `taps` packs, `step` elements apart, in order.
+// Reduces `taps` packs, `step` elements apart, in order.
 template <class Reduce, class T, int Count>
 __device__ __forceinline__ Floats<Count> reduce_taps(const T* from, int taps, std::int64_t step) {
   Floats<Count> result = identity<Reduce, Count>();
@@ -75,7 +74,7 @@ __global__ void __launch_bounds__(kStripThreads, kStripBlocksPerSm)
   const int first = static_cast<int>(s.strips_first ? fast : slow) * kStrip;
   const int line = static_cast<int>(s.strips_first ? slow : fast);
 
-  // Coordinates along: where each window has its next tap, and where its last one.
+  // Coordinates along: each window's next and last tap.
   const Taps across = taps_of(s.across, line);
   Floats<Count> result[kStrip];
   int next[kStrip];

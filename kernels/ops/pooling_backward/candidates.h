@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elements that may be the maximum of a window, and where they lie, as integers: the largest is the
-// maximum, NaN above all, and of equals the one at the least place. One comparison then chooses
-// between two, where values beside places take four.
+// Candidates for the maximum of a window, with their positions, as integers. The largest integer is
+// the maximum: NaN is above all numbers, and of equals the first position wins. One comparison
+// chooses between two candidates, where separate values and positions take four.
 #pragma once
 
 #include "instructions/ordered_halves.h"
@@ -17,8 +17,8 @@ namespace kg::pooling_backward {
 
 inline constexpr int kLastPlace = 255;
 
-// Of 16-bit elements a key has the element in its upper half and what is left to the last place in
-// its lower one.
+// For 16-bit elements, the upper half of a key holds the element, the lower half kLastPlace minus
+// the position.
 template <class T>
 class Candidate {
   static_assert(sizeof(T) == 2);
@@ -32,7 +32,7 @@ class Candidate {
   __device__ __forceinline__ int place() const { return kLastPlace - left(); }
   __device__ __forceinline__ bool is_at(int place) const { return left() == kLastPlace - place; }
 
-  // kStep: from the place of one element to that of the next.
+  // kStep: distance between the positions of successive elements.
   template <int kStep, int Count>
   __device__ static __forceinline__ void make(Candidate (&candidates)[Count],
                                               const StoredPack<T, Count>& stored, int place) {
@@ -55,7 +55,7 @@ class Candidate {
   int key_ = 0;
 };
 
-// An f32 leaves no room for its place, and a challenger must lie behind whom it challenges.
+// An f32 key has no room for the position, so a challenger must have a later position.
 template <>
 class Candidate<float> {
  public:
@@ -75,7 +75,7 @@ class Candidate<float> {
     const Pack<float, Count> pack = stored.pack();
     KG_UNROLL
     for (int e = 0; e < Count; ++e) {
-      const float number = pack.element[e] + 0.0f; // of -0 it is +0
+      const float number = pack.element[e] + 0.0f; // turns -0 into +0
       const int bits = __float_as_int(number);
       candidates[e].value_ = number != number ? INT_MAX : bits ^ ((bits >> 31) & INT_MAX);
       candidates[e].place_ = place + e * kStep;
@@ -87,7 +87,7 @@ class Candidate<float> {
   int place_ = 0;
 };
 
-// Of a pack of channels, which lie at one place.
+// The candidates of a pack of channels, all at one position.
 template <class T, int Count>
 class Candidates {
  public:

@@ -1,21 +1,20 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first step of gather.h for square windows of nhwc at stride 1: the tiles of
-// ops/pooling/pack_windows.h. A thread loads several rows of what a tile's windows hold before it
-// looks at one element; each element becomes a candidate once, and each row's best of a window is
-// handed to the windows below each other that hold the row.
+// The first step of gather.h for square windows of nhwc at stride 1, over the tiles of
+// ops/pooling/pack_windows.h. A thread loads several rows of a tile's input before it uses the
+// first element. Each element becomes a candidate once. A row's best candidate per window is passed
+// to all vertically overlapping windows that contain the row.
 //
-// Where a tap lies outside of the input the nearest element is taken instead, at its own place: it
-// is one of the window's, which it leaves as it is. A window without an element of the input gets
-// some place that no element of dx has.
+// For a tap outside the input, the nearest element stands in, with its own position. That element
+// already belongs to the window, so the maximum does not change. A window without input elements
+// gets a position that no element of dx has.
 //
-// Bytes: x is read from memory once, the choices are written once; L1 is asked for x as in
-// ops/pooling/pack_windows.h, three times, where gather.h's choose asks for it nine times.
-// Arithmetic, of 16-bit elements: 176 instructions of a warp per output of 3x3, and 227 clocks of
-// the arithmetic unit, of 189 in which an H200 copies what they move (choose takes 78 instructions
-// and 120 clocks for each of 9 taps). Windows at stride 2, which hardly overlap, need no choices:
-// maximum_channels.h.
+// Bytes: x is read from memory once, choices are written once. L1 serves x three times, as in
+// ops/pooling/pack_windows.h, where gather.h's choose loads it nine times. Arithmetic, for 16-bit
+// elements: 176 warp instructions and 227 clocks of the ALU per output of 3x3; an H200 copies the
+// same bytes in 189. (choose takes 78 instructions and 120 clocks for each of 9 taps.) Windows at
+// stride 2 hardly overlap and need no choices: maximum_channels.h.
 #pragma once
 
 #include "ops/pooling/pack_windows.h"
@@ -41,7 +40,7 @@ __global__ void __launch_bounds__(pooling::kPackThreads, kChooseBlocksPerSm)
   if (index >= w.threads) return;
   const pooling::PackPlace<Square{kKernel, 1}> at(index, w, kCount);
   const T* const plane = x + (at.plane * w.x_plane + at.inner);
-  // From the tile's first element on, which may lie outside.
+  // Offset of the nearest input element from the tile's first one, which may be outside.
   const auto nearest = [](int next, int first, int extent) {
     return min(max(first + next, 0), extent - 1) - first;
   };

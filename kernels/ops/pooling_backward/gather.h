@@ -1,25 +1,25 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient in two steps that a maximum needs, of which an average needs the second alone.
+// The gradient in two steps, choose and gather. Maxima need both, averages need gather alone.
 //
-// choose: which tap of each window is its maximum, a byte per output, in the layout of dy. gather:
-// each thread has Count neighbouring channels of one place (nhwc) or one element (nchw), adds up
-// what the windows over it hand to it, and writes it once. The common square windows have kernels
-// of their own: choose_packs.h and planes.h the first step, tiles.h the second; planes.h has the
-// second for other maxima of nchw, whole_planes.h that for averages of whole planes. Maxima of them
-// at stride 2 take both steps at once: maximum_strips.h.
+// choose: stores which tap of each window is its maximum, a byte per output, in the layout of dy.
+// gather: each thread has Count neighbouring channels of one position (nhwc) or one element (nchw).
+// It adds up what the windows over it contribute, and writes it once. Common square windows have
+// their own kernels: choose_packs.h and planes.h for the first step, tiles.h for the second.
+// planes.h has the second for other maxima of nchw, whole_planes.h for averages of whole planes.
+// For maxima of common windows at stride 2, maximum_strips.h does both steps at once.
 //
-// Bytes: x, dy and the choices are read from memory once, dx and the choices written once; the
-// choices cost 1/2 of a byte per byte of a 16-bit dy. Neighbours share windows in L1. Arithmetic:
-// about 20 operations per tap for the maximum, 10 (a division) per tap for the average; an H200
-// moves memory for less than that only where windows of stride 1 overlap ninefold. These kernels
-// are for all the other windows, of which none has been timed. With choose, 3x3 maxima of nhwc at
-// stride 2 had 49 % of a copy's rate on an H200 (bf16), most of it in choose by its instructions.
+// Bytes: x, dy and choices are read from memory once, dx and choices written once; choices cost 1/2
+// byte per byte of a 16-bit dy. Neighbours share windows in L1. Arithmetic: about 20 operations per
+// tap for the maximum, 10 (a division) per tap for the average. On an H200, that exceeds the memory
+// time only where windows of stride 1 overlap ninefold. These kernels serve only uncommon windows,
+// none of which has been timed. With choose, 3x3 maxima of nhwc at stride 2 had 49 % of copy
+// bandwidth on an H200 (bf16), limited mostly by the instructions of choose.
 //
-// Why not one pass: each element would search all of its windows again, k^2 reads for each of up to
-// k^2 of them (that is the naive kernel). Why not atomics from the windows: another order of
-// additions each time, and zeros to write first.
+// Why not one pass: each element would search all its windows again, k^2 reads in each of up to k^2
+// windows (the naive kernel does). Why not atomics from the windows: the order of additions would
+// vary, and dx would have to be zeroed first.
 #pragma once
 
 #include "ops/pooling/reduce.h"
@@ -34,8 +34,8 @@ using pooling::place_of;
 
 inline constexpr int kThreads = 256;
 inline constexpr int kBlocksPerSm = 4; // at most 64 registers per thread
-// Windows whose gradients a thread asks for before it uses one: all that hold an element of 3x3
-// windows at stride 2; of an average, which needs more registers for each, half as many.
+// Windows whose gradients a thread loads before it uses the first: all windows over an element for
+// 3x3 at stride 2. Averages need more registers per window and load half as many.
 template <bool Maximum>
 inline constexpr int kWindowsAtOnce = Maximum ? 4 : 2;
 
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   store_wide(reinterpret_cast<Pack<std::uint8_t, Count>*>(choices + to), choice);
 }
 
-// How threads map to the elements of dx: packs of the innermost ones, then columns, rows, planes.
+// Thread index order over dx: packs of innermost elements (fastest), columns, rows, planes.
 struct Elements {
   Gathered down, across;
   NarrowDivisor packs, columns, rows;
@@ -83,8 +83,8 @@ struct Elements {
   std::int64_t y_plane;
 };
 
-// `choices` for a maximum; null for an average. A thread asks for what several
-// windows hand to it before it looks into the first.
+// `choices` is null for an average. A thread loads the gradients of several windows before it uses
+// the first.
 template <bool Maximum, class T, int Count>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     gather(const T* __restrict__ dy, const std::uint8_t* __restrict__ choices, T* __restrict__ dx,
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     StoredPack<T, Count> gradients[kWindowsAtOnce<Maximum>];
     StoredPack<std::uint8_t, Count> chosen[kWindowsAtOnce<Maximum>];
     int tap[kWindowsAtOnce<Maximum>];
-    int taps[kWindowsAtOnce<Maximum>]; // that share the window's average
+    int taps[kWindowsAtOnce<Maximum>]; // that the window's average counts
     KG_UNROLL
     for (int w = 0; w < kWindowsAtOnce<Maximum>; ++w) {
       const int tap_down = i < down.end ? vertical.tap_at(i, row) : -1;

@@ -1,19 +1,19 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The strips of maximum_strips.h of images whose channels are whole packs (nhwc): a thread's is
-// four columns of a pack of channels wide. Each element becomes a candidate once, for all windows
-// of a thread that hold it.
+// The strips of maximum_strips.h for images whose channels are whole packs (nhwc). A thread's strip
+// is four columns wide, for one pack of channels. Each element becomes a candidate once, for all of
+// the thread's windows that contain it.
 //
-// Where a tap lies before a row the nearest element is taken instead, at its own place. Behind, it
-// comes first, so that its copies are not chosen; nor are columns behind a row's end stored.
+// For a tap before a row, the nearest element stands in, with its own position. For a tap after a
+// row, the nearest element precedes its copies, which thus lose; columns there are not stored.
 //
-// Bytes: x and dy are read from memory once, dx is written once, and no choices are kept; a strip
-// of 38 rows reads three rows of x and one of dy that its neighbours read, too, and L1 is asked for
-// x 1.9 times. A thread has 272 bytes under way of 3x3, a multiprocessor 68 KiB. Arithmetic, in 16
-// bits: 1,199 instructions of a warp for a row of windows, and 1,550 clocks of the arithmetic unit,
-// of 2,200 in which an H200 copies what they move. Expected there: 85 % of a copy's rate.
-// choose_packs and gather_tiles had 80 % (bf16), with 1.1 times the bytes.
+// Bytes: x and dy are read from memory once, dx is written once, and no choices are stored. A strip
+// of 38 rows reads three rows of x and one of dy that its neighbours also read; L1 serves x 1.9
+// times. For 3x3, a thread has 272 bytes in flight, a multiprocessor 68 KiB. Arithmetic, in 16
+// bits: 1,199 warp instructions per row of windows, and 1,550 clocks of the ALU, of 2,200 in which
+// an H200 copies the same bytes. Expected there: 85 % of copy bandwidth. choose_packs and
+// gather_tiles had 80 % (bf16), with 1.1 times the bytes.
 #pragma once
 
 #include "ops/pooling_backward/maximum_strips.h"
@@ -21,15 +21,15 @@
 namespace kg::pooling_backward {
 
 inline constexpr int kMaximumChannelsBlocksPerSm = 2; // at most 255 registers per thread
-inline constexpr int kMaximumChannelsAhead = 1; // rows of windows asked for before they are used
+inline constexpr int kMaximumChannelsAhead = 1;       // rows of windows loaded ahead
 inline constexpr int kMaximumColumns = 4;
 
-// Strips begin where a window that overlaps others has its second tap, and one that does not its
-// first: fewest windows lie over a strip then.
+// Strips begin at the second tap of overlapping windows, at the first tap of others. This minimizes
+// the number of windows over a strip.
 template <int kKernel>
 inline constexpr int kMaximumPhase = kKernel - kMaximumStride;
 
-// A thread's columns of a row of x: those of all windows over its own, which may lie outside.
+// The columns of x in all windows over a thread's own columns; some may be outside the input.
 template <class T, int kKernel>
 struct ColumnsOfChannels {
   static constexpr int kAcross = kMaximumColumns;
@@ -46,7 +46,7 @@ struct ColumnsOfChannels {
 
   const T *from, *dy;
   T* to;
-  int column; // the first one, which may lie before the input; as its windows may
+  int column; // the first; it and its windows may begin before the input
   const TiledAxis& axis;
 
   __device__ ColumnsOfChannels(const T* from, const T* dy, T* to, int column, const TiledAxis& axis)

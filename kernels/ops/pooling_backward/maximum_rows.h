@@ -1,17 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The strips of maximum_strips.h of planes (nchw) whose rows are whole packs: a thread's is a pack
-// wide.
+// The strips of maximum_strips.h for planes (nchw) whose rows are whole packs. A thread's strip is
+// one pack wide.
 //
-// Where a tap lies beside the input the nearest element is taken instead, at its own place.
+// For a tap beside the input, the nearest element stands in, with its own position.
 //
-// Bytes: x and dy are read from memory once, dx is written once, and no choices are kept; L1 is
-// asked for x 1.1 times and for the elements beside each pack. Arithmetic, of 3x3 in 16 bits: 312
-// instructions of a warp for a row of windows, of 550 that an H200 issues while it copies what they
-// move. Expected there: 90 % of a copy's rate. choose_planes and gather_tiles had 60 % (bf16): the
-// first took 430 instructions, of 275 that it could, and loaded single elements, and choices are
-// bytes to write and to read again.
+// Bytes: x and dy are read from memory once, dx is written once, and no choices are stored. L1
+// serves x 1.1 times, plus the elements beside each pack. Arithmetic, for 3x3 in 16 bits: 312 warp
+// instructions per row of windows, of 550 that an H200 issues while it copies the same bytes.
+// Expected there: 90 % of copy bandwidth. choose_planes and gather_tiles had 60 % (bf16).
+// choose_planes took 430 instructions where 275 fit and loaded single elements, and choices must be
+// written and read again.
 #pragma once
 
 #include "ops/pooling_backward/maximum_strips.h"
@@ -19,9 +19,9 @@
 namespace kg::pooling_backward {
 
 inline constexpr int kMaximumRowsBlocksPerSm = 5; // at most 102 registers per thread
-inline constexpr int kMaximumRowsAhead = 2;       // rows of windows asked for before they are used
+inline constexpr int kMaximumRowsAhead = 2;       // rows of windows loaded ahead
 
-// A thread's part of a row of x: a pack, and what windows over it hold before and behind.
+// A thread's part of a row of x: a pack, and the elements beside it that its windows contain.
 template <class T, int kBefore, int kBehind>
 class RowBeside {
   static constexpr int kCount = kPackElements<T>;
@@ -39,7 +39,7 @@ class RowBeside {
     kg::loaded(before_);
     kg::loaded(behind_);
   }
-  // At places from 0 on.
+  // Positions count from 0.
   __device__ __forceinline__ void make(Candidate<T> (&row)[kColumns], bool has_before,
                                        bool has_behind) const {
     Candidate<T> own[kCount];
@@ -67,7 +67,7 @@ class RowBeside {
   StoredPack<T, kBehind + (kBehind == 0)> behind_[1] = {};
 };
 
-// The columns of a pack of a row.
+// The Columns of hand_to_maxima for one pack of a row.
 template <class T, int kKernel, int kPhase>
 struct PackOfRow {
   static constexpr int kAcross = kPackElements<T>;
@@ -82,7 +82,7 @@ struct PackOfRow {
 
   const T *from, *dy;
   T* to;
-  int left, windows; // the first one over the pack, and how many a row has
+  int left, windows; // the first window over the pack; windows per row
   bool has_before, has_behind;
 
   __device__ __forceinline__ void prefetch(Row& row, int offset) const {

@@ -1,15 +1,15 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of a maximum in one step, of windows that hardly overlap: 2x2 and 3x3 at stride 2. A
-// thread walks down a strip of dx, a few columns wide, from one row of windows to the next. It
-// finds each window's maximum as choose_packs.h does, keeps what the row of x that two windows
-// share had, and adds in the order of gather.h: the bits are the same. What the next rows of
-// windows need is asked for before it is used. maximum_rows.h has the columns of planes,
-// maximum_channels.h those of packs of channels.
+// The gradient of a maximum in one step, for windows that hardly overlap: 2x2 and 3x3 at stride 2.
+// A thread walks down a strip of dx, a few columns wide, one row of windows at a time. It finds
+// each window's maximum as choose_packs.h does and reuses the candidates of the row of x that two
+// windows share. It adds in the order of gather.h: the bits are the same. Data for the next rows of
+// windows is prefetched. maximum_rows.h defines the columns for planes, maximum_channels.h for
+// packs of channels.
 //
-// Where a tap lies above the input the nearest element is taken instead, at its own place. Below,
-// that one comes first, so that its copies, where they lie, are not chosen.
+// For a tap above the input, the nearest element stands in, with its own position. Below the input,
+// the nearest element comes earlier in the window, so its copies at later positions are not chosen.
 #pragma once
 
 #include "ops/pooling_backward/candidates.h"
@@ -23,10 +23,9 @@ namespace kg::pooling_backward {
 
 inline constexpr int kMaximumThreads = 128;
 inline constexpr int kMaximumStride = 2;
-inline constexpr int kRowOfPlaces = 16; // from a place to the one below it
+inline constexpr int kRowOfPlaces = 16; // from a position to the one below it
 
-// How threads lie over dx: packs of channels first, then columns, then strips of `rows` rows, then
-// planes.
+// Thread index order over dx: packs of channels (fastest), columns, strips of `rows` rows, planes.
 struct Strips {
   TiledAxis down, across;
   NarrowDivisor packs;
@@ -34,9 +33,9 @@ struct Strips {
   std::int64_t threads, x_plane, y_plane;
 };
 
-// A thread has many rows where windows overlap, since it searches those above its strip, too, but
-// no more than leave as many threads as a GPU takes; about as many in each strip. Where they do not
-// it has few, for the last threads to end soon after the others.
+// If windows overlap, strips are long, because a thread also searches the windows above its strip.
+// They still leave enough threads to fill the GPU and are about equally long. If windows do not
+// overlap, strips are short, which shortens the tail of the grid.
 template <int kKernel>
 Strips strips_of(const Geometry& g, const TiledAxis& across, std::int64_t packs,
                  int blocks_per_sm) {
@@ -53,7 +52,7 @@ Strips strips_of(const Geometry& g, const TiledAxis& across, std::int64_t packs,
           g.x_plane, g.y_plane};
 }
 
-// Column c of those that some windows beside each other have, whose first ones come first.
+// Offers candidates of column c to the adjacent windows that contain it; columns come in order.
 template <int kKernel, class Best, int kWindows>
 __device__ __forceinline__ void challenge(Best (&best)[kWindows], int c, const Best& candidates) {
   KG_UNROLL
@@ -65,14 +64,14 @@ __device__ __forceinline__ void challenge(Best (&best)[kWindows], int c, const B
   }
 }
 
-// The strip from row `row` on, which may lie above the input. Columns knows a thread's: which
-// windows lie over them, how what those hold of a row of x is asked for, and what is best of it in
-// each window; how the windows' gradients are asked for, and how a row of dx is stored.
+// Computes the strip from row `row` on, which may be above the input. Columns defines the thread's
+// columns and the windows over them. It loads rows of x and the windows' gradients, finds each
+// window's best of a row, and stores rows of dx.
 template <int kKernel, int kAhead, class T, class Columns>
 __device__ __forceinline__ void hand_to_maxima(const Strips& strips, int row,
                                                const Columns& columns) {
   constexpr int kStride = kMaximumStride;
-  constexpr int kShared = kKernel - kStride; // rows of windows below each other
+  constexpr int kShared = kKernel - kStride; // rows that vertical neighbours share
   constexpr int kChannels = Columns::kChannels;
   constexpr int kAcross = Columns::kAcross;
   using Across = typename Columns::Windows;
@@ -81,13 +80,13 @@ __device__ __forceinline__ void hand_to_maxima(const Strips& strips, int row,
   using Best = typename Columns::Best;
   static_assert(kKernel * kRowOfPlaces - 1 <= kLastPlace && Columns::kColumns <= kRowOfPlaces);
   const TiledAxis& vertical = strips.down;
-  const int first = row - kShared * kStride; // of the first window
+  const int first = row - kShared * kStride; // row of the first window
   const int top = (row + vertical.before) / kStride - kShared;
   const int rows_of_windows = (min(strips.rows, vertical.in - row) + 1) / kStride + kShared;
   const auto x_step = static_cast<int>(vertical.x_step);
   const auto y_step = static_cast<int>(vertical.y_step);
 
-  // The rows of x that the windows above do not have, and what is handed on.
+  // Loaded ahead: the rows of x that the windows above do not contain, and the windows' gradients.
   struct Asked {
     Row rows[kStride];
     StoredPack<T, kChannels> gradients[kWindows];
@@ -102,14 +101,14 @@ __device__ __forceinline__ void hand_to_maxima(const Strips& strips, int row,
     for (int j = 0; j < kWindows; ++j) asked.gradients[j].set({});
     columns.prefetch(asked.gradients, (top + i) * y_step, is_below(top + i, vertical.windows));
   };
-  // Of windows that begin at row `start`, whose row r it is.
+  // Row r of the windows that begin at row `start`.
   const auto best_of_row = [&](Best(&best)[kWindows], const Row& of, int start, int r)
       __attribute__((always_inline)) {
     columns.best_of_row(best, of, (max(start + r, 0) - start) * kRowOfPlaces);
   };
 
   Asked asked[kAhead];
-  Best shared[kWindows];                // of the row that the next windows have, too
+  Best shared[kWindows];                // of the row shared with the next windows
   Floats<kChannels> kept[kAcross] = {}; // the sums of that row
   Row start;
   if constexpr (kShared > 0) ask_row(start, first);

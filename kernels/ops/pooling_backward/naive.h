@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One thread per element of dx, which searches each of its windows for the maximum again: the code
-// that is easiest to read.
+// One thread per element of dx searches each of its windows for the maximum again: the simplest
+// code.
 #pragma once
 
 #include "ops/pooling_backward/gather.h"

@@ -1,21 +1,21 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of a maximum of planes (nchw), in the two steps of gather.h, where maximum_rows.h
-// does not take them at once.
+// The gradient of a maximum of planes (nchw) in the two steps of gather.h, where maximum_rows.h
+// does not do both at once.
 //
-// choose_planes: the windows of ops/pooling/plane_windows.h, all of whose elements a thread loads
-// before it looks at one. gather_planes: a thread has 16 bytes of dx, neighbours in memory wherever
-// rows end, so that every store is whole and aligned. It goes along the windows over them, in the
-// order in which gather adds, and hands each one's gradient to the element that was chosen. A
-// window is looked at once per thread, not once per element. The sums are in shared memory, where
-// the place of one may be a result: in registers each window would be compared with each element,
-// which tiles.h does for windows that the compiler knows. Expected on an H200: a third of a copy's
-// rate, by issue slots, 420 instructions for 8 elements of 3x3 windows at stride 2, where gather
-// takes 315 for one (nvcc 13.0).
+// choose_planes: the windows of ops/pooling/plane_windows.h; a thread loads all their elements
+// before it uses the first. gather_planes: a thread has 16 bytes of dx, contiguous across row ends,
+// so that every store is whole and aligned. It visits the windows over these elements in gather's
+// order of addition and adds each window's gradient to the chosen element. It thus reads a window
+// once per thread, not once per element. The sums are in shared memory, where a computed index
+// selects one. In registers, each window would be compared with each element, as tiles.h does for
+// windows known at compile time. Expected on an H200: a third of copy bandwidth, limited by issue
+// slots: 420 instructions for 8 elements of 3x3 windows at stride 2, where gather takes 315 for one
+// (nvcc 13.0).
 //
-// Averages stay with gather: a window hands something to each of its elements, and a quarter of the
-// instructions was all that this saved.
+// Averages use gather: a window contributes to each of its elements, so this scheme saved only a
+// quarter of the instructions.
 #pragma once
 
 #include "ops/pooling/plane_windows.h"
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(pooling::kPlaneThreads, pooling::kPlaneBlocksP
   }
 }
 
-// All that gather_planes knows of dx, whose rows lie behind one another.
+// The geometry of dx for gather_planes; the rows of all planes are contiguous.
 struct Planes {
   Gathered down, across;
   NarrowDivisor columns, rows;
@@ -63,7 +63,7 @@ struct Planes {
 
 inline constexpr int kGatherBlocksPerSm = 6; // at most 40 registers per thread
 
-// A thread's elements as they are summed up.
+// The running sums of a thread's elements.
 template <int Count>
 class StripSums {
  public:
@@ -71,7 +71,7 @@ class StripSums {
     KG_UNROLL
     for (int e = 0; e < Count; ++e) sums_[e][threadIdx.x] = 0;
   }
-  // Where `element` is one of `count` from `first` on.
+  // Adds to sum first + element if 0 <= element < count.
   __device__ void add(int first, int count, int element, float value) {
     if (static_cast<unsigned>(element) < static_cast<unsigned>(count))
       sums_[first + element][threadIdx.x] += value;
@@ -91,7 +91,7 @@ template <class T, int Count>
 __global__ void __launch_bounds__(kThreads, kGatherBlocksPerSm)
     gather_planes(const T* __restrict__ dy, const std::uint8_t* __restrict__ choices,
                   T* __restrict__ dx, Planes planes) {
-  constexpr int kAtOnce = Count / 2 + 1; // those of stride 2, and one that reaches in
+  constexpr int kAtOnce = Count / 2 + 1; // at stride 2, plus one that begins before
   __shared__ float memory[Count][kThreads];
   StripSums<Count> sums(memory);
   const unsigned index = blockIdx.x * kThreads + threadIdx.x;
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(kThreads, kGatherBlocksPerSm)
   const Gathered& vertical = planes.down;
   const Gathered& horizontal = planes.across;
   const auto width = static_cast<int>(planes.columns.value);
-  unsigned line = planes.columns.quotient(static_cast<unsigned>(begin)); // of all planes
+  unsigned line = planes.columns.quotient(static_cast<unsigned>(begin)); // counted over all planes
   int column = static_cast<int>(begin - static_cast<std::int64_t>(line) * width);
   const auto count = static_cast<int>(min(planes.elements - begin, std::int64_t{Count}));
   for (int done = 0, run = 0; done < count; done += run, column = 0, ++line) {

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which kernels of pooling_backward run. The floor is one read of dy, one write of dx and, for a
-// maximum, one read of x.
+// Selects the kernels of pooling_backward. The lower bound is one read of dy, one write of dx and,
+// for a maximum, one read of x.
 #include "ops/pooling_backward/pooling_backward.h"
 
 #include "ops/pooling_backward/choose_packs.h"
@@ -33,7 +33,7 @@ unsigned grid_for(std::int64_t threads, int block = kThreads) {
   return grid_x(div_up(threads, block), "pooling_backward: the elements", "split the batch");
 }
 
-// What the kernels are launched for.
+// The arguments of a call that the launches need.
 template <class T>
 struct Call {
   const Problem& problem;
@@ -58,7 +58,7 @@ void launch_naive(const Call<T>& call) {
          call.include_padding, count_threads("pooling_backward: variant naive", inputs));
 }
 
-// Calls `run` with the square that the windows are, if it is a common one; returns what it returns.
+// Calls `run` with the square of the windows if it is a common one; returns the result of `run`.
 template <class Run>
 bool with_square(const Problem& problem, Run run) {
   const auto is_square = [&]<Square square>() {
@@ -69,7 +69,7 @@ bool with_square(const Problem& problem, Run run) {
          is_square.template operator()<Square{2, 2}>();
 }
 
-// Whether one of the kernels that know their windows has run. Their divisors count to 2^31.
+// Launches choose for a common square if a kernel exists. Its divisors are limited to 2^31.
 template <class T, int Count>
 bool chose_square(const Call<T>& call) {
   if (call.problem.outputs() >= pooling::kMostPlaneThreads) return false;
@@ -82,7 +82,7 @@ bool chose_square(const Call<T>& call) {
               .stream = &call.stream},
              call.x, call.choices, windows);
       return true;
-    } else if constexpr (Count > 1) { // maximum_channels.h has the others
+    } else if constexpr (Count > 1) { // stride 2: maximum_channels.h
       return false;
     } else {
       if (call.g.inner > 1) return false;
@@ -102,10 +102,10 @@ void launch_choose(const Call<T>& call) {
          static_cast<unsigned>(call.g.inner / Count), threads);
 }
 
-// Whether there are not more tiles than they can count.
+// Launches gather_tiles; returns false if there are too many tiles for the divisors.
 template <bool Maximum, class T, Square square, int kPhase, Tile tile>
 bool gathered_tiles(const Call<T>& call) {
-  // Tiles begin where a window does, unless a phase is to lie between.
+  // Tiles begin at the start of a window, unless kPhase shifts them.
   const auto tiled = [&](const Line& line, int places, bool shifted) {
     return TiledAxis(line, call.include_padding, places, shifted ? line.before % places : 0);
   };
@@ -124,7 +124,7 @@ bool gathered_tiles(const Call<T>& call) {
 
 template <bool Maximum, class T, int Count, Square square>
 bool gathered_square(const Call<T>& call) {
-  constexpr bool kInTwoSteps = !Maximum || square.stride == 1; // and the others in one
+  constexpr bool kInTwoSteps = !Maximum || square.stride == 1; // else in one step
   if constexpr (Count > 1) {
     if constexpr (kInTwoSteps) return gathered_tiles<Maximum, T, square, 0, kTileOfPacks<T>>(call);
     return false;
@@ -143,7 +143,7 @@ bool gathered_square(const Call<T>& call) {
   }
 }
 
-// Whether the averages' windows are the planes, and no more than their kernels can count.
+// Gathers averages of whole planes; returns false for other windows and too many threads.
 template <class T, int Count>
 bool gathered_whole(const Call<T>& call) {
   if (!call.problem.is_global()) return false;
@@ -170,7 +170,7 @@ bool gathered_whole(const Call<T>& call) {
   return true;
 }
 
-// dy as what pooling's kernels take for x, and dx for y, of windows at stride 1.
+// The geometry for pooling's kernels with input dy and output dx, for windows at stride 1.
 Geometry turned(const Geometry& g) {
   const auto line = [](const Line& l) {
     return Line{l.out,    l.in,    l.kernel, 1, 1, l.kernel - 1 - l.before, l.kernel - 1 - l.after,
@@ -183,7 +183,7 @@ Geometry turned(const Geometry& g) {
   return result;
 }
 
-// Whether pooling's kernels have added an average's shares.
+// Adds an average's shares by pooling's kernels; returns whether these apply.
 template <class T, int Count>
 bool added_shares(const Call<T>& call) {
   constexpr Square kSquare{3, 1};
@@ -249,8 +249,8 @@ void launch_gather(const Call<T>& call) {
          Elements{down, across, NarrowDivisor(g.inner / Count), columns, rows, threads, g.y_plane});
 }
 
-// Whether the windows hardly overlap, so that one kernel has found the maxima and handed on to
-// them: of packs of channels, or of rows that are whole packs.
+// Computes dx of maxima in one kernel if windows hardly overlap, for packs of channels or rows of
+// whole packs. Returns whether it applies.
 template <class T, int Count>
 bool handed_to_maxima(const Call<T>& call) {
   const Geometry& g = call.g;

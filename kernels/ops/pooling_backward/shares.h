@@ -1,15 +1,15 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The second step of gather.h for averages of 3x3 at stride 1, by pooling's own kernels: dx is the
-// sum of what the windows over it hand on, which are neighbours in dy as an output's elements are
-// in x. Each dy is divided once in a thread, and rows or columns of shares are added once for all
-// elements of dx that have them.
+// The second step of gather.h for averages of 3x3 at stride 1, by pooling's own kernels. dx is the
+// sum of the shares of the windows over it, which are neighbours in dy just as an output's elements
+// are in x. A thread divides each dy once and adds each row or column of shares once for all
+// elements of dx that use it.
 //
-// Arithmetic, of 16-bit elements, beside pooling's (ops/pooling/pack_windows.h,
-// ops/pooling/row_windows.h): a product for each dy. The tiles of tiles.h, which take one
-// multiply-add for each pair of a window and an element, had 78 % of a copy's rate on an H200 in
-// nhwc, 54 % in nchw, where they load single elements (bf16).
+// Arithmetic, for 16-bit elements, in addition to pooling's (ops/pooling/pack_windows.h,
+// ops/pooling/row_windows.h): a product per dy. The tiles of tiles.h take one multiply-add per pair
+// of window and element. They had 78 % of copy bandwidth on an H200 in nhwc, and 54 % in nchw,
+// where they load single elements (bf16).
 #pragma once
 
 #include "ops/pooling/pack_windows.h"
@@ -18,16 +18,16 @@
 
 namespace kg::pooling_backward {
 
-// A Reduce of ops/pooling/reduce.h. The counted lines of its windows are an average's own, moved so
-// that the taps from coordinate i of dy on are those of window i.
+// A Reduce of ops/pooling/reduce.h. Its counted lines are those of the average, shifted so that the
+// taps counted from coordinate i of dy on are those of window i.
 template <class T, int kKernel>
 struct Shares {
   static constexpr bool kShares = true;
   static constexpr float kIdentity = 0;
-  __device__ static float first(float value) { return kIdentity + value; } // of -0 it is +0
+  __device__ static float first(float value) { return kIdentity + value; } // turns -0 into +0
   __device__ static float combine(float sum, float value) { return sum + value; }
 
-  // Of 16-bit types products, as in tiles.h; rounded, for nvcc not to make multiply-adds of some.
+  // 16-bit types multiply, as in tiles.h; __fmul_rn keeps nvcc from fusing some into multiply-adds.
   __device__ static float share(float value, const WholeDivisor& taps) {
     return sizeof(T) < sizeof(float) ? __fmul_rn(value, taps.reciprocal) : taps.quotient(value);
   }
@@ -38,8 +38,8 @@ struct Shares {
     for (int e = 0; e < Count; ++e) values.value[e] = share(values.value[e], taps);
     return values;
   }
-  // Of neighbours in a row that begin and end with an element beside a pack: of the pack only the
-  // first and the last one may be windows that are not whole, and those beside it never are.
+  // For a pack of a row and one element on each side. Only the pack's first and last elements may
+  // be incomplete windows; the elements beside it never are.
   template <int Count>
   __device__ static Floats<Count> shared_row(Floats<Count> values, int down, int of_first,
                                              int of_last) {

@@ -1,18 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The second step of gather.h for the common square windows, whose kernel and stride the compiler
-// knows. A thread has a tile of dx, all of whose windows, and which tap of each lies on which
-// element, follow from where the tile begins: nothing is searched for. It asks for the windows of
-// some rows, and hands each to its elements, in the order in which gather adds. Neighbours of a
-// tile share windows in registers: 3x3 at stride 1 loads 1.9 of them per element of 4 rows by 8
-// columns where gather looks at 9.
+// The second step of gather.h for common square windows, with kernel and stride known at compile
+// time. A thread has a tile of dx. The tile's position determines its windows and which tap of each
+// meets which element: nothing is searched for. The thread loads the windows of some rows and adds
+// each to its elements, in the order of gather. Elements of a tile share windows in registers: 3x3
+// at stride 1 loads 1.9 windows per element for 4 rows by 8 columns, where gather reads 9.
 //
-// A tile is of packs of channels (nhwc), or else (nchw) of rows of 16 bytes, for whole stores,
-// where dx has no others, and of pairs of elements.
+// A tile consists of packs of channels (nhwc). For nchw it consists of rows of 16 bytes, stored
+// whole, if all rows of dx allow it, else of pairs of elements.
 //
-// Bytes: as gather.h. Arithmetic, of 16-bit elements: a KiB of an average takes at most
-// 240 instructions of a warp but in pairs, where an H200 copies one in the time of 252.
+// Bytes: as gather.h. Arithmetic, for 16-bit elements: an average takes at most 240 warp
+// instructions per KiB, except in pairs. An H200 issues 252 while it copies a KiB.
 #pragma once
 
 #include "ops/pooling/plane_windows.h"
@@ -23,7 +22,7 @@ namespace kg::pooling_backward {
 using pooling::is_below;
 using pooling::Square;
 
-// Its places, the elements of a pack at each, and the rows of windows that are asked for at a time.
+// A tile: its positions, the elements per pack, and the rows of windows loaded at a time.
 struct Tile {
   int down, across, pack, rows_at_once;
 
@@ -35,21 +34,21 @@ template <bool Maximum, class T>
 inline constexpr Tile kTileOfRows{4, kPackElements<T>, 1, Maximum ? 1 : 2};
 inline constexpr Tile kTileOfPairs{8, 2, 1, 5};
 
-// The windows over kPlaces neighbours of one axis, of which the first is kPhase behind the
-// beginning of a window.
+// The windows over kPlaces neighbours along one axis. The first neighbour is kPhase after the start
+// of a window.
 template <int kKernel, int kStride, int kPhase, int kPlaces>
 struct Span {
-  static constexpr int kBefore = (kKernel - 1 - kPhase) / kStride; // that one
+  static constexpr int kBefore = (kKernel - 1 - kPhase) / kStride; // that window
   static constexpr int kWindows = kBefore + (kPhase + kPlaces - 1) / kStride + 1;
 
-  // Which tap of the window lies on the place; none outside [0, kKernel).
+  // The tap of the window at the position; outside [0, kKernel) there is none.
   static constexpr int tap(int window, int place) {
     return kPhase + place + (kBefore - window) * kStride;
   }
 };
 
-// So many counted taps, at least one of kKernel, 2 or 3, and the correctly rounded reciprocal; of
-// none anything.
+// Divides by `taps` counted taps, from 1 to kKernel (2 or 3), with the correctly rounded
+// reciprocal. For 0 taps the value is arbitrary.
 template <int kKernel>
 __device__ WholeDivisor counted(int taps) {
   WholeDivisor divisor;
@@ -58,10 +57,10 @@ __device__ WholeDivisor counted(int taps) {
   return divisor;
 }
 
-// An axis in tiles, which begin `shift` before the input.
+// An axis split into tiles; the first begins `shift` before the input.
 struct TiledAxis {
   int in, windows, before, shift;
-  int lead, tail; // of the beginnings, counted with padding, of windows with all taps: first, last
+  int lead, tail; // first and last start, counted with padding, of windows with all taps
   NarrowDivisor tiles;
   std::int64_t x_step, y_step;
 
@@ -71,10 +70,10 @@ struct TiledAxis {
         tail(line.before + line.in + (include_padding ? line.after : 0) - line.kernel),
         tiles(div_up(line.in + shift, places)), x_step(line.x_step), y_step(line.y_step) {}
 
-  // What the average of window `first` + `next` counts along the axis.
+  // The taps along the axis that the average of window `first` + `next` counts.
   template <int kKernel, int kStride>
   __device__ WholeDivisor counted_of(int first, int next) const {
-    const int start = first * kStride; // from where the padding begins
+    const int start = first * kStride; // counted from the start of the padding
     return counted<kKernel>(kKernel - max(lead - start - next * kStride, 0) -
                             max(start - tail + next * kStride, 0));
   }
@@ -87,7 +86,7 @@ struct Tiles {
   std::int64_t x_plane, y_plane;
 };
 
-// What a window's average counts.
+// The taps that the average of a window counts.
 __device__ inline WholeDivisor product(const WholeDivisor& down, const WholeDivisor& across) {
   WholeDivisor taps;
   taps.value = down.value * across.value;
@@ -95,13 +94,13 @@ __device__ inline WholeDivisor product(const WholeDivisor& down, const WholeDivi
   return taps;
 }
 
-// Shares of 16-bit types are added as products with a reciprocal that is off by 2^-22. A quotient
-// by 9 or less is farther than that, 2^-17 of itself, from where it would be rounded to another of
-// their numbers. In one instruction, since nvcc would make it of some and not of others.
+// 16-bit types add shares as products with a reciprocal whose relative error is 2^-22. A quotient
+// by 9 or less is at least 2^-17 of itself away from a rounding boundary of these types. fmaf is
+// explicit because nvcc would fuse only some of these operations.
 template <bool Maximum, class T>
 inline constexpr bool kAddsProducts = !Maximum && sizeof(T) < sizeof(float);
 
-// At most 80 registers per thread; 128 where packs come with the places of their maxima.
+// At most 80 registers per thread; 128 for packs with positions of maxima.
 template <bool Maximum, int kPack>
 inline constexpr int kTileBlocksPerSm = Maximum&& kPack > 1 ? 2 : 3;
 

@@ -1,13 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The second step of gather.h for averages of whole planes: all elements of a plane get the same
-// share of one dy, which a thread divides once for all that it has of them.
+// The second step of gather.h for averages of whole planes. All elements of a plane get the same
+// share of one dy, which a thread divides once for all its elements of that plane.
 //
-// Bytes: dx is written once; dy is nothing beside it, though each of a plane's threads reads its
-// own from L1 or L2. By gather.h, which divides for each element and looks for the windows over it,
-// averages of 7 x 7 in nhwc had 30 % of a copy's rate on an H200 (bf16). Arithmetic, of nchw in 16
-// bits: 85 instructions of a warp for 512 bytes, of 120 that it issues while it copies as many.
+// Bytes: dx is written once; dy is negligible, though each of a plane's threads reads it from L1 or
+// L2. gather.h divides for each element and looks up the windows over it; averages of 7 x 7 in nhwc
+// had 30 % of copy bandwidth that way on an H200 (bf16). Arithmetic, for nchw in 16 bits: 85 warp
+// instructions per 512 bytes, of 120 that an H200 issues while it copies them.
 #pragma once
 
 #include "ops/pooling_backward/gather.h"
@@ -15,22 +15,22 @@
 
 namespace kg::pooling_backward {
 
-inline constexpr int kPlacesAtOnce = 7; // of a pack of channels, that a thread writes
-inline constexpr int kPlanePacks = 4;   // of planes, that a thread writes
+inline constexpr int kPlacesAtOnce = 7; // positions of a pack of channels per thread
+inline constexpr int kPlanePacks = 4;   // packs of nchw planes per thread
 
 struct WholePlanes {
   std::int64_t places; // of a plane
   NarrowDivisor packs; // of the innermost elements
-  NarrowDivisor parts; // of a plane, of kPlacesAtOnce places
+  NarrowDivisor parts; // of a plane, kPlacesAtOnce positions each
   unsigned threads;
 };
 
-// What an element of a plane of so many places gets of its dy.
+// The share of dy that each of the `places` elements of a plane receives.
 __device__ inline float share_of(const WholeDivisor& places, float dy) {
-  return 0.0f + places.quotient(dy); // the sum of its windows: of -0 it is +0
+  return 0.0f + places.quotient(dy); // the sum starts at +0, so -0 becomes +0
 }
 
-// nhwc: Count channels of some places.
+// nhwc: Count channels of up to kPlacesAtOnce positions.
 template <class T, int Count>
 __global__ void __launch_bounds__(kThreads)
     gather_whole_channels(const T* __restrict__ dy, T* __restrict__ dx, WholePlanes w) {
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kThreads)
       store_streaming(reinterpret_cast<Pack<T, Count>*>(to + p * channels), shares);
 }
 
-// nchw: packs of Count neighbours of dx, of a plane of at least so many and perhaps the next one.
+// nchw: packs of Count neighbours of dx. Planes have at least Count, so a pack spans at most two.
 template <class T, int Count>
 __global__ void __launch_bounds__(kThreads)
     gather_whole_planes(const T* __restrict__ dy, T* __restrict__ dx, Divisor size,

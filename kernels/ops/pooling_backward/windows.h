@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the average of a window divides by, and which element of a window is its maximum; which
-// windows hold an element, without a division.
+// The divisor of a window's average, the comparison that selects its maximum, and the windows over
+// an element, found without a division.
 #pragma once
 
 #include "ops/pooling/geometry.h"
@@ -17,13 +17,13 @@ using window::tap_at;
 using window::Windows;
 using window::windows_over;
 
-// What the average of the window at (row, column) divides by.
+// The divisor of the average of the window at (row, column).
 __device__ inline float divisor(const Geometry& g, int row, int column, bool include_padding) {
   return static_cast<float>(pooling::counted_taps(
       pooling::taps_of(g.vertical, row), pooling::taps_of(g.horizontal, column), include_padding));
 }
 
-// One axis as the gathering kernel walks along it; what it gives is as in window_taps.h.
+// One axis as the gather kernels traverse it; results are as in window_taps.h.
 struct Gathered {
   int windows, kernel, stride, dilation, before;
   NarrowDivisor by_stride, by_dilation;
@@ -61,8 +61,8 @@ struct Gathered {
   }
 };
 
-// Whether `value` takes the maximum's place: a NaN is larger than any number, and of equals the
-// first one stays.
+// Whether `value` replaces the maximum `most`: a NaN is larger than any number, and of equals the
+// first stays.
 __device__ inline bool exceeds(float value, float most) {
   return value > most || (value != value && most == most);
 }

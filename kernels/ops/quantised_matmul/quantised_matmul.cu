@@ -1,22 +1,22 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For few rows of X the bytes are W's, n k / 2 or n k, and its scales', 3 % of those in groups of
-// 128; flops: 2 m n k. With one row of X nvcc's code takes 9 instructions of a lane for a byte of
-// w8, 14 for w4 (two weights, each cut out, made a float, brought to its place and multiplied; x
-// converted), of the 6.6 that an H200 issues while memory brings a byte: expected there are 70 % of
-// the memory's rate for w8, 45 % for w4, and 85 % for w8a8, whose products come four at a time.
-// With four rows of X 40 %, 25 % and 85 %.
+// For few rows of X, the bytes are those of W, n k / 2 or n k, plus 3 % for scales in groups of
+// 128; flops: 2 m n k. With one row of X, nvcc's code takes 9 instructions of a lane per byte of
+// w8, and 14 for w4: it extracts, converts, shifts and multiplies two weights, and converts x. An
+// H200 issues 6.6 while memory delivers a byte. Expected there: 70 % of memory bandwidth for w8, 45
+// % for w4, and 85 % for w8a8, which multiplies four pairs per instruction; with four rows of X, 40
+// %, 25 % and 85 %.
 //
-// A lane has 32 bytes of W under way, and unpacks them while other warps wait: 32 warps of a
-// multiprocessor have 32 KiB. X comes from the caches, from which all warps read the same.
+// A lane has 32 bytes of W in flight and unpacks them while other warps wait: 32 warps of a
+// multiprocessor have 32 KiB. X comes from the caches, and all warps read the same rows.
 //
-// e4m3 numbers are made floats on both sides, some five instructions each: that is more than memory
-// leaves time for, and 59 % of a copy's rate are the most (modelled).
+// e4m3 is converted to float on both sides, some five instructions per element, which exceeds the
+// issue slots per byte: at most 59 % of copy bandwidth (modelled).
 //
-// Why not matrix units: a tile of 16 rows would be full of zeros for one. Why not pairs of 16-bit
-// products, which would save instructions for w4: their sums would have 11 bits, or 8. Why not X in
-// shared memory: a row is read once by each warp, in the order in which it lies.
+// Why not Tensor Cores: a tile of 16 rows would be padding except for one. Why not pairs of 16-bit
+// products, which would save instructions for w4: their sums would have only 11 bits, or 8. Why not
+// X in shared memory: each warp reads a row once, in memory order.
 #include "ops/quantised_matmul/variants.h"
 
 #include "primitives/divisor.h"
@@ -37,12 +37,12 @@ namespace kg::quantised_matmul {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kLanes;
-constexpr int kMostRows = 4; // of X at a time
-constexpr int kChunks = 2;   // of a lane, loaded before it uses the first one
-constexpr int kPart = 8;     // weights that are unpacked together
+constexpr int kMostRows = 4; // rows of X at a time
+constexpr int kChunks = 2;   // loads per lane in flight before the first use
+constexpr int kPart = 8;     // weights unpacked together
 
 template <Kind kind>
-constexpr int kWeights = kind == Kind::w4 ? 32 : 16; // of 16 bytes
+constexpr int kWeights = kind == Kind::w4 ? 32 : 16; // per 16 bytes
 
 template <Kind kind>
 using SumOf = std::conditional_t<kind == Kind::w8a8, int, float>;
@@ -50,13 +50,13 @@ using SumOf = std::conditional_t<kind == Kind::w8a8, int, float>;
 template <class T>
 struct Arguments {
   Problem<T> problem;
-  std::int64_t groups;      // of a row
+  std::int64_t groups;      // per row
   Divisor chunks_per_group; // 16 bytes each
   Divisor columns;          // n
 };
 
-// The float whose lowest bits are those of a small integer, and then less than that integer by as
-// much: 2^23 has a unit in its last place.
+// Converts a small integer to float minus `by`: its bits as the low mantissa bits of 2^23, whose
+// ulp is 1, minus 2^23 + by.
 __device__ __forceinline__ float less(unsigned bits, float by) {
   return __uint_as_float(bits | 0x4B000000U) - (8388608.0F + by);
 }
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(kThreads) naive(Arguments<T> a) {
   p.y[index] = from_float<T>(result);
 }
 
-// Adds the products of 16 bytes of W with the rows of X; `first`: their place in a row.
+// Adds the products of 16 bytes of W and the rows of X; `first`: their position in a row.
 template <Kind kind, class T, int kRows>
 __device__ __forceinline__ void add_chunk(const Problem<T>& p, const uint4& bytes, float scale,
                                           std::int64_t first, const std::int64_t (&row)[kRows],
@@ -168,7 +168,7 @@ __device__ __forceinline__ void add_floats(const std::uint8_t* x, const uint4& b
   }
 }
 
-// kRows: of X at a time.
+// kRows: rows of X at a time.
 template <Kind kind, class T, int kRows>
 __global__ void __launch_bounds__(kThreads) skinny(Arguments<T> a) {
   constexpr int kStep = kLanes * kWeights<kind>;
@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(kThreads) skinny(Arguments<T> a) {
   const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * kWarps + threadIdx.x / kLanes;
   if (column >= p.n) return; // a whole warp
   const std::int64_t first_row = static_cast<std::int64_t>(blockIdx.y) * kRows;
-  std::int64_t row[kRows]; // where they begin; behind the last one that one again
+  std::int64_t row[kRows]; // starts of the rows; past the end, the last row again
   KG_UNROLL
   for (int r = 0; r < kRows; ++r) row[r] = (first_row + r < p.m ? first_row + r : p.m - 1) * p.k;
   const auto* const w = reinterpret_cast<const uint4*>(p.w) + column * (p.k / kWeights<kind>);
@@ -267,7 +267,7 @@ void require_valid(const Problem<T>& p) {
   require_extent("quantised_matmul: m", p.m);
   require_extent("quantised_matmul: n", p.n);
   require_extent("quantised_matmul: k", p.k);
-  constexpr std::int64_t kMost = std::int64_t{65535} * kMostRows; // of a grid
+  constexpr std::int64_t kMost = std::int64_t{65535} * kMostRows; // limit of the grid
   require(p.m <= kMost, "quantised_matmul: m is " + std::to_string(p.m) + "; it must be at most " +
                             std::to_string(kMost));
   require(p.kind != Kind::w8a8 || p.k < 1 << 17, "quantised_matmul: k is " + std::to_string(p.k) +

@@ -1,28 +1,28 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// quantised_matmul of many rows, variant mma: a block of eight warps has 128 rows of X and 128 of
-// W, a warp 64 and 32 of them, and walks along k by 64 bytes, the next of which are under way
-// meanwhile. Rows of 64 bytes lie in shared memory in such an order of their chunks that neither
-// copies nor ldmatrix meet in a bank.
+// quantised_matmul for many rows, variant mma: a block of eight warps computes a tile of 128 rows
+// of X and 128 of W, a warp 64 and 32 of them. The main loop takes 64 bytes along k, with the next
+// 64 in flight. Chunks of 64-byte rows are swizzled in shared memory, so that neither copies nor
+// ldmatrix have bank conflicts.
 //
-// Integers are multiplied as they are, 32 of k by an instruction. e4m3 becomes f16 in registers,
-// which is exact. Since a sum may be taken in any order of k, the four bytes of a register give
-// pairs for both halves of a product of 16. From 8.9 on an instruction makes a pair; before, the
-// bits of an e4m3 number where f16 has them are 2^-8 of it, subnormal ones, too, and 2^16 comes
-// back at the end.
+// Integers are multiplied directly, 32 of k per MMA. e4m3 is converted exactly to f16 in registers.
+// The order of k within a sum is arbitrary, so the four bytes of a register become pairs for both
+// halves of an MMA of 16. From compute capability 8.9 on, one instruction converts a pair. Before,
+// the bits of an e4m3 number placed in f16 represent 2^-8 of its value, including subnormals; the
+// factor 2^16 is applied at the end.
 //
-// Bytes: X and W once from memory where a wave of blocks has them in L2, else X once for each 128
-// rows of W; flops: 2 m n k, rounded up to tiles. For 64 bytes of k the 64 products of e4m3 take a
-// scheduler's matrix unit on an H200 407 clocks, beside which 358 instructions issue and shared
-// memory is busy for 268 (nvcc 13.0 for 9.0): all of what mma.sync reaches with f16, by that model.
-// Of w8a8 it is 76 %, if integers' 32 products take as long as f16's. Expected there: 85 % and 65 %
-// for k of some thousands, since nobody hides a tile's first copies and its end. On 8.0, where six
-// instructions make a pair, 42 % of the peak is modelled for e4m3.
+// Bytes: X and W once from memory if L2 holds those of a wave of blocks, else X once per 128 rows
+// of W; flops: 2 m n k, rounded up to tiles. For e4m3 on an H200, the 64 MMAs per 64 bytes of k
+// take a scheduler's Tensor Core 407 clocks; 358 instructions issue meanwhile, and shared memory is
+// busy for 268 (nvcc 13.0 for 9.0): the full rate of mma.sync in f16, by that model. For w8a8 it is
+// 76 %, if an integer MMA of 32 takes as long as one of f16. Expected there: 85 % and 65 % for k of
+// some thousands, since a tile's prologue and epilogue are not hidden. On 8.0, where six
+// instructions convert a pair, the model gives 42 % of the peak for e4m3.
 //
-// Why not mma.sync of e4m3, which there is from 8.9 on: for 9.0 ptxas makes of it the same
-// conversions and products of f16, two additions behind each of these, and 40 to 56 bytes of
-// spills; 8.9 alone has a rate of its own for it, whose sums need not keep all bits of f32.
+// Why not mma.sync of e4m3, which exists from 8.9 on: for 9.0, ptxas expands it to the same
+// conversions and f16 MMAs, two additions after each of these, and 40 to 56 bytes of spills. Only
+// 8.9 has a native rate, and its sums need not keep all bits of f32.
 #include "ops/quantised_matmul/variants.h"
 
 #include "instructions/cp_async.h"
@@ -40,13 +40,13 @@
 namespace kg::quantised_matmul {
 
 constexpr int kThreads = 256;
-constexpr int kTileRows = 128; // of X and of W
-constexpr int kStep = 64;      // bytes of k
+constexpr int kTileRows = 128; // rows of X and of W
+constexpr int kStep = 64;      // bytes along k
 constexpr int kChunks = kStep / kPackBytes;
 constexpr int kWarpRows = 64, kWarpColumns = 32;
-constexpr int kDown = kWarpRows / 16, kAcross = kWarpColumns / 8; // products of a warp
+constexpr int kDown = kWarpRows / 16, kAcross = kWarpColumns / 8; // MMAs per warp
 
-// Where chunk `chunk` of a row lies. Eight rows have a chunk in eight different groups of banks.
+// Position of a chunk of a row. The same chunk of eight rows falls into eight groups of banks.
 __device__ __forceinline__ int place_of(int row, int chunk) {
   return row * kChunks + (chunk ^ (row / 2 % kChunks));
 }
@@ -55,7 +55,7 @@ __device__ __forceinline__ int rows_of_tile(std::int64_t left) {
   return left < kTileRows ? static_cast<int>(left) : kTileRows;
 }
 
-// The first `rows` rows at `from`, of k bytes each, from byte `column` on; what is not there is 0.
+// Copies `rows` rows at `from`, k bytes each, starting at byte `column`; the rest is filled with 0.
 __device__ __forceinline__ void copy_rows(uint4* to, const std::uint8_t* from, int rows,
                                           std::int64_t k, std::int64_t column) {
   KG_UNROLL
@@ -69,7 +69,7 @@ __device__ __forceinline__ void copy_rows(uint4* to, const std::uint8_t* from, i
   }
 }
 
-// Four e4m3 numbers as two pairs of f16, and what a product of two of those must be multiplied by.
+// Converts four e4m3 numbers to two pairs of f16. kOfProduct: the factor that restores a product.
 #if KG_BACKEND_CUDA && __CUDA_ARCH__ >= 890
 __device__ __forceinline__ void widen(unsigned bytes, unsigned (&pairs)[2]) {
   pairs[0] = ptx::halves_of_e4m3(static_cast<unsigned short>(bytes));
@@ -77,8 +77,8 @@ __device__ __forceinline__ void widen(unsigned bytes, unsigned (&pairs)[2]) {
 }
 constexpr float kOfProduct = 1;
 #else
-// Each is 2^-8 of its number. A NaN, all of whose bits are set, gets the highest bit of an
-// exponent, too.
+// Each result is 2^-8 of its number. For NaN, whose bits are all set, the top exponent bit is also
+// set.
 __device__ __forceinline__ void widen(unsigned bytes, unsigned (&pairs)[2]) {
   KG_UNROLL
   for (int half = 0; half < 2; ++half) {
@@ -91,7 +91,7 @@ __device__ __forceinline__ void widen(unsigned bytes, unsigned (&pairs)[2]) {
 constexpr float kOfProduct = 0x1p16F;
 #endif
 
-// What a warp multiplies 32 of k by: fragments of A and B from the bytes that ldmatrix brings.
+// A warp's MMA operands for 32 of k: fragments of A and B from the bytes that ldmatrix loads.
 template <Kind kind>
 struct Form;
 template <>
@@ -116,7 +116,7 @@ template <>
 struct Form<Kind::e4m3> {
   using Sum = float;
   struct A {
-    unsigned of[2][4]; // of the first and the last 16 of k
+    unsigned of[2][4]; // the first and the last 16 of k
   };
   struct B {
     unsigned of[2][2];
@@ -124,7 +124,7 @@ struct Form<Kind::e4m3> {
   __device__ __forceinline__ static A a_of(const unsigned (&bytes)[4]) {
     A a;
     KG_UNROLL
-    for (int r = 0; r < 4; ++r) { // rows, rows + 8, and the same of the last 16
+    for (int r = 0; r < 4; ++r) { // rows, rows + 8, and the same for the last 16 of k
       unsigned pairs[2];
       widen(bytes[r], pairs);
       a.of[r / 2][r % 2] = pairs[0];
@@ -145,8 +145,8 @@ struct Form<Kind::e4m3> {
   __device__ static float number(float sum) { return sum * kOfProduct; }
 };
 
-// Adds what 64 bytes of k give. One fragment of A at a time: widened, all of them and the sums
-// would be more than the registers.
+// Adds the products of 64 bytes of k, one fragment of A at a time: all fragments, widened, and the
+// sums would exceed the registers.
 template <Kind kind>
 __device__ __forceinline__ void add_step(const uint4* x, const uint4* w,
                                          typename Form<kind>::Sum (&sum)[kDown][kAcross][4]) {
@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(kThreads, 2) mma(Problem<T> p) {
   int buffer = 0;
   for (std::int64_t column = 0; column < p.k; column += kStep, buffer ^= 1) {
     ptx::cp_async_wait_group<0>();
-    __syncthreads(); // what was copied is there for all, and the other buffer was read by all
+    __syncthreads(); // copies are visible to all threads, and the other buffer is free
     if (column + kStep < p.k) copy(buffer ^ 1, column + kStep);
     add_step<kind>(x_tile[buffer] + warp_row * kChunks, w_tile[buffer] + warp_column * kChunks,
                    sum);

@@ -6,7 +6,7 @@
 
 namespace kg::quantised_matmul {
 
-// Variant mma of valid problems of w8a8 or e4m3 whose rows are made of 16 bytes
+// Variant mma, for valid problems of w8a8 or e4m3 whose rows are multiples of 16 bytes
 // (quantised_matmul_mma.cu).
 template <Kind kind, class T>
 void launch_mma(const Problem<T>& problem, Stream& stream);

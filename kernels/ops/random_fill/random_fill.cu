@@ -1,15 +1,15 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A write of each element, 4 n bytes in f32 and 2 n in 16 bits. What limits it is arithmetic: a
-// word takes some 15 instructions (dropout.cu), a normal number 30 more, of which a logarithm and
-// its root serve two. Expected on an H200: 90 % of the rate of a fill for uniform and bernoulli in
-// f32, 60 % in 16 bits; 45 % and 25 % for normal.
+// One write per element, 4 n bytes in f32 and 2 n in 16 bits. Arithmetic is the limit: a word takes
+// some 15 instructions (dropout.cu), a normal number 30 more; two normal numbers share a logarithm
+// and its root. Expected on an H200, relative to the bandwidth of a fill: 90 % for uniform and
+// bernoulli in f32, 60 % in 16 bits; 45 % and 25 % for normal.
 //
-// Why not __sincosf, which cuRAND takes: its error of 2^-21 is absolute, so that small results have
-// few right digits; sinpif and cospif need no product by 2 pi, and their argument no reduction that
-// would take local memory. Why not the inverse of the normal distribution, one word for one number:
-// the stream would not be cuRAND's.
+// Why not __sincosf, which cuRAND uses: its error of 2^-21 is absolute, so small results have few
+// correct digits. sinpif and cospif need no product with 2 pi and no argument reduction, which
+// would use local memory. Why not the inverse of the normal distribution, one word per number: the
+// stream would not be cuRAND's.
 #include "ops/random_fill/random_fill.h"
 
 #include "primitives/pack.h"
@@ -26,7 +26,7 @@ namespace kg::random_fill {
 
 constexpr int kThreads = 256;
 
-// (0, 1]
+// Maps a word to (0, 1].
 __device__ __forceinline__ float unit(unsigned word) {
   return fmaf(static_cast<float>(word), 0x1p-32F, 0x1p-33F);
 }
@@ -34,9 +34,9 @@ __device__ __forceinline__ float unit(unsigned word) {
 template <class T>
 struct Arguments {
   Problem<T> problem;
-  std::uint64_t threshold; // of the words that give 1
+  std::uint64_t threshold; // smaller words give 1
 
-  // Two elements of one pair.
+  // The two elements of a pair.
   template <Kind kind>
   __device__ __forceinline__ void draw(unsigned first, unsigned second, float (&value)[2]) const {
     if constexpr (kind == Kind::uniform) {
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(kThreads) naive(Arguments<T> a) {
   if (i < a.problem.n) a.template element<kind>(i);
 }
 
-// The stream begins at a block.
+// Precondition: the stream begins at a block.
 template <Kind kind, class T>
 __global__ void __launch_bounds__(kThreads) vectorized(Arguments<T> a) {
   constexpr int kCount = kPackElements<T>, kBlocks = kCount / kPhiloxWords;
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(kThreads) vectorized(Arguments<T> a) {
     }
     store_wide(reinterpret_cast<Pack<T, kCount>*>(a.problem.y) + pack, values);
   }
-  // What is left behind the last pack, by the last block.
+  // The last block handles the elements after the last pack.
   const std::int64_t tail = packs * kCount + threadIdx.x;
   if (blockIdx.x + 1 == gridDim.x && tail < a.problem.n) a.template element<kind>(tail);
 }
@@ -143,8 +143,8 @@ Variant run(const Problem<T>& p, Variant variant, Stream& stream) {
 
 template <class T>
 Work work(const Problem<T>& p) {
-  // Of a pair of normal numbers a logarithm, a root and a product, and of each a sine or cosine, a
-  // product by the root, and by the deviation with a sum.
+  // Normal, per pair: a logarithm, a root and a product. Per number: a sine or cosine, a product
+  // with the root, and a product and a sum for deviation and mean.
   const double operations = p.kind == Kind::uniform ? 2 : p.kind == Kind::normal ? 5.5 : 0;
   const auto count = static_cast<double>(p.n);
   return {.bytes = count * sizeof(T), .written = count * sizeof(T), .flops = operations * count};

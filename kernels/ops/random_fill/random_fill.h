@@ -1,22 +1,21 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// random_fill: fills an array with random numbers of a stream (primitives/philox.h), cuRAND's for
-// the same seed, subsequence and offset:
+// random_fill: fills an array with random numbers of a stream (primitives/philox.h). They equal
+// cuRAND's for the same seed, subsequence and offset:
 //   uniform    low + (high - low) u, for u in (0, 1]
 //   normal     mean + deviation z, by Box and Muller (1958)
-//   bernoulli  1 with probability p, else 0: of dropout with this p, what is dropped
-// With w the word of the element, u = w 2^-32 + 2^-33, w rounded to f32 first. Of a pair of
-// elements 2 j and 2 j + 1, z is sqrt(-2 ln u) sin(2 pi v) and sqrt(-2 ln u) cos(2 pi v) for the u
-// of the first word and the v of the second. A 1 is drawn where w < p 2^32, rounded to an integer.
+//   bernoulli  1 with probability p, else 0; 1 marks what dropout with this p drops
+// For an element's word w, u = w 2^-32 + 2^-33, with w first rounded to f32. For elements 2 j and 2
+// j + 1, z is sqrt(-2 ln u) sin(2 pi v) and sqrt(-2 ln u) cos(2 pi v), with u from the first word
+// and v from the second. bernoulli gives 1 where w < p 2^32, rounded to an integer.
 //
-// Problem: n contiguous elements at any alignment of T itself; element i takes word i behind the
-// offset, whatever the variant. Callers move the offset on by n, or by n rounded up to a multiple
-// of 4, which keeps the fast path; normal numbers of an array that is cut at an odd element are
-// other ones.
+// Problem: n contiguous elements; pointers need only T's own alignment. In every variant, element i
+// takes word i after the offset. Callers advance the offset by n, or by n rounded up to a multiple
+// of 4, which keeps the fast path. Splitting an array at an odd element changes its normal numbers.
 //
-// Rounding: computed in f32 and rounded once to T; u in (0, 1] may then be 0 in f16. Special
-// values: IEEE 754, where mean, low or high are special.
+// Rounding: computed in f32 and rounded once to T, so u in (0, 1] may become 0 in f16. Special
+// values: IEEE 754 if mean, low or high is special.
 #pragma once
 
 #include "primitives/philox.h"
@@ -44,20 +43,20 @@ struct Problem {
   float p = 0.5;                 // bernoulli; from 0 to 1
 };
 
-// naive: one thread per element, which makes all words of a block for its own. vectorized: 16 bytes
-// per access and each word made once, where y is aligned to 16 bytes and the offset is a multiple
+// naive: one thread per element, which generates a block of words for itself. vectorized: 16-byte
+// accesses and each word generated once, if y is aligned to 16 bytes and the offset is a multiple
 // of 4; else as naive.
 using vectorization::kVariants, vectorization::name, vectorization::resolved,
     vectorization::Variant;
 
 // Enqueues the operation and returns the variant that runs; automatic is vectorized. T: float, f16,
-// bf16. n may be 0. Throws Error naming the field on a negative n, a null pointer where one is
-// needed, a deviation that is negative or NaN, or a p outside [0, 1].
+// bf16. n may be 0. Throws Error naming the field on a negative n, a required pointer that is null,
+// a deviation that is negative or NaN, or a p outside [0, 1].
 template <class T>
 Variant run(const Problem<T>& problem, Variant variant, Stream& stream);
 
-// n elements written; the operations of the formula, with a root, a logarithm, a sine and a cosine
-// as one each.
+// n elements are written; the operations of the formula, with a root, a logarithm, a sine and a
+// cosine counted as one each.
 template <class T>
 Work work(const Problem<T>& problem);
 

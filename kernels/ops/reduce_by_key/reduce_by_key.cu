@@ -1,23 +1,23 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes: a key and a value per element, the same per run; flops: one operation per element. Of the
-// 252 instructions that an H200 issues while memory moves a KiB, nvcc 13.0's code takes 110 to 140.
-// A tile's round trips stand one behind another, its number, its elements, what lies before it, six
-// or seven in all: on the average 17 to 24 KiB are under way on a multiprocessor, which is enough
-// for a copy's rate (modelled).
-// Expected on an H200: 88 % of it from 10^8 bytes on where runs are long; where they are short a
-// tile's results begin anywhere, so that their first and last sectors are written in two parts.
+// Bytes: a key and a value per element, the same per run; flops: one operation per element. nvcc
+// 13.0's code takes 110 to 140 of the 252 instructions that an H200 issues while memory moves a
+// KiB. A tile's round trips are serialized: its number, its elements, the look-back, six or seven
+// in all. On average 17 to 24 KiB per multiprocessor are in flight, enough for copy bandwidth
+// (modelled). Expected on an H200: 88 % of copy bandwidth from 10^8 bytes on if runs are long. If
+// they are short, a tile's results begin anywhere, so their first and last sectors are written in
+// two parts.
 //
-// What a scan of segments carries from element to element (Blelloch, "Prefix Sums and Their
-// Applications", 1990, 1.5) is a number and whether a segment began; here it is how many did, so
-// that one scan gives the results and their places. An element that begins a run knows what the run
-// before it came to, as everything in front of it, and puts it in that run's place. A tile's keys
-// and results are put side by side in shared memory first, as select does it.
+// A segmented scan carries a number and whether a segment began (Blelloch, "Prefix Sums and Their
+// Applications", 1990, 1.5). Here it carries the number of segments that began, so one scan gives
+// both the results and their positions. An element that begins a run has the result of the previous
+// run as its exclusive prefix, and stores it. A tile's keys and results are compacted in shared
+// memory first, as in select.
 //
-// Why one pass by look-back: finding the runs first, and reducing each afterwards, reads the keys
-// twice and leaves long runs to few threads. Why minima are maxima of turned bits: three kernels
-// less for each type of key.
+// Why one pass with look-back: finding the runs first and reducing each afterwards reads the keys
+// twice and leaves long runs to few threads. Why minima are maxima of inverted bits: this saves
+// three kernels per type of key.
 #include "ops/reduce_by_key/reduce_by_key.h"
 
 #include "ops/scan/functors.h"
@@ -36,18 +36,18 @@ namespace kg::reduce_by_key {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kLanes;
-constexpr int items_of(std::size_t key_bytes) { return key_bytes == 8 ? 8 : 16; } // of a thread
+constexpr int items_of(std::size_t key_bytes) { return key_bytes == 8 ? 8 : 16; } // per thread
 
-// The one that stands first. Its identity is none, and need not be: what an element combines to
-// with nothing before it is used where it begins a run, and there nothing is combined.
+// Keeps the first value. identity() is not neutral and need not be: a value that it was combined
+// with is used only at the beginning of a run, where the combination ignores it.
 struct First {
   using Value = unsigned;
   __device__ static Value identity() { return 0; }
   __device__ static Value combine(Value a, Value) { return a; }
 };
 
-// Of elements side by side: what those of the last run among them combine to, and how many runs
-// begin there.
+// The reduction of adjacent elements: the result of the last run among them, and the number of runs
+// that begin there.
 template <class F>
 struct ByKey {
   using Number = typename F::Value;
@@ -68,8 +68,8 @@ struct ByKey {
 template <class F>
 using Number = typename F::Value;
 
-// The number with the bits of `flip` turned: all of an integer, the sign of a float, so that the
-// largest becomes the least.
+// Inverts the bits of `flip`: all bits of an integer, the sign of a float. The largest number
+// becomes the smallest.
 template <class V>
 __device__ __forceinline__ V turned(V number, unsigned flip) {
   if constexpr (std::is_same_v<V, float>)
@@ -87,7 +87,7 @@ struct ArraysOf {
   std::int32_t* count;
 };
 
-// The last run, which no other follows.
+// Writes the result of the last run, which no other run follows, and the number of runs.
 template <class Key, class F>
 __device__ __forceinline__ void finish(const ArraysOf<Key, Number<F>>& arrays, unsigned flip,
                                        const typename ByKey<F>::Value& all) {
@@ -95,7 +95,7 @@ __device__ __forceinline__ void finish(const ArraysOf<Key, Number<F>>& arrays, u
   *arrays.count = static_cast<std::int32_t>(all.runs);
 }
 
-// 256 elements after the other.
+// 256 elements at a time.
 template <class Key, class F>
 __global__ void __launch_bounds__(kThreads)
     naive(ArraysOf<Key, Number<F>> arrays, std::int64_t n, unsigned flip) {
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(kThreads)
   if (thread == 0) finish<Key, F>(arrays, flip, before);
 }
 
-// Which arrays lie as their packs ask.
+// Which arrays are aligned for their packs.
 struct Aligned {
   bool keys, values;
 };
@@ -141,11 +141,11 @@ __global__ void __launch_bounds__(kThreads, 3)
   using Value = typename R::Value;
   constexpr int kCount = kPackElements<Key>;
   constexpr int kItems = items_of(sizeof(Key));
-  constexpr int kRows = kItems / kCount; // of a warp
+  constexpr int kRows = kItems / kCount; // per warp
   constexpr int kOfWarp = kLanes * kItems;
   __shared__ LookBackScratch<R> scratch;
   __shared__ Key begun[kWarps * kOfWarp];       // keys of the runs that begin in the tile
-  __shared__ Number<F> ended[kWarps * kOfWarp]; // what the runs before each of them came to
+  __shared__ Number<F> ended[kWarps * kOfWarp]; // results of the runs before each of them
   const std::int64_t tile = take_tile(state, scratch);
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const int warp = static_cast<int>(threadIdx.x) / kLanes;
@@ -154,9 +154,9 @@ __global__ void __launch_bounds__(kThreads, 3)
 
   StoredPack<Key, kCount> key[kRows];
   load_rows(arrays.keys + first, left, aligned.keys, Key{0}, key);
-  Pack<Number<F>, kCount> value[kRows]; // behind the end what changes nothing
+  Pack<Number<F>, kCount> value[kRows]; // neutral values beyond the end
   load_rows(arrays.values + first, left, aligned.values, turned(F::identity(), flip), value);
-  unsigned begins[kRows]; // a bit for each of a pack's elements
+  unsigned begins[kRows]; // one bit per element of a pack
   const Key before = before_warp(arrays.keys, first, n);
   find_runs(before, first, n, key, begins);
   const auto is_first = [&](int r, int e) { return (begins[r] >> e & 1u) != 0; };
@@ -188,7 +188,7 @@ __global__ void __launch_bounds__(kThreads, 3)
     const Key own = begun[i];
     const Number<F> result = ended[i];
     arrays.unique[runs_before + i] = own;
-    if (runs_before + i > 0) arrays.results[runs_before + i - 1] = result; // none ends at the first
+    if (runs_before + i > 0) arrays.results[runs_before + i - 1] = result; // none before the first
   }
   if (tile + 1 == state.tiles && threadIdx.x == 0)
     finish<Key, F>(arrays, flip, R::combine(place.before_tile, place.of_tile));
@@ -196,7 +196,7 @@ __global__ void __launch_bounds__(kThreads, 3)
 
 namespace {
 
-// One at the least, which writes the count.
+// At least one, which writes the count.
 std::int64_t tiles_of(const Problem& problem) {
   const int tile = kThreads * items_of(problem.key_bytes);
   return problem.n > tile ? div_up(problem.n, tile) : 1;
@@ -237,7 +237,7 @@ void launch_operation(const Problem& problem, const Arrays& arrays, void* worksp
   with(scan::Max<int>{}, least ? ~0u : 0u);
 }
 
-// Throws Error where an output shares memory with anything.
+// Throws Error if an output overlaps any other array.
 void require_all_apart(const Problem& problem, const Arrays& arrays) {
   const std::int64_t keys = problem.n * static_cast<std::int64_t>(problem.key_bytes);
   const std::int64_t values = problem.n * 4;
@@ -293,7 +293,7 @@ Variant run(const Problem& problem, const Arrays& arrays, void* workspace, Varia
 }
 
 std::int64_t chain(const Problem& problem, Variant variant) {
-  // A warp's lanes and those warps, of this round and of those before.
+  // A warp's lanes, and the warps of this round and of earlier rounds.
   if (resolved(variant) == Variant::naive)
     return 1 + kButterflySteps + kWarps * div_up(problem.n, kThreads) + 1;
   // A pack's elements, a warp's lanes and rows, its warps, other tiles; and elements of the result.

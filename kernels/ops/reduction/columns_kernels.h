@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reductions over an axis that is not the last: neighbouring threads take neighbouring results, so
-// that accesses coalesce.
+// accesses coalesce.
 #pragma once
 
 #include "ops/reduction/target.h"
@@ -12,17 +12,17 @@
 
 namespace kg::reduction {
 
-inline constexpr int kColumnLoads = 4; // accesses under way per thread
+inline constexpr int kColumnLoads = 4; // loads in flight per thread
 
-// The input as the kernels see it: x[o][a][i] at o outer_stride + a axis_stride + i.
+// The input: x[o][a][i] is at o outer_stride + a axis_stride + i.
 struct Columns {
   std::int64_t outer, axis, inner;
   std::int64_t outer_stride, axis_stride;
 };
 
-// A block is `width` packs of Count results wide, the outer ones one after the other, and kThreads
-// / width layers deep; both are powers of two. Each y of the grid takes `piece` of the axis, layer
-// by layer; then the layers are combined in pairs. Count divides inner.
+// A block is `width` packs of Count results wide, numbered across outer indices, and kThreads /
+// width layers deep; both are powers of two. Each grid y reduces `piece` elements of the axis, one
+// per layer at a time; then layers are combined in pairs. Count divides inner.
 template <class F, class T, int Count, class Out>
 __global__ void __launch_bounds__(kThreads)
     column_tiles(F functor, const T* x, Columns shape, int width, std::int64_t piece,
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(kThreads)
     for (; a < last; a += layers) take(load(a), a);
   }
 
-  // One barrier a round: no earlier round used the places that a round writes.
+  // One barrier per round suffices: each round writes elements that no earlier round used.
   for (int half = layers / 2; half > 0; half /= 2) {
     if (layer >= half && layer < 2 * half) {
       KG_UNROLL

@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernels combine. A functor has an Accumulator, its identity, `from` (an element and its
-// index on the axis), `combine` of two and `finish`, which makes the result. Where one launch is
-// not enough, the first one uses the functor `partial` and leaves Accumulators, which are the
-// elements of the second.
+// The functors of the reduction kernels. A functor has an Accumulator, its identity, `from`
+// (converts an element and its index on the axis), `combine` (of two Accumulators) and `finish`,
+// which makes the result. If two launches are needed, the first uses the functor `partial` and
+// stores Accumulators, which are the elements of the second.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -40,11 +40,11 @@ struct Sum {
   }
 };
 
-// The largest; the smallest is the negated largest of the negated elements, so that one kernel
-// serves both. Not fmaxf, which passes over NaN.
+// The maximum. The minimum is the negated maximum of the negated elements, so one kernel serves
+// both. Not fmaxf, which ignores NaN.
 struct Extremum {
   using Accumulator = float;
-  float sign = 1; // -1 for the smallest
+  float sign = 1; // -1 for the minimum
 
   Extremum partial() const { return *this; }
   __device__ static float identity() { return -INFINITY; }

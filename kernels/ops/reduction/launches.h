@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which kernels reduce a tensor, and in what grids: the same for every functor. For the .cu files
-// of reductions.
+// Selects the kernels and grids that reduce a tensor, the same for every functor. Included by the
+// .cu files of reductions.
 #pragma once
 
 #include "ops/reduction/columns_kernels.h"
@@ -39,20 +39,20 @@ inline unsigned grid_for(std::int64_t items, std::int64_t per_block) {
   return grid_x(div_up(items, per_block), "reduction: the results", "split the tensor by outer");
 }
 
-// Whether each result's elements lie side by side.
+// Whether the elements of each result are contiguous.
 template <class T>
 bool is_rows(const Input<T>& x) {
   return x.shape[2] == 1 && (x.stride[1] == 1 || x.shape[1] <= 1);
 }
 
-// How the axis is cut for one launch.
+// How one launch splits the axis.
 struct Pieces {
   std::int64_t count;
   std::int64_t size;
 };
 
-// Rows that a warp does not take: as many pieces as fill the device, each of at least one 16-byte
-// load per thread and a multiple of it, so that alignment carries over.
+// For rows too long for a warp: enough pieces to fill the device. A piece is a multiple of one
+// 16-byte load per thread, so that alignment carries over.
 template <class T>
 Pieces row_pieces(std::int64_t rows, std::int64_t cols) {
   if (cols <= kWarpMaxCols) return {1, cols};
@@ -62,29 +62,29 @@ Pieces row_pieces(std::int64_t rows, std::int64_t cols) {
   return {div_up(cols, size), size};
 }
 
-// Lanes for each row of a warp's.
+// Lanes per row in warp_rows.
 template <class T>
 int row_lanes(std::int64_t cols) {
   const std::int64_t packs = std::max<std::int64_t>(div_up(cols, kPackElements<T>), 1);
   return static_cast<int>(std::min<std::int64_t>(power_of_two_from(packs), kLanes));
 }
 
-// Packs that a block is wide: a warp's, fewer where there are no more, more where the axis is too
-// short for so many layers.
+// Width of a block in packs: a warp's, less if there are fewer packs, more if the axis is too short
+// for that many layers.
 inline int tile_width(std::int64_t packs, std::int64_t axis) {
   auto width = static_cast<int>(std::min<std::int64_t>(power_of_two_from(packs), kLanes));
   while (width < kThreads && kThreads / width * kColumnLoads > axis) width *= 2;
   return width;
 }
 
-// Results that move in one access: whole packs stay within one outer index.
+// Results per access; a whole pack stays within one outer index.
 template <class T>
 int results_per_pack(const Input<T>& x) {
   return x.shape[2] % kPackElements<T> == 0 ? kPackElements<T> : 1;
 }
 
-// As many pieces as fill the device, none so small that writing and reading its partial results
-// would count.
+// Enough pieces to fill the device, but none so small that the traffic of its partial results would
+// matter.
 template <class T>
 Pieces column_pieces(const Input<T>& x) {
   constexpr std::int64_t kLeast = 64;
@@ -101,7 +101,7 @@ Pieces pieces_of(const Input<T>& x) {
   return is_rows(x) ? row_pieces<T>(x.shape[0], x.shape[1]) : column_pieces(x);
 }
 
-// Bytes for the partial results of a first launch, aligned to 16.
+// Bytes for a first launch's partial results, aligned to 16.
 template <class A, class T>
 std::size_t partial_bytes(const Input<T>& x, Variant variant) {
   const std::int64_t results = x.shape[0] * x.shape[2];
@@ -171,7 +171,7 @@ void launch_columns(const F& functor, const Input<T>& x, Out* out, Accumulator<F
                  out, stream);
 }
 
-// Whether packs of results can be read and written whole.
+// Whether reads and writes can use whole packs of results.
 template <class T, class Out>
 bool moves_packs(const Input<T>& x, const Out* out) {
   const auto aligned = [](std::int64_t elements) { return elements % kPackElements<T> == 0; };
@@ -201,7 +201,7 @@ inline std::string text(const Extents& extents) {
          std::to_string(extents[2]);
 }
 
-// Throws Error, in the name of `what`, unless the elements are where a kernel can look for them.
+// Throws Error, with `what` in the message, unless the extents and strides of x are valid.
 template <class T>
 void require_input(const std::string& what, const Input<T>& x) {
   const auto& [outer, axis, inner] = x.shape;

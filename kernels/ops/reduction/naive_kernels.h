@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plain reductions, which are the second launch over partial results, too.
+// The naive reductions, which also serve as the second launch over partial results.
 #pragma once
 
 #include "ops/reduction/columns_kernels.h"
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(kThreads) naive(F functor, const T* x, Columns
   out[result] = functor.template finish<Out>(value);
 }
 
-// One block per result, each at `leading` elements from the one before.
+// One block per result; the inputs of successive results begin `leading` elements apart.
 template <class F, class T, class Out>
 __global__ void __launch_bounds__(kThreads)
     naive_block(F functor, const T* x, std::int64_t axis, std::int64_t axis_stride,

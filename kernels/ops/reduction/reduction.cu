@@ -1,18 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A reduction reads every element once and does one operation with it: only memory can be the
-// limit. Bytes: size_of(T) per element and per result; flops: one per element. Expected on an H200:
-// 4.2 TB/s read for one result, for rows of 1024 and more elements and for columns of large
-// matrices, as CUB reaches.
+// A reduction reads every element once and does one operation on it: only memory can be the limit.
+// Bytes: size_of(T) per element and per result; flops: one per element. Expected on an H200: 4.2
+// TB/s read, as CUB reaches, for one result, for rows of at least 1024 elements, and for columns of
+// large matrices.
 //
 // Every order of additions is fixed: no atomics, so a repeated run gives the same bits. Few results
-// therefore take two launches (pieces of the axis, then the pieces' partial results) where an
-// atomic per block would take one; the second costs about 2 us and buys reproducibility. A
-// multiprocessor has 64 KiB of loads under way (4 blocks, 4 loads of 16 bytes per thread); it needs
-// about 28 (elementwise.cu says why). Where the axis is not the last, neighbouring threads take
-// neighbouring results, 16 bytes of them each; a thread per row would read each line of memory many
-// times.
+// therefore take two launches (pieces of the axis, then the pieces' partial results), where an
+// atomic per block would take one. The second launch costs about 2 us and buys reproducibility. A
+// multiprocessor has 64 KiB of loads in flight (4 blocks, 4 loads of 16 bytes per thread) and needs
+// about 28 (elementwise.cu says why). If the axis is not the last, neighbouring threads take
+// neighbouring results, 16 bytes each; a thread per row would read each cache line many times.
 #include "ops/reduction/reduction.h"
 
 #include "ops/reduction/functors.h"
@@ -40,8 +39,8 @@ void launch_operation(Op op, const Input<T>& x, T* out, void* workspace, Variant
   }
 }
 
-// Additions after each other in reduce_strided by one of `threads`: whole packs, what lies before
-// and behind them, and the tree over a pack.
+// Sequential additions of one of `threads` threads in reduce_strided: whole packs, the elements
+// before and after them, and the tree over a pack.
 template <class T>
 std::int64_t strided_chain(std::int64_t count, std::int64_t threads) {
   constexpr std::int64_t kPack = kPackElements<T>;
@@ -116,7 +115,7 @@ std::int64_t chain(const View<const T, 3>& x, Variant variant) {
     return strided_chain<T>(pieces.size, kThreads) + kBlockChain +
            (whole ? 0 : div_up(pieces.count, kThreads) + kBlockChain);
   }
-  // Without packs there are no fewer tiles, and no more layers.
+  // Single elements give no fewer tiles and no more layers than packs.
   const int layers = kThreads / tile_width(results, axis);
   return div_up(pieces.size, layers) + std::bit_width(static_cast<unsigned>(layers)) +
          (whole ? 0 : pieces.count);

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions of contiguous rows: a warp or a part of one per row, a block per row, or several
+// Reductions of contiguous rows: a warp or part of a warp per row, a block per row, or several
 // blocks per row.
 #pragma once
 
@@ -13,13 +13,13 @@
 
 namespace kg::reduction {
 
-inline constexpr int kLoads = 4; // 16-byte accesses under way per thread
-// Up to here a warp takes a row by itself: up to 16 loads per lane, and no barrier.
+inline constexpr int kLoads = 4; // 16-byte loads in flight per thread
+// Longest row that a warp reduces alone: up to 16 loads per lane, and no barrier.
 inline constexpr std::int64_t kWarpMaxCols = 2048;
 
-// What one thread of `threads` combines of `count` contiguous elements, the first of which is
-// number `index` of its axis, in steps of the whole team. 16-byte loads from the first boundary on;
-// each place in a pack has its own chain.
+// The share of one thread, of `threads`, in the reduction of `count` contiguous elements. The first
+// element has index `index` on its axis; threads stride over packs. 16-byte loads begin at the
+// first aligned address. Each position in a pack has its own chain.
 template <class F, class T>
 __device__ inline typename F::Accumulator reduce_strided(const F& functor, const T* x,
                                                          std::int64_t count, std::int64_t index,
@@ -49,7 +49,7 @@ __device__ inline typename F::Accumulator reduce_strided(const F& functor, const
     for (int l = 0; l < kLoads; ++l) take(pack[l], p + l * threads);
   }
   for (; p < packs; p += threads) {
-    const Chunk pack = body[p]; // by one load: through a reference nvcc loads each element
+    const Chunk pack = body[p]; // one load; for a reference nvcc loads each element
     take(pack, p);
   }
 
@@ -66,7 +66,7 @@ __device__ inline typename F::Accumulator reduce_strided(const F& functor, const
   return chain[0];
 }
 
-// `lanes` neighbours, a power of two and at most a warp, for each row.
+// `lanes` neighbouring threads per row: a power of two, at most a warp.
 template <class F, class T, class Out>
 __global__ void __launch_bounds__(kThreads)
     warp_rows(F functor, const T* x, std::int64_t rows, std::int64_t cols, std::int64_t leading,
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(kThreads)
   if (row < rows && lane == 0) target.store(functor, row, value);
 }
 
-// Rows in pieces, one for each x of the grid; blocks take rows in turn.
+// Rows are split into pieces, one per grid x; blocks stride over the rows along grid y.
 template <class F, class T, class Out>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     block_rows(F functor, const T* x, std::int64_t rows, std::int64_t cols, std::int64_t leading,

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a kernel leaves what it has combined: results, or accumulators for a second launch. One
-// type for both, so that each kernel exists once.
+// Where a kernel stores its combined values: results, or accumulators for a second launch. One type
+// covers both, so each kernel is instantiated once.
 #pragma once
 
 #include "primitives/pack.h"
@@ -19,13 +19,13 @@ template <class F, class Out>
 struct Target {
   using A = typename F::Accumulator;
   Out* results;
-  A* partials; // instead of results, where not null
+  A* partials; // written instead of results if not null
 
   __device__ void store(const F& functor, std::int64_t i, A value) const {
     store<1>(functor, i, &value);
   }
 
-  // Count neighbours, of which the first lies at a multiple of 16 bytes or of all their bytes.
+  // Count neighbours; the first is aligned to 16 bytes or to the size of all of them.
   template <int Count>
   __device__ void store(const F& functor, std::int64_t i, const A* values) const {
     if (partials != nullptr)

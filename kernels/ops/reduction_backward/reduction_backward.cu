@@ -1,21 +1,20 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes: size_of(T) per element of dx and of dy, and per element of x for an extremum, whose places
-// are 4 bytes per result more. Expected on an H200: what it writes without reading, 4.3 TB/s and
-// more, for sums and means; for extrema the rate of a sum over x and then that.
+// Bytes: size_of(T) per element of dx and of dy, and per element of x for an extremum, plus 4 bytes
+// per result for its position. Expected on an H200: write bandwidth, 4.3 TB/s and more, for sums
+// and means; for extrema the bandwidth of a sum over x, then write bandwidth.
 //
-// Threads take packs of dx, wherever rows end (primitives/write_packs.h): their coordinates take
-// two divisions by numbers that the host knows, about 30 instructions for 16 bytes. dy comes from
-// the caches after its first use. Where a result is of whole packs side by side, a kernel of its
-// own takes one division of integers for a pack, one of its gradient, and asks for those of four
-// packs before it stores one: 173 instructions for 2 KiB in bf16. With two packs whose gradients
-// were waited for one after the other and divided for each element anew, an H200 reached 0.51 of a
-// copy in bf16 and 0.86 in f32; not measured since.
+// Threads take packs of dx across row ends (primitives/write_packs.h). Their coordinates take two
+// divisions by numbers known to the host, about 30 instructions per 16 bytes. After its first use
+// dy comes from the caches. If each result covers whole contiguous packs, a separate kernel takes
+// one integer division per pack and one division of its gradient. It loads the gradients of four
+// packs before it stores the first: 173 instructions per 2 KiB in bf16. An earlier kernel had two
+// packs, waited for each gradient in turn and divided for each element. It reached 51 % of copy
+// bandwidth on an H200 in bf16 and 86 % in f32; the current one is not measured.
 //
-// Why the places of extrema are searched for in a launch of their own: a result whose axis is long
-// needs many blocks to find its place, and all of them to wait for it; between two launches they
-// need not.
+// Why a separate launch finds the extrema: a result with a long axis needs many blocks to find its
+// position, and all of them would have to wait for it. Two launches avoid that wait.
 #include "ops/reduction_backward/reduction_backward.h"
 
 #include "ops/argmax/largest_first.h"
@@ -33,15 +32,15 @@
 
 namespace kg::reduction_backward {
 
-constexpr int kPacks = 2;    // made by a thread before it stores the first one
-constexpr int kRowPacks = 4; // whose gradients it has then, of rows of whole packs
+constexpr int kPacks = 2;    // computed by a thread before it stores the first
+constexpr int kRowPacks = 4; // for rows of whole packs
 
-// argmax's order for maxima, of the negated elements for minima.
+// The order of argmax; minima negate the elements.
 struct FirstExtremum : argmax::LargestFirst {
   float sign = 1; // -1 for minima
 
   FirstExtremum partial() const { return *this; }
-  using LargestFirst::from; // of a key
+  using LargestFirst::from; // for keys
   template <class T>
   __device__ __forceinline__ Accumulator from(T element, std::int64_t index) const {
     return LargestFirst::from(sign * to_float(element), index);
@@ -51,7 +50,7 @@ struct FirstExtremum : argmax::LargestFirst {
 template <class T>
 struct Problem {
   const T* dy;
-  const std::int32_t* places; // of extrema: indices on the axis
+  const std::int32_t* places; // of extrema: indices along the axis
   T* dx;
   std::int64_t size; // of dx
   std::int64_t axis;
@@ -73,7 +72,7 @@ __device__ inline Coordinates coordinates_of(const Problem<T>& problem, std::int
   return {outer, axis, rest - axis * problem.inner.value};
 }
 
-// Those of the element behind.
+// Advances to the next element of dx.
 template <class T>
 __device__ inline void advance(const Problem<T>& problem, Coordinates& at) {
   if (++at.inner < problem.inner.value) return;
@@ -88,8 +87,8 @@ __device__ inline std::int64_t result_of(const Problem<T>& problem, const Coordi
   return at.outer * problem.inner.value + at.inner;
 }
 
-// What a result's gradient is at index `axis`; `place` is the extremum's. Always inline: g++ does
-// not instrument what a call takes from memory as a class, or leaves there.
+// The gradient of a result at index `axis`; `place` is the extremum's index. Always inline: g++
+// does not instrument loads and stores of class-type arguments and results.
 template <bool extremum, class T>
 __device__ __forceinline__ T share(T dy, std::int32_t place, std::int64_t axis, float divisor) {
   if constexpr (extremum)
@@ -111,7 +110,7 @@ __global__ void __launch_bounds__(kMapThreads) naive(Problem<T> problem) {
   if (i < problem.size) problem.dx[i] = element_at<extremum>(problem, coordinates_of(problem, i));
 }
 
-// Of as many results side by side, the first of them `result`, at one index of the axis.
+// A pack for neighbouring results from `result` on, at one index of the axis.
 template <bool extremum, class T>
 __device__ inline Pack<T, kPackElements<T>> side_by_side(const Problem<T>& problem,
                                                          std::int64_t result, std::int64_t axis) {
@@ -132,7 +131,7 @@ __device__ inline Pack<T, kPackElements<T>> side_by_side(const Problem<T>& probl
   return pack;
 }
 
-// Of one result, from an index of the axis on. Divided once: nvcc would divide for each element.
+// A pack for one result from index `axis` on. Divides once; nvcc would divide for each element.
 template <bool extremum, class T>
 __device__ __forceinline__ Pack<T, kPackElements<T>> pack_of_one(T dy, std::int32_t place,
                                                                  std::int64_t axis, float divisor) {
@@ -167,7 +166,7 @@ __device__ inline Pack<T, kPackElements<T>> pack_at(const Problem<T>& problem, s
   return pack;
 }
 
-// Of results each of which has a row of whole aligned packs, `row` of them.
+// For results whose rows consist of `row` whole aligned packs.
 template <bool extremum, class T>
 __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
     vectorized_rows(Problem<T> problem, Divisor row) {
@@ -219,7 +218,7 @@ reduction::Variant search(Variant variant) {
   return variant == Variant::naive ? reduction::Variant::naive : reduction::Variant::tiled;
 }
 
-// Of the results' places, aligned to 16; the partial results of the search lie behind them.
+// Bytes for the results' positions, aligned to 16; the search's partial results follow them.
 std::size_t places_bytes(const Extents& extents) {
   const std::int64_t bytes = extents[0] * extents[2] * std::int64_t{sizeof(std::int32_t)};
   return static_cast<std::size_t>(div_up(bytes, kPackBytes) * kPackBytes);

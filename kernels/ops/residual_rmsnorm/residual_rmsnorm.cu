@@ -1,14 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels are rmsnorm's (ops/normalization/forward_kernels.h) of a row that begins as a sum.
+// The kernels of rmsnorm (ops/normalization/forward_kernels.h), with a row that is first added.
 //
-// Two reads and two writes per element are the floor: 16 bytes per element in f32, 8 in f16 and
-// bf16. An addition and rmsnorm one after the other move 20 and 10: the sum passes through memory
-// once more, and there is a second launch. Expected on an H200: rmsnorm's 90% of a copy's rate and
-// more, with twice the bytes in flight per thread. Why z is rounded before it is normalised, and
-// not after: the next block reads the rounded one, and the results stay those of the two
-// operations.
+// Theoretical minimum: two reads and two writes per element, 16 bytes in f32 and 8 in f16 and bf16.
+// An addition followed by rmsnorm moves 20 and 10 bytes, since the sum passes through memory once
+// more, and needs a second launch. Expected on an H200: at least rmsnorm's 90 % of copy bandwidth,
+// with twice the bytes in flight per thread. z is rounded before normalization because the next
+// block reads the rounded sum; the results thus equal those of the two operations.
 #include "ops/residual_rmsnorm/residual_rmsnorm.h"
 
 #include "ops/normalization/forward.h"
@@ -36,7 +35,7 @@ struct Problem {
   std::int64_t z_stride;
 };
 
-// Part: where a thread keeps its share of the row; sum(value) adds over the row's threads.
+// Part: storage of a thread's share of the row; sum(value) reduces over the row's threads.
 template <class Part, class T, class Sum>
 __device__ void add_and_normalize(const Problem<T>& f, std::int64_t row, int thread, int threads,
                                   Sum sum) {
@@ -52,13 +51,13 @@ __global__ void __launch_bounds__(kNaiveThreads) naive(Problem<T> f) {
   add_and_normalize<RereadPart<T, 1>>(f, row, 0, 1, [](float value) { return value; });
 }
 
-// One resident block is enough, so that the compiler gives a row the registers that it needs: left
-// to itself it spills one to fit another block (CUDA 13, sm_80).
+// Requests one resident block only, so that a row gets the registers it needs; otherwise the
+// compiler spills one to fit another block (CUDA 13, sm_80).
 template <class T, int Count, int Packs>
 __global__ void __launch_bounds__(kRowsPerBlock* kLanes, 1) warp_per_row(Problem<T> f) {
   const std::int64_t row =
       static_cast<std::int64_t>(blockIdx.x) * kRowsPerBlock + threadIdx.x / kLanes;
-  if (row >= f.norm.rows) return; // the whole warp
+  if (row >= f.norm.rows) return; // a whole warp
   add_and_normalize<HeldPart<T, Count, Packs>>(f, row, static_cast<int>(threadIdx.x) % kLanes,
                                                kLanes, [](float value) { return warp_sum(value); });
 }

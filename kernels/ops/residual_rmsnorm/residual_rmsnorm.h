@@ -2,18 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // residual_rmsnorm: z = x + residual and y[i][j] = z[i][j] rstd_i gamma[j], rstd_i = 1 / sqrt(mean
-// over k of z[i][k]^2 + epsilon): what stands before each block of a transformer, in one pass. z is
-// the residual of the next block.
+// over k of z[i][k]^2 + epsilon), in one pass, as before each block of a transformer. z is the
+// residual of the next block.
 //
-// Problem: row-major matrices, rows `stride[0]` elements apart. The sum is rounded once to T, and
-// that is what is normalised, so that z and y are those of an addition and rmsnorm one after the
-// other, bit for bit. gamma, rstd, arithmetic and order of summation: rmsnorm's
-// (ops/rmsnorm/rmsnorm.h). z and y may each be x or residual, with the same row stride, but not
-// both the same; other overlap is not allowed. Every variant adds in a fixed order: repeated runs
-// are bit-identical.
+// Problem: row-major matrices, rows `stride[0]` elements apart. The sum is rounded once to T before
+// normalization, so that z and y equal those of an addition followed by rmsnorm, bit for bit.
+// gamma, rstd, arithmetic and order of summation: as in ops/rmsnorm/rmsnorm.h. z and y may each be
+// x or residual, with the same row stride, but z and y must differ; other overlap is not allowed.
+// Every variant adds in a fixed order: repeated runs are bit-identical.
 //
-// Special values: those of the addition, opposite infinities giving NaN and a sum beyond T's range
-// an infinity; then rmsnorm's, of z.
+// Special values: first those of the addition (opposite infinities give NaN, a sum beyond T's range
+// an infinity), then those of rmsnorm on z.
 #pragma once
 
 #include "ops/normalization/variants.h"
@@ -32,7 +31,7 @@ using normalization::name;
 using normalization::supports;
 using normalization::Variant;
 
-// The arguments that are matrices, of one shape.
+// The matrix arguments, all of one shape.
 template <class T>
 struct Matrices {
   MatrixView<const T> x;
@@ -42,9 +41,9 @@ struct Matrices {
 };
 
 // Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Extents may be 0.
-// Throws Error on negative extents, different shapes, a row stride below cols, an element stride
-// other than 1, z and y at one place, an epsilon that is negative or not finite, or a variant that
-// does not support cols.
+// Throws Error for: negative extents; different shapes; a row stride below cols; an element stride
+// other than 1; z and y at the same address; an epsilon that is negative or not finite; a variant
+// that does not support cols.
 template <class T>
 Variant run(const Matrices<T>& matrices, const T* gamma, float epsilon, float* rstd,
             Variant variant, Stream& stream);

@@ -5,16 +5,15 @@
 // epsilon). Zhang and Sennrich, "Root mean square layer normalization", arXiv 1910.07467.
 //
 // Problem: row-major matrices, rows `stride[0]` elements apart, computed in f32 and rounded once to
-// T. gamma: one T per column, as models store it, or null for ones. rstd: where to put the rows'
-// factors, which the backward pass needs, one f32 per row; null: they are not wanted. y may be x,
-// with the same row stride; other overlap is not allowed. Every variant adds in a fixed order:
-// repeated runs are bit-identical.
+// T. gamma: one T per column, as models store it, or null for ones. rstd: output for the backward
+// pass, one f32 per row; null: omitted. y may be x, with the same row stride; other overlap is not
+// allowed. Every variant adds in a fixed order: repeated runs are bit-identical.
 //
-// Special values: a NaN makes its row NaN; an infinity makes itself NaN and the rest of its row 0;
-// a row of zeros with epsilon 0 is NaN; other rows do not change. A row whose sum of squares
-// exceeds f32's range (elements from 2^64 / sqrt(cols) on) counts as one of infinite size: its
-// finite elements give 0. Subnormal results are kept; squares below 2^-149 are lost, which matters
-// where epsilon is 0 only.
+// Special values: a NaN makes its row NaN; an infinity becomes NaN and the rest of its row 0; a row
+// of zeros with epsilon 0 is NaN. Other rows are unchanged. A row whose sum of squares exceeds
+// f32's range (elements from 2^64 / sqrt(cols) on) is treated as if the sum were infinite: its
+// finite elements become 0. Subnormal results are kept. Squares below 2^-149 are lost, which
+// matters only if epsilon is 0.
 #pragma once
 
 #include "ops/normalization/variants.h"
@@ -34,8 +33,8 @@ using normalization::supports;
 using normalization::Variant;
 
 // Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Extents may be 0.
-// Throws Error on negative extents, different shapes, a row stride below cols, an element stride
-// other than 1, an epsilon that is negative or not finite, or a variant that does not support cols.
+// Throws Error for: negative extents; different shapes; a row stride below cols; an element stride
+// other than 1; an epsilon that is negative or not finite; a variant that does not support cols.
 template <class T>
 Variant run(MatrixView<const T> x, const T* gamma, float epsilon, MatrixView<T> y, float* rstd,
             Variant variant, Stream& stream);

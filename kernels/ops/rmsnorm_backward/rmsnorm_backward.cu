@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels: ops/normalization/backward_kernels.h, which also says what they should reach and why
-// they are as they are, backward_cluster_kernel.h and backward_long_rows.h.
+// Kernels: ops/normalization/backward_kernels.h, with their design and expected performance,
+// backward_cluster_kernel.h and backward_long_rows.h.
 #include "ops/rmsnorm_backward/rmsnorm_backward.h"
 
 #include "ops/normalization/backward.h"

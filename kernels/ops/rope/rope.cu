@@ -1,19 +1,19 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A read and a write of each element, 8 bytes in f32 and 4 in 16 bits; the tables are read from
-// memory once and by the other heads of a token from the caches. Three operations per element: far
-// below what the memory lets through. Expected on an H200: 92 % of a copy's rate for rows of 64
-// elements and more.
+// One read and one write per element: 8 bytes in f32, 4 in 16 bits. The tables are read from memory
+// once; other heads of a token hit the caches. Three operations per element are far below the issue
+// rate at full memory bandwidth. Expected on an H200: 92 % of copy bandwidth for rows of at least
+// 64 elements.
 //
-// A thread has one 16-byte pack of x1 and the one of x2 (half_split), or a pack of whole pairs
-// (interleaved), and the cosines and sines that belong to them in accesses of 16 bytes, too: all
-// loads are issued before the first product. Items of a row are counted on behind its pairs: those
-// copy. The row of an item takes one division by a number that the host knows.
+// A thread processes one 16-byte vector of x1 and one of x2 (half_split), or a vector of whole
+// pairs (interleaved), with their cosines and sines, also by 16-byte accesses. All loads are issued
+// before the first multiply. A row's items are its pairs, followed by its copies. Finding an item's
+// row takes one division by a number known to the host.
 //
-// Why not one thread for all heads of a token, which would keep cosines in registers: rows of 32
-// heads lie 8 KiB apart, and each thread would have few loads under way. Why not a block per token:
-// 64 elements are 8 packs.
+// Why not one thread for all heads of a token, which could keep cosines in registers: rows of 32
+// heads are 8 KiB apart, and each thread would have few loads in flight. Why not a block per token:
+// 64 elements are only 8 vectors.
 #include "ops/rope/rope.h"
 
 #include "primitives/divisor.h"
@@ -33,19 +33,19 @@ constexpr int kThreads = 256;
 template <class T>
 struct Arguments {
   Problem<T> problem;
-  Divisor items, heads; // items of a row
+  Divisor items, heads; // items per row
   std::int64_t total;   // items
-  std::int64_t pairs;   // items of a row that turn; the others copy
+  std::int64_t pairs;   // items per row that rotate; the others copy
   float sign;           // of the sine
 };
 
-// Elements that a thread reads at a time from one place.
+// Contiguous elements that a thread reads at a time.
 template <Layout layout>
 constexpr int per_access(int count) {
   return layout == Layout::interleaved ? 2 * count : count;
 }
 
-// kCount: pairs per item; all its accesses are aligned to their size where that is more than 1.
+// kCount: pairs per item; if greater than 1, all its accesses are aligned to their size.
 template <Layout layout, class T, int kCount>
 __global__ void __launch_bounds__(kThreads) turn(Arguments<T> a) {
   constexpr int kAccess = per_access<layout>(kCount);
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kThreads) turn(Arguments<T> a) {
     store_wide(reinterpret_cast<Elements*>(y + half + pair), y2);
   } else {
     Elements pairs;
-    if constexpr (kCount == 1) { // two elements need not be aligned to both
+    if constexpr (kCount == 1) { // two elements need not be aligned as a pair
       pairs.element[0] = x[2 * pair];
       pairs.element[1] = x[2 * pair + 1];
     } else {
@@ -131,7 +131,7 @@ void launch_turn(const Problem<T>& p, Stream& stream) {
 template <Layout layout, class T>
 constexpr int kPairs = kPackElements<T> / (layout == Layout::interleaved ? 2 : 1);
 
-// Whether all of it is made of such packs.
+// Whether all accesses can use such vectors.
 template <Layout layout, class T>
 bool is_made_of_packs(const Problem<T>& p) {
   constexpr std::int64_t kPack = kPackElements<T>;
@@ -161,7 +161,7 @@ void require_strides(const std::string& what, const Strides& stride) {
             what + " has a stride of " + std::to_string(each) + "; strides must be 0 or more");
 }
 
-// No two rows share an element.
+// Checks that rows of y do not overlap.
 template <class T>
 void require_rows_apart(const Problem<T>& p) {
   const Strides& stride = p.y_stride;

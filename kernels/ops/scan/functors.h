@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernels combine: beside sums, of float, or of unsigned for i32 modulo 2^32, maxima; and
-// arrays as one segment or several. A Value, its identity, `from` (an element and whether it begins
-// a segment), `combine` of two that follow each other, and `to`, which makes a result.
+// The operations that the kernels scan with: sums, of float, or of unsigned for i32 modulo 2^32,
+// and maxima; for one segment or several. Each has a Value, its identity(), from() (an element and
+// whether it begins a segment), combine() of two adjacent Values, and number(), the result.
 #pragma once
 
 #include "primitives/scan.h"
@@ -15,7 +15,7 @@
 
 namespace kg::scan {
 
-// f32, f16 and bf16 in f32; i32 as it is, or as unsigned.
+// Elements as Values: f32, f16 and bf16 as f32; i32 unchanged or as unsigned.
 template <class V, class T>
 __device__ __forceinline__ V widened(T element) {
   if constexpr (std::is_same_v<V, float>)
@@ -31,8 +31,8 @@ __device__ __forceinline__ T narrowed(V value) {
     return static_cast<T>(value);
 }
 
-// Not fmaxf, which passes over NaN: the first NaN stays, and of equal numbers the last. So it is
-// associative bit by bit.
+// Not fmaxf, which ignores NaN: here the first NaN is kept, and of equal numbers the last one. This
+// makes it associative bit by bit.
 template <class V>
 struct Max {
   using Value = V;
@@ -45,7 +45,7 @@ struct Max {
   __device__ static V combine(V a, V b) { return a > b || a != a ? a : b; }
 };
 
-// An array that is one segment.
+// An array with a single segment.
 template <class F>
 struct Whole : F {
   static constexpr bool kSegmented = false;
@@ -57,8 +57,8 @@ struct Whole : F {
   __device__ static Number number(Number value) { return value; }
 };
 
-// Of several: what follows a head knows nothing of what is before it (Blelloch, "Prefix Sums and
-// Their Applications", 1990, 1.5).
+// Several segments: results after a head do not depend on elements before it (Blelloch, "Prefix
+// Sums and Their Applications", 1990, 1.5).
 template <class F>
 struct Segmented {
   static constexpr bool kSegmented = true;

@@ -11,7 +11,7 @@ inline constexpr Op kOps[] = {Op::sum, Op::max};
 
 constexpr std::string_view name(Op op) { return op == Op::sum ? "sum" : "max"; }
 
-// Whether element i of the result has element i of the input in it.
+// Whether element i of the result includes element i of the input.
 enum class Kind { inclusive, exclusive };
 
 } // namespace kg::scan

@@ -1,26 +1,26 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes: 2 size_of(T) per element, 1 more where there are heads; flops: one operation per element.
-// Expected on an H200: 92 % of the memory's rate from 10^8 bytes on, that of a copy less what the
-// first tiles wait.
+// Bytes: 2 size_of(T) per element, 1 more with heads; flops: one operation per element. Expected on
+// an H200: 92 % of memory bandwidth from 10^8 bytes on: copy bandwidth, reduced by the wait of the
+// first tiles.
 //
-// A tile is 256 threads x 16 elements. A warp has rows of 512 bytes, 4 of f32 and 2 of 16 bits, so
-// that all accesses are coalesced as they are; where each thread had its elements in a row, they
-// would have to be turned in shared memory. The price is a scan of the warp for each row instead of
-// one: 20 shuffles for 16 elements of f32, some 3 of the 32 lanes that a multiprocessor shuffles in
-// a cycle at the memory's rate.
+// A tile is 256 threads x 16 elements. A warp reads rows of 512 bytes, 4 for f32 and 2 for 16 bits,
+// so all accesses are coalesced. If each thread had contiguous elements, they would have to be
+// transposed in shared memory. The price is one warp scan per row instead of one in all: 20
+// shuffles per 16 elements of f32. At memory bandwidth, these use about 3 of the 32 lanes that a
+// multiprocessor shuffles per cycle.
 //
-// Why look-back for floats, too: its tree is fixed (look_back.h). Reducing first and scanning
-// afterwards reads everything twice: 3 passes for 2.
+// Why look-back also for floats: its tree is fixed (look_back.h). Reducing first and scanning
+// afterwards reads everything twice: 3 memory passes instead of 2.
 //
-// Why arrays that are not aligned move element by element, each for itself: what would align them
-// (a shift by shuffles, a turn in shared memory) is paid by all. A warp then asks for the same
-// sectors four times or more, which its L1 answers.
+// Why unaligned arrays are accessed element by element, each array independently: aligning them (by
+// shuffles or a transpose in shared memory) would slow down all cases. A warp then requests the
+// same sectors four times or more, which hit L1.
 //
-// Offsets are made into heads first, which writes and reads a byte per element: of f32 10 bytes
-// instead of 8. Why not in the scan itself: each tile would first search the offsets for its own,
-// some twenty reads that wait for one another.
+// Offsets are first converted to heads, which writes and reads one byte per element: 10 bytes
+// instead of 8 for f32. Why not in the scan itself: each tile would first search the offsets, in
+// some twenty dependent reads.
 #include "ops/scan/scan.h"
 
 #include "ops/scan/functors.h"
@@ -38,10 +38,10 @@ namespace kg::scan {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kLanes;
-constexpr int kItems = 16; // of a thread
+constexpr int kItems = 16; // per thread
 constexpr std::int64_t kTile = kThreads * kItems;
 
-// Hillis and Steele's scan of 256 elements in two buffers, and what was before them.
+// Hillis and Steele's scan of 256 elements at a time in two buffers, after the prefix before them.
 template <class F, class T>
 __global__ void __launch_bounds__(kThreads)
     naive(const T* x, const std::int8_t* heads, T* y, std::int64_t n, bool exclusive) {
@@ -87,19 +87,19 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// Which arrays lie as their packs ask.
+// Which arrays are aligned for their packs.
 struct Aligned {
   bool x, heads, y;
 };
 
-// Four blocks leave 64 registers to a thread; heads beside elements of 32 bits take more of them.
+// Four blocks leave 64 registers per thread; heads with 32-bit elements need more.
 template <class F, class T>
 __global__ void __launch_bounds__(kThreads, F::kSegmented && sizeof(T) == 4 ? 3 : 4)
     look_back(const T* x, const std::int8_t* heads, T* y, std::int64_t n, bool exclusive,
               Aligned aligned, LookBack state) {
   using Value = typename F::Value;
   constexpr int kCount = kPackElements<T>;
-  constexpr int kRows = kItems / kCount; // of a warp
+  constexpr int kRows = kItems / kCount; // per warp
   __shared__ LookBackScratch<F> scratch;
   const std::int64_t tile = take_tile(state, scratch);
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(kThreads, F::kSegmented && sizeof(T) == 4 ? 3 
 
   Pack<T, kCount> element[kRows];
   load_rows(x + first, left, aligned.x, narrowed<T>(F::number(F::identity())), element);
-  unsigned begins[kRows] = {}; // a bit for each of a pack's elements
+  unsigned begins[kRows] = {}; // one bit per element of a pack
   if constexpr (F::kSegmented) {
     Pack<std::int8_t, kCount> head[kRows];
     load_rows(heads + first, left, aligned.heads, std::int8_t{0}, head);
@@ -136,8 +136,8 @@ __global__ void __launch_bounds__(kThreads, F::kSegmented && sizeof(T) == 4 ? 3 
   store_rows(y + first, left, aligned.y, element);
 }
 
-// Marks where segments begin; heads are clear. Of empty ones, which begin where another does, or
-// behind the end, there is no mark.
+// Marks where segments begin; heads must be clear. Empty segments, which begin where another one
+// does or at the end, have no mark.
 __global__ void __launch_bounds__(kThreads) mark_heads(Segments segments, std::int8_t* heads) {
   const std::int64_t s = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (s >= segments.count) return;
@@ -149,7 +149,7 @@ namespace {
 
 constexpr std::int64_t tiles_of(std::int64_t n) { return div_up(n, kTile); }
 
-constexpr std::int64_t kMost = std::int64_t{1} << 40; // 2^28 tiles, which a grid can have
+constexpr std::int64_t kMost = std::int64_t{1} << 40; // 2^28 tiles, which fit into a grid
 
 template <class F, class T>
 void launch_variant(const Problem& problem, const T* x, const std::int8_t* heads, T* y,

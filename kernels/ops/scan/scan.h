@@ -1,21 +1,21 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// scan: running sums or maxima: y[i] = x[s] (op) ... (op) x[i], of an exclusive scan without x[i],
-// where s is the first element of the segment that i belongs to.
+// scan: prefix sums or maxima: y[i] = x[s] (op) ... (op) x[i], where s is the first element of the
+// segment that i belongs to. An exclusive scan omits x[i].
 //
-// Problem: arrays of n elements, one segment, or several: then each of n bytes, the heads, that is
-// not 0 begins one, or offsets say where each begins. Layout: packed, any alignment of the element;
-// y may be x, or lie apart from it.
+// Problem: arrays of n elements, in one segment or several. Several are given by n bytes, the
+// heads, of which each nonzero one begins a segment, or by offsets. Layout: packed; natural
+// alignment suffices; y may be x, other overlap is not allowed.
 //
-// Arithmetic: sums of f32, f16 and bf16 are kept in f32 and rounded once for each result; sums of
-// i32 are modulo 2^32. Combined in an order that depends on n alone: repeated runs are
-// bit-identical, on every GPU.
+// Arithmetic: sums of f32, f16 and bf16 are kept in f32 and rounded once per result; sums of i32
+// are modulo 2^32. The order of the operations depends on n alone: repeated runs are bit-identical,
+// on every GPU.
 //
-// Special values: IEEE 754. From a NaN on all results of its segment are NaN; a sum begins with +0,
-// so that zeros of either sign sum to +0; of equal maxima, zeros of either sign too, the last one
-// stands. The first result of an exclusive scan's segment is 0, or the maximum of nothing: -inf, of
-// i32 -2^31. Subnormals are kept.
+// Special values: IEEE 754. From a NaN on, all results of its segment are NaN. Sums begin with +0,
+// so zeros of either sign sum to +0. Of equal maxima, including zeros of both signs, the last one
+// is kept. The first result of an exclusive scan's segment is 0, or for maxima -inf (i32: -2^31).
+// Subnormals are kept.
 #pragma once
 
 #include "ops/scan/op.h"
@@ -38,13 +38,12 @@ struct Problem {
   bool segmented = false;
 };
 
-// naive: one block, an element per thread and round. look_back: tiles of 4096 elements, each read
-// and written once, by 16-byte accesses where the arrays are aligned to that; x, heads and y each
-// for itself.
+// naive: one block, one element per thread and round. look_back: tiles of 4096 elements, each read
+// and written once. Each of x, heads and y is accessed in 16-byte packs if it is aligned for them.
 enum class Variant { automatic, naive, look_back };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::look_back};
 
-// What runs where `variant` is asked for.
+// The variant that runs for `variant`.
 constexpr Variant resolved(Variant variant) {
   return variant == Variant::automatic ? Variant::look_back : variant;
 }
@@ -55,28 +54,28 @@ using kg::name;
 template <class T>
 std::size_t workspace_bytes(std::int64_t n, Variant variant);
 
-// Enqueues the scan and returns the variant that runs. T: float, f16, bf16, std::int32_t; `heads`
-// is not looked at where there is one segment. Throws Error on a negative n or one beyond 2^40, a
-// null pointer where one is needed, or a y that overlaps an input without being x.
+// Enqueues the scan and returns the variant that runs. T: float, f16, bf16, std::int32_t. `heads`
+// is ignored if there is one segment. Throws Error if n is negative or above 2^40, a required
+// pointer is null, or y overlaps an input without being x.
 template <class T>
 Variant run(const Problem& problem, const T* x, const std::int8_t* heads, T* y, void* workspace,
             Variant variant, Stream& stream);
 
-// The same of segments that offsets give; problem.segmented is not looked at. Throws Error on an n
-// beyond 2^31 - 1, too, and where there are elements and no segment.
+// The same for segments given by offsets; problem.segmented is ignored. Also throws Error if n is
+// above 2^31 - 1, or if there are elements but no segments.
 template <class T>
 std::size_t segments_workspace_bytes(std::int64_t n, Variant variant);
 template <class T>
 Variant run_segments(const Problem& problem, const T* x, const Segments& segments, T* y,
                      void* workspace, Variant variant, Stream& stream);
 
-// The most additions that an element meets on its way to a result: what the error bound of a sum
-// grows with.
+// The longest chain of additions from an element to a result; the error bound of a sum grows with
+// its length.
 template <class T>
 std::int64_t chain(std::int64_t n, Variant variant);
 
-// One read and one write per element, of its head, too, where there are heads, and one operation;
-// one read of the offsets of so many segments, if any.
+// One read and one write per element, one read of its head if there are heads, and one operation;
+// one read of the offsets of `segments` segments, if any.
 Work work(Dtype dtype, std::int64_t n, bool heads, std::int64_t segments = 0);
 
 } // namespace kg::scan

@@ -1,24 +1,24 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes: size_of(T) and a flag per element, size_of(T) per element that is kept; no flops. Where
-// half is kept, nvcc 13.0's code takes 128 to 161 of the 252 instructions that an H200 issues while
-// memory moves a KiB; for runs of 2 bytes 212, and of 1 byte 255, if every warp looked back, as one
-// of eight does. A tile's round trips stand one behind another, as in reduce_by_key: on the average
-// 20 to 31 KiB are under way on a multiprocessor, enough for a copy's rate (all of it modelled).
-// Expected on an H200: 90 % of it from 10^8 bytes on.
+// Bytes: size_of(T) and a flag per element, size_of(T) per selected element; no flops. An H200
+// issues 252 instructions while memory moves a KiB. If half of the elements are selected, nvcc
+// 13.0's code takes 128 to 161 of them; for runs of 2 bytes 212 and of 1 byte 255, if every warp
+// looked back instead of one in eight. A tile's round trips are serialized, as in reduce_by_key. On
+// average 20 to 31 KiB per multiprocessor are in flight, enough for copy bandwidth (all modelled).
+// Expected on an H200: 90 % of copy bandwidth from 10^8 bytes on.
 //
-// A tile is 256 threads x 64 bytes, read as scan reads it; what it keeps is first put side by side
-// in shared memory, as far behind a multiple of 16 bytes as its place in y lies, and goes there by
-// 16-byte accesses. Written from where they are read, each of a pack's elements would be a request
-// of its own that goes over all of a row's sectors: of f32, four times as many.
+// A tile is 256 threads x 64 bytes, read as in scan. The selected elements are first compacted in
+// shared memory, with the alignment of their destination in y, and then copied in 16-byte accesses.
+// If they were written directly, each element of a pack would be a separate request across all
+// sectors of a row: four times as many requests for f32.
 //
-// Elements of 1 and 2 bytes stay in the words in which they came until each goes to its place:
-// flags and neighbours are compared four or two at a time (field_bits.h). One by one they take 64
-// or 32 registers, and spill.
+// Elements of 1 and 2 bytes stay in their loaded words until they are written to shared memory:
+// flags and neighbours are compared four or two at a time (field_bits.h). As single elements they
+// would take 64 or 32 registers, and spill.
 //
-// Why one pass by look-back: counting first, and selecting afterwards, reads the flags twice, and
-// of unique the elements.
+// Why one pass with look-back: counting first and selecting afterwards reads the flags twice, and
+// for unique the elements.
 #include "ops/select/select.h"
 
 #include "primitives/field_bits.h"
@@ -39,11 +39,11 @@ namespace kg::select {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kLanes;
-constexpr int kRows = 4; // packs of a thread
+constexpr int kRows = 4; // packs per thread
 template <class Word>
-constexpr int kItems = kRows* kPackElements<Word>; // of a thread
+constexpr int kItems = kRows* kPackElements<Word>; // per thread
 
-// 256 elements after the other.
+// 256 elements at a time.
 template <class Word>
 __global__ void __launch_bounds__(kThreads)
     naive(const Word* x, const std::int8_t* flags, Word* y, std::int32_t* count, std::int64_t n) {
@@ -72,14 +72,14 @@ __global__ void __launch_bounds__(kThreads)
   if (thread == 0) *count = static_cast<std::int32_t>(before);
 }
 
-// Which arrays lie as their packs ask.
+// Which arrays are aligned for their packs.
 struct Aligned {
   bool x, flags;
 };
 
-// How many elements of a warp are wanted before each of the lane's packs, and in all; wanted has a
-// bit for each element. Counts of several rows lie side by side in a word, so that one scan adds
-// them all. All lanes must call.
+// The number of selected elements in a warp before each of the lane's packs, and in total.
+// `wanted`: one bit per element. Counts of several rows share a word, so one scan adds all of them.
+// All lanes must call.
 template <int Count>
 __device__ __forceinline__ unsigned count_before(const unsigned (&wanted)[kRows],
                                                  unsigned (&before)[kRows]) {
@@ -102,8 +102,8 @@ __device__ __forceinline__ unsigned count_before(const unsigned (&wanted)[kRows]
   return all;
 }
 
-// Writes to[0] to to[count - 1] from kept[past] on, where `past` is how many elements `to` lies
-// behind a multiple of 16 bytes, as kept[0] does not. All threads must call.
+// Writes to[0] to to[count - 1] from kept[past] on. `past`: the number of elements from the
+// previous 16-byte boundary to `to`; kept[0] is aligned. All threads must call.
 template <class Word>
 __device__ __forceinline__ void write_kept(const Word* kept, unsigned past, unsigned count,
                                            Word* to) {
@@ -120,7 +120,7 @@ __device__ __forceinline__ void write_kept(const Word* kept, unsigned past, unsi
       store_wide(reinterpret_cast<Quad*>(boundary + i), quad);
     }
   }
-  if (threadIdx.x < 2 * kCount) { // at either end by single elements
+  if (threadIdx.x < 2 * kCount) { // single elements at both ends
     const bool in_front = threadIdx.x < kCount;
     const unsigned i = in_front ? threadIdx.x : whole_end + (threadIdx.x - kCount);
     if (i < end && (in_front ? i >= past && i < whole : i >= whole)) {
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(kThreads, 4)
 
   StoredPack<Word, kCount> pack[kRows];
   load_rows(x + first, left, aligned.x, Word{0}, pack);
-  unsigned wanted[kRows]; // a bit for each of a pack's elements
+  unsigned wanted[kRows]; // one bit per element of a pack
   if constexpr (Flagged) {
     StoredPack<std::int8_t, kCount> flag[kRows];
     load_rows(flags + first, left, aligned.flags, std::int8_t{0}, flag);
@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(kThreads, 4)
   const TilePlace<unsigned> place = place_of_warp<Counted, kWarps>(state, tile, of_warp, scratch);
   Word* const to = y + place.before_tile;
   const auto past = static_cast<unsigned>(words_past_boundary(to));
-  loaded(pack); // elements are taken out of their words here, and not kept from above
+  loaded(pack); // elements are extracted from their words here, not kept from above
   KG_UNROLL
   for (int r = 0; r < kRows; ++r) {
     Word* at = kept + (past + place.before_warp + before[r]);
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(kThreads, 4)
 
 namespace {
 
-// One at the least, which writes the count.
+// At least one, which writes the count.
 std::int64_t tiles_of(const Problem& problem) {
   const auto tile =
       static_cast<std::int64_t>(kThreads * kRows * kPackBytes / problem.element_bytes);

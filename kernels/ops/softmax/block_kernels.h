@@ -4,11 +4,11 @@
 // Softmax with one block per row, for rows that neither persistent_row_kernel.h nor
 // chunked_row_kernel.h takes.
 //
-// block_in_shared is for rows that are not aligned, which it keeps in shared memory as f32: one
-// read and one write per element. block_two_reads is for rows that do not fit: it finds maximum and
-// sum in one pass and reads the row again for the results, the second time from L2 if the rows in
-// flight fit there. Expected on an H200, of rows of 128 KiB to 512 KiB in 16 bits: 70 % of a copy's
-// rate, since one block has a multiprocessor to itself and nobody loads while it meets.
+// block_in_shared is for unaligned rows, which it keeps in shared memory as f32: one read and one
+// write per element. block_two_reads is for rows that do not fit. It finds maximum and sum in one
+// pass and reads the row again for the results, from L2 if the rows in flight fit there. Expected
+// on an H200 for 16-bit rows of 128 KiB to 512 KiB: 70 % of copy bandwidth. One block occupies a
+// multiprocessor, and no load is in flight during its reductions.
 #pragma once
 
 #include "ops/softmax/row_access.h"
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
   const T* from = x + blockIdx.x * x_stride;
   T* to = y + blockIdx.x * y_stride;
 
-  float maximum = kPadding; // fmaxf passes over NaN; the sum does not
+  float maximum = kPadding; // fmaxf ignores NaN; the sum propagates it
   for (std::int64_t first = threadIdx.x; first < cols; first += kPacksInFlight * blockDim.x) {
     StoredPack<T, 1> stored[kPacksInFlight];
     KG_UNROLL
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
   }
   maximum = block_max(maximum, scratch);
 
-  // A maximum of -inf or +inf makes NaN of itself here, and so of the row's sum.
+  // A maximum of -inf or +inf makes its own term NaN here, and therefore the row's sum.
   float sum = 0;
   for (std::int64_t i = threadIdx.x; i < cols; i += blockDim.x) {
     const float difference = row[i] - maximum;
@@ -63,9 +63,9 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
 }
 
 // Maximum and sum in one pass: Milakov and Gimelshein, "Online normalizer calculation for softmax",
-// 2018. A thread's sum is one of exp(x - reference), the reference its largest element so far.
-// Rescaling costs an exponential's error each time, so it happens at most once in kPacksInFlight
-// packs: 64 times in a row of a million f32 elements that only rises.
+// 2018. A thread sums exp(x - reference), where the reference is its largest element so far. Each
+// rescaling adds the error of an exponential, so it happens at most once per kPacksInFlight packs:
+// 64 times in a strictly rising row of a million f32 elements.
 template <Kind kind, class T, int Count>
 __global__ void __launch_bounds__(kMaxBlockThreads)
     block_two_reads(const T* x, std::int64_t x_stride, T* y, std::int64_t y_stride,
@@ -75,10 +75,10 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
   const T* from = x + blockIdx.x * x_stride;
   T* to = y + blockIdx.x * y_stride;
 
-  // Single elements, of rows that have no packs, are few bytes each.
+  // Single elements, for rows without packs, are few bytes each.
   constexpr int kInFlight = Count == 1 ? 2 * kPacksInFlight : kPacksInFlight;
   float maximum = kPadding;
-  float reference = -FLT_MAX; // finite: -inf minus it is -inf
+  float reference = -FLT_MAX; // finite, so that -inf - reference is -inf
   float sum = 0;
   for (std::int64_t first = threadIdx.x; first < packs; first += kInFlight * blockDim.x) {
     StoredPack<T, Count> stored[kInFlight];

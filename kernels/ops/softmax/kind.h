@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Softmax and its logarithm: what the forward and the backward operation distinguish.
+// Softmax or its logarithm, for the forward and the backward operation.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the softmax kernels do with a row.
+// Loads and arithmetic that the softmax kernels share.
 #pragma once
 
 #include "ops/softmax/kind.h"
@@ -13,8 +13,8 @@
 
 namespace kg::softmax {
 
-// What stands where a row has ended: the neutral element of the maximum, and its exponential, 0,
-// that of the sum.
+// Padding beyond the end of a row: neutral for the maximum; its exponential, 0, is neutral for the
+// sum.
 inline constexpr float kPadding = -std::numeric_limits<float>::infinity();
 
 template <class T, int Count>
@@ -23,9 +23,9 @@ __device__ __forceinline__ StoredPack<T, Count> load(const T* row, std::int64_t 
   return load_stored<T, Count>(row, pack, cols, from_float<T>(kPadding));
 }
 
-// The last steps. Softmax makes exp(x - m) of an element and multiplies it by 1 / sum; log-softmax
-// keeps x - m and subtracts log(sum). Not the logarithm of a rounded quotient, which is -inf where
-// that is 0; and not x - (m + log(sum)), whose rounding would grow with |m|.
+// The last steps. Softmax computes exp(x - m) and multiplies it by 1 / sum; log-softmax keeps x - m
+// and subtracts log(sum). The logarithm of a rounded quotient would be -inf if the quotient is 0.
+// The rounding of x - (m + log(sum)) would grow with |m|.
 template <Kind kind, class T = float>
 __device__ inline float kept(float difference) {
   return kind == Kind::softmax ? exp_in_units<T>(difference) : difference;
@@ -41,7 +41,7 @@ __device__ inline float normalized(float kept, float normalizer) {
   return kind == Kind::softmax ? kept * normalizer : kept - normalizer;
 }
 
-// Both of a pack: results of elements as floats, less `reference`, by that normalizer.
+// Both steps for a pack: subtracts `reference` and applies the normalizer `by`.
 template <Kind kind, class T, int Count>
 __device__ __forceinline__ Pack<T, Count> finished(const Floats<Count>& values, float reference,
                                                    float by) {

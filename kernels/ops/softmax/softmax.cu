@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which softmax kernel runs. One read and one write per element is the floor (8 bytes for f32, 4
-// for f16 and bf16); the arithmetic, about 15 instructions per element with expf, is a third of
-// what an H200 could do in that time. Of the difference x - m, not x log2 e - m log2 e: the
-// rounding of those products would cost accuracy on large logits.
+// Selects the softmax kernel. The lower bound is one read and one write per element (8 bytes for
+// f32, 4 for f16 and bf16). The arithmetic, about 15 instructions per element with expf, is a third
+// of what an H200 can issue in that time. It uses the difference x - m, not x log2 e - m log2 e,
+// because rounding these products would cost accuracy on large logits.
 #include "ops/softmax/softmax.h"
 
 #include "ops/softmax/block_kernels.h"
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kNaiveThreads)
   if (row >= rows) return;
   const T* from = x + row * x_stride;
   T* to = y + row * y_stride;
-  float maximum = kPadding; // fmaxf passes over NaN; the sum does not
+  float maximum = kPadding; // fmaxf ignores NaN; the sum propagates it
   for (std::int64_t j = 0; j < cols; ++j) maximum = fmaxf(maximum, to_float(from[j]));
   float sum = 0;
   for (std::int64_t j = 0; j < cols; ++j) sum += expf(to_float(from[j]) - maximum);
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(kNaiveThreads)
 
 namespace {
 
-// Of a block that has a row: eight to 32 elements per thread for rows up to 32,768.
+// For one block per row: eight to 32 elements per thread for rows up to 32,768.
 constexpr int block_threads(std::int64_t cols) {
   return cols <= 4096 ? 256 : cols <= 16384 ? 512 : kMaxBlockThreads;
 }
@@ -61,7 +61,7 @@ void launch_naive(const MatrixView<const T>& x, const MatrixView<T>& y, Stream& 
          x.data, x.stride[0], y.data, y.stride[0], rows, x.shape[1]);
 }
 
-// The first of Packs, More... whose registers hold the row.
+// Launches the first of Packs, More... whose registers hold the row.
 template <Kind kind, class T, int Count, int Packs, int... More>
 void launch_warp(const MatrixView<const T>& x, const MatrixView<T>& y, Stream& stream) {
   if constexpr (sizeof...(More) > 0) {
@@ -187,8 +187,8 @@ template Variant run(Kind, MatrixView<const float>, MatrixView<float>, Variant, 
 template Variant run(Kind, MatrixView<const f16>, MatrixView<f16>, Variant, Stream&);
 template Variant run(Kind, MatrixView<const bf16>, MatrixView<bf16>, Variant, Stream&);
 
-// A lane's or thread's elements one by one, counted for packs of 8, the widest; then five butterfly
-// steps; then the warps.
+// A lane's or thread's elements one by one, in packs of 8, the widest; then five butterfly steps;
+// then the warps.
 std::int64_t chain(Variant variant, std::int64_t cols) {
   constexpr int kWidest = 8;
   const auto per_thread = [cols](int threads) {
@@ -198,7 +198,7 @@ std::int64_t chain(Variant variant, std::int64_t cols) {
   case Variant::automatic: return chain(resolved(variant, cols), cols);
   case Variant::naive: return cols;
   case Variant::warp: return per_thread(kLanes) + kButterflySteps;
-  case Variant::block: // the longest one of what aligned rows may take and others
+  case Variant::block: // the longest of the paths for aligned and other rows
     return std::max(
         {kRowPipelineChain, chunk_chain(cols),
          per_thread(block_threads(cols)) + kButterflySteps + block_threads(cols) / kLanes});

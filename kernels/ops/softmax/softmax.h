@@ -9,8 +9,8 @@
 // fixed order: repeated runs are bit-identical.
 //
 // Special values: a NaN or +inf in a row makes the whole row NaN; -inf gives 0 (log: -inf); a row
-// of nothing but -inf is NaN; other rows do not change. A result of zero is +0. Subnormal results
-// are kept. A logarithm below the smallest number of T is -inf.
+// of only -inf is NaN. Other rows are unaffected. A result of zero is +0. Subnormal results are
+// kept. A logarithm below the range of T is -inf.
 #pragma once
 
 #include "ops/softmax/kind.h"
@@ -25,11 +25,11 @@
 
 namespace kg::softmax {
 
-// naive: one thread per row, three passes. warp: one warp per row, the row in registers (cols <=
-// kWarpMaxCols), one read and one write per element. block: one block per row, the row in registers
-// where rows are aligned to 16 bytes and have 64 KiB at most, in shared memory, a cluster's where a
-// block's does not suffice, where they are longer and whole multiples of 16 bytes, or not aligned
-// and fit one block's as f32; else read again.
+// naive: one thread per row, three passes. warp: one warp per row, held in registers (cols <=
+// kWarpMaxCols), one read and one write per element. block: one block per row. Rows aligned to 16
+// bytes are held in registers up to 64 KiB. Longer rows of whole 16-byte packs are held in the
+// shared memory of a block or a cluster. Unaligned rows are held in a block's shared memory as f32,
+// if they fit. All other rows are read twice.
 enum class Variant { automatic, naive, warp, block };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block};
 
@@ -37,10 +37,10 @@ inline constexpr std::int64_t kWarpMaxCols = 1024;
 
 using kg::name;
 
-// Whether `variant` can do rows of this length here.
+// Whether `variant` supports rows of this length on this device.
 bool supports(Variant variant, std::int64_t cols);
 
-// What runs where `variant` is asked for.
+// The variant that runs for `variant`.
 Variant resolved(Variant variant, std::int64_t cols);
 
 // Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Extents may be 0.
@@ -49,8 +49,8 @@ Variant resolved(Variant variant, std::int64_t cols);
 template <class T>
 Variant run(Kind kind, MatrixView<const T> x, MatrixView<T> y, Variant variant, Stream& stream);
 
-// Longest sequential chain of additions in a row's sum: what the error bound grows with. Of either
-// kind.
+// The longest sequential chain of additions in a row's sum, with which the error bound grows. The
+// same for both kinds.
 std::int64_t chain(Variant variant, std::int64_t cols);
 
 // One read and one write per element; about 4 operations (maximum, subtract and exponential, add,

@@ -1,12 +1,12 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Softmax of rows of at most kWarpMaxCols elements: a warp per row, the row in its registers.
+// Softmax of rows of at most kWarpMaxCols elements: one warp per row, held in its registers.
 //
-// Bytes: one read and one write per element, nothing else; two butterflies of five shuffles per
-// row. Expected on an H200: 90% of a copy's rate from 512 columns on; shorter rows leave lanes idle
-// and too few bytes under way. Why not a block per row: two barriers for 4 KiB of data, and most of
-// its threads would have nothing to load.
+// Bytes: one read and one write per element; two butterflies of five shuffles per row. Expected on
+// an H200: 90% of copy bandwidth from 512 columns on. Shorter rows leave lanes idle and too few
+// bytes in flight. Why not one block per row: two barriers for 4 KiB of data, and most of its
+// threads would have nothing to load.
 #pragma once
 
 #include "ops/softmax/row_access.h"
@@ -16,8 +16,8 @@ namespace kg::softmax {
 
 inline constexpr int kRowsPerBlock = 4; // one warp each
 
-// Each lane holds Packs packs of Count elements, 32 packs apart from one to the next, so that a
-// warp's loads are contiguous.
+// Each lane holds Packs packs of Count elements, 32 packs apart, so that a warp's loads are
+// contiguous.
 template <Kind kind, class T, int Count, int Packs>
 __global__ void __launch_bounds__(kRowsPerBlock* kLanes)
     warp_per_row(const T* x, std::int64_t x_stride, T* y, std::int64_t y_stride, std::int64_t rows,
@@ -35,13 +35,13 @@ __global__ void __launch_bounds__(kRowsPerBlock* kLanes)
   Floats<Count> held[Packs];
   widen(stored, held);
 
-  // fmaxf passes over NaN; the sum does not.
+  // fmaxf ignores NaN; the sum propagates it.
   float maximum = kPadding;
   KG_UNROLL
   for (int p = 0; p < Packs; ++p) maximum = largest(held[p], maximum);
   maximum = warp_max(maximum);
 
-  // A maximum of -inf or +inf makes NaN of itself here, and so of the row's sum.
+  // A maximum of -inf or +inf makes its own term NaN here, and therefore the row's sum.
   float sum = 0;
   KG_UNROLL
   for (int p = 0; p < Packs; ++p) {

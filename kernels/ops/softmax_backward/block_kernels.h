@@ -3,13 +3,13 @@
 //
 // Gradients with one block per row, for rows of any length.
 //
-// block_in_shared keeps y and dy in shared memory as they are stored: two reads and one write per
-// element. Expected on an H200: 85 to 90% of a copy's rate while two blocks share a multiprocessor,
-// that is to 14,000 columns of f32 and 28,000 of f16 and bf16. block_two_reads is for rows that do
-// not fit: it reads them again for the results, the second time from L2 if the rows in flight fit
-// there; where there are clusters, cluster_kernel.h reads such rows once. Why not f32 in shared
-// memory, as the forward kernel has it: that one keeps results between its passes, here the inputs
-// are kept and lose nothing in their own type, and twice the rows fit.
+// block_in_shared keeps y and dy in shared memory in their stored type: two reads and one write per
+// element. Expected on an H200: 85 to 90% of copy bandwidth while two blocks share a
+// multiprocessor, up to 14,000 columns of f32 and 28,000 of f16 and bf16. block_two_reads is for
+// rows that do not fit. It reads them again for the results, from L2 if the rows in flight fit
+// there. On devices with clusters, cluster_kernel.h reads such rows once. Why not f32 in shared
+// memory, as in the forward kernel: the forward kernel keeps results between its passes, but this
+// one keeps inputs, which lose nothing in their own type, and rows of twice the length fit.
 #pragma once
 
 #include "ops/softmax_backward/gradient.h"
@@ -18,9 +18,9 @@
 
 namespace kg::softmax_backward {
 
-// At the start of dynamic shared memory, before the row: a sum per warp.
+// At the start of dynamic shared memory, before the row: one sum per warp.
 inline constexpr int kScratchFloats = kMaxWarps;
-// Packs of either input that a thread loads before it uses the first one.
+// Packs of each input that a thread loads before it uses the first one.
 inline constexpr int kPacksInFlight = 2;
 
 template <Kind kind, class T, int Count>
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
   }
   sum = block_sum(sum, scratch);
 
-  // A thread reads only what it wrote; the barrier is the sum's. It also lets dx be y or dy.
+  // A thread reads only what it wrote; the only barrier is block_sum's. It also lets dx be y or dy.
   for (std::int64_t p = threadIdx.x; p < packs; p += blockDim.x)
     store_pack<T, Count>(dx + blockIdx.x * dx_stride, p, cols,
                          gradients<kind>(widened(kept_y[p]), widened(kept_dy[p]), sum));
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
   const T* from_y = y + blockIdx.x * y_stride;
   const T* from_dy = dy + blockIdx.x * dy_stride;
 
-  // Single elements, of rows that have no packs, are few bytes each.
+  // Single elements, for rows without packs, are few bytes each.
   constexpr int kInFlight = Count == 1 ? 4 * kPacksInFlight : kPacksInFlight;
   float sum = 0;
   for (std::int64_t first = threadIdx.x; first < packs; first += kInFlight * blockDim.x) {

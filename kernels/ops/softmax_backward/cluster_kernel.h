@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Gradients of long rows with a cluster of blocks per row (primitives/cluster_row.h): two reads and
-// one write per element, y and dy in the blocks' shared memory as they are stored, a slice of each.
-// Of dy only as much is held as has room beside y; the rest is read again, of 262,144 columns of
-// f32 a quarter on an H200. Expected there: 88 to 90 % of a copy's rate from 16,384 columns on.
+// one write per element. Each block holds its slice of y and dy in shared memory in the stored
+// type. Of dy it holds as much as fits beside y; the rest is read again, a quarter of 262,144
+// columns of f32 on an H200. Expected there: 88 to 90 % of copy bandwidth from 16,384 columns on.
 #pragma once
 
 #include "ops/softmax_backward/gradient.h"
@@ -12,7 +12,7 @@
 
 namespace kg::softmax_backward {
 
-// All: whether all of dy is held, as it always is of 16 bits; else `held` packs of a slice.
+// All: whether all of dy is held, always so for 16-bit types; otherwise `held` packs of a slice.
 template <Kind kind, class T, int Count, bool All>
 __global__ void __launch_bounds__(kClusterThreads)
     cluster_per_row(const T* y, std::int64_t y_stride, const T* dy, std::int64_t dy_stride, T* dx,
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kClusterThreads)
   };
   held_dy.each(store);
   if constexpr (!All) held_dy.rest(of(dy, dy_stride), store);
-  ptx::cluster_sync(); // the others have read
+  ptx::cluster_sync(); // the other blocks have read
 }
 
 } // namespace kg::softmax_backward

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernels add up along a row, and what they make of an element and that sum.
+// What the kernels sum over a row, and the gradient of an element given that sum.
 #pragma once
 
 #include "ops/softmax/kind.h"

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which kernel runs. Two reads and one write per element is the floor (12 bytes for f32, 6 for f16
-// and bf16), with 4 flops to do meanwhile: only memory can be the limit.
+// Selects the kernel. The lower bound is two reads and one write per element (12 bytes for f32, 6
+// for f16 and bf16). With 4 flops per element, only memory can be the limit.
 #include "ops/softmax_backward/softmax_backward.h"
 
 #include "ops/softmax_backward/block_kernels.h"
@@ -71,7 +71,7 @@ void launch_naive(const Problem<T>& problem, Stream& stream) {
          problem.dx.data, problem.dx.stride[0], problem.rows(), problem.cols());
 }
 
-// Few packs for short rows, else so many that they hold kWarpMaxCols elements.
+// Few packs for short rows, otherwise enough to hold kWarpMaxCols elements.
 template <Kind kind, class T, int Count>
 void launch_warp(const Problem<T>& problem, Stream& stream) {
   constexpr int kMost = kWarpMaxCols / (Count * kLanes);
@@ -102,7 +102,7 @@ void launch_block(const Problem<T>& problem, Stream& stream) {
 
 template <Kind kind, class T, int Count>
 void launch_cluster(const Problem<T>& problem, Stream& stream) {
-  const ClusterRow of = cluster_row(problem.cols(), Count, 2 * sizeof(T)); // of y and of dy
+  const ClusterRow of = cluster_row(problem.cols(), Count, 2 * sizeof(T)); // for y and dy
   const auto blocks = static_cast<unsigned>(of.blocks);
   LaunchConfig config{.grid = grid_for(problem.rows() * of.blocks),
                       .block = static_cast<unsigned>(of.threads),
@@ -114,13 +114,13 @@ void launch_cluster(const Problem<T>& problem, Stream& stream) {
            problem.dy.stride[0], problem.dx.data, problem.dx.stride[0], problem.cols(), blocks,
            of.slice, held);
   };
-  if constexpr (sizeof(T) == sizeof(float)) { // of 16 bits both take what y alone takes of f32
+  if constexpr (sizeof(T) == sizeof(float)) { // 16-bit y and dy together take as much as f32 y
     const std::size_t most = device_properties().shared_bytes_per_block_optin;
     if (config.shared_bytes > most) {
       const auto room =
           static_cast<std::int64_t>((most - kClusterScratch) / sizeof(Pack<T, Count>));
       config.shared_bytes = most;
-      // Whole rounds of the threads, each of which has its packs of y.
+      // Whole rounds of the block's threads, each of which also holds its packs of y.
       return run(cluster_per_row<kind, T, Count, false>,
                  (room - of.slice) / of.threads * of.threads);
     }
@@ -206,8 +206,8 @@ template Variant run(Kind, MatrixView<const f16>, MatrixView<const f16>, MatrixV
 template Variant run(Kind, MatrixView<const bf16>, MatrixView<const bf16>, MatrixView<bf16>,
                      Variant, Stream&);
 
-// A lane's or thread's elements one by one, counted for packs of 8, the widest; then five butterfly
-// steps; then the warps.
+// A lane's or thread's elements one by one, in packs of 8, the widest; then five butterfly steps;
+// then the warps.
 std::int64_t chain(Variant variant, std::int64_t cols) {
   constexpr int kWidest = 8;
   const auto per_thread = [cols](int threads) {

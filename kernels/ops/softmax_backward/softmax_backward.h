@@ -1,18 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// softmax_backward: the gradient of a loss by a softmax's inputs, from the softmax's results y and
-// the gradient dy by these: dx[i][j] = y[i][j] (dy[i][j] - sum over k of y[i][k] dy[i][k]). Of
-// log-softmax: dx[i][j] = dy[i][j] - exp(y[i][j]) (sum over k of dy[i][k]).
+// softmax_backward: the gradient of a loss with respect to a softmax's inputs, from the softmax's
+// results y and the gradient dy with respect to y: dx[i][j] = y[i][j] (dy[i][j] - sum over k of
+// y[i][k] dy[i][k]). For log-softmax: dx[i][j] = dy[i][j] - exp(y[i][j]) (sum over k of dy[i][k]).
 //
 // Problem: row-major matrices, rows `stride[0]` elements apart, computed in f32 and rounded once to
-// T. dx may be y or dy, with the same row stride; other overlap is not allowed. y is taken as it
-// is: rows that do not sum to 1 are no error. Every variant adds in a fixed order: repeated runs
-// are bit-identical.
+// T. dx may be y or dy, with the same row stride; other overlap is not allowed. y is used as given:
+// rows need not sum to 1. Every variant adds in a fixed order: repeated runs are bit-identical.
 //
-// Special values: IEEE 754 as the formula says. A NaN in a row of y or dy makes the whole row NaN;
-// an infinity that reaches the sum leaves infinities and NaNs in its row; other rows do not change.
-// In log form y = -inf, whose probability is 0, gives dx = dy while the sum is finite. Subnormal
+// Special values: IEEE 754, as in the formula. A NaN in a row of y or dy makes the whole row NaN;
+// an infinity that reaches the sum leaves infinities and NaN in its row. Other rows are unaffected.
+// For log-softmax, y = -inf, a probability of 0, gives dx = dy while the sum is finite. Subnormal
 // results are kept.
 #pragma once
 
@@ -30,11 +29,11 @@ namespace kg::softmax_backward {
 
 using softmax::Kind;
 
-// naive: one thread per row, two passes. warp: one warp per row, the row in registers (cols <=
-// kWarpMaxCols). block: one block per row, the row in shared memory where it fits, else read again.
-// cluster: a cluster of 2 to 8 blocks per row, y in their shared memory and of dy what has room
-// there (rows of kClusterMinCols columns and more, up to 400,000 or so, where launches may have
-// clusters); `automatic` takes it from kAutomaticClusterCols on.
+// naive: one thread per row, two passes. warp: one warp per row, held in registers (cols <=
+// kWarpMaxCols). block: one block per row, held in shared memory if it fits, otherwise read twice.
+// cluster: a cluster of 2 to 8 blocks per row, which hold y and as much of dy as fits in shared
+// memory. It takes rows of kClusterMinCols to about 400,000 columns on devices with clusters;
+// `automatic` uses it from kAutomaticClusterCols on.
 enum class Variant { automatic, naive, warp, block, cluster };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block,
                                         Variant::cluster};
@@ -43,10 +42,10 @@ inline constexpr std::int64_t kWarpMaxCols = 1024;
 
 using kg::name;
 
-// Whether `variant` can do rows of this length here.
+// Whether `variant` supports rows of this length on this device.
 bool supports(Variant variant, std::int64_t cols);
 
-// What runs where `variant` is asked for.
+// The variant that runs for `variant`.
 Variant resolved(Variant variant, std::int64_t cols);
 
 // Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Extents may be 0.
@@ -56,7 +55,7 @@ template <class T>
 Variant run(Kind kind, MatrixView<const T> y, MatrixView<const T> dy, MatrixView<T> dx,
             Variant variant, Stream& stream);
 
-// Longest sequential chain of additions in a row's sum: what the error bound grows with.
+// The longest sequential chain of additions in a row's sum, with which the error bound grows.
 std::int64_t chain(Variant variant, std::int64_t cols);
 
 // Two reads and one write per element; 4 operations: for the sum a product and an addition, or for

@@ -1,12 +1,12 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gradients of rows of at most kWarpMaxCols elements: a warp per row, y and dy in its registers.
+// Gradients of rows of at most kWarpMaxCols elements: one warp per row, y and dy in its registers.
 //
-// Bytes: two reads and one write per element, nothing else; one butterfly of five shuffles per row.
-// Expected on an H200: 90% of a copy's rate from 512 columns on. A lane holds up to 64 floats and
-// has as many bytes under way before it uses the first, so few warps keep the memory busy. Why not
-// a block per row: a barrier for 8 KiB of data, and most threads would have nothing to load.
+// Bytes: two reads and one write per element; one butterfly of five shuffles per row. Expected on
+// an H200: 90% of copy bandwidth from 512 columns on. A lane holds up to 64 floats, all in flight
+// before it uses the first, so few warps saturate memory. Why not one block per row: a barrier for
+// 8 KiB of data, and most threads would have nothing to load.
 #pragma once
 
 #include "ops/softmax_backward/gradient.h"
@@ -16,8 +16,8 @@ namespace kg::softmax_backward {
 
 inline constexpr int kRowsPerBlock = 4; // one warp each
 
-// Each lane holds Packs packs of Count elements of either input, 32 packs apart from one to the
-// next, so that a warp's loads are contiguous. Elements behind the row's end are 0 and add nothing.
+// Each lane holds Packs packs of Count elements of each input, 32 packs apart, so that a warp's
+// loads are contiguous. Elements beyond the row's end are 0 and add nothing.
 template <Kind kind, class T, int Count, int Packs>
 __global__ void __launch_bounds__(kRowsPerBlock* kLanes)
     warp_per_row(const T* y, std::int64_t y_stride, const T* dy, std::int64_t dy_stride, T* dx,

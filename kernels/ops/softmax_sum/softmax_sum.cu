@@ -1,16 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each x is read once and each y written once. Bytes: 4 (terms + 1) n (f32) or half of it (f16,
-// bf16); flops: 2 terms n. A product of the weights and the tensors by a library moves as much, but
-// takes a launch of its own for the softmax. Expected on an H200: the rate of reading streams, 4.1
-// to 4.4 TB/s.
+// Each x is read once and each y is written once. Bytes: 4 (terms + 1) n for f32, half of that for
+// f16 and bf16; flops: 2 terms n. A library's product of weights and tensors moves the same bytes,
+// but needs a separate launch for the softmax. Expected on an H200: the bandwidth of reading
+// streams, 4.1 to 4.4 TB/s.
 //
-// Every block makes the weights for itself, thread k weight k: a loop over at most 64 numbers that
-// the caches hold, once for all packs that the block takes. A thread issues four packs, of four
-// terms, before it uses the first one: 64 KiB under way on a multiprocessor, of which 28 are needed
-// (elementwise.cu). Why not a kernel of its own for the weights: it would cost a launch and a trip
-// through memory to save microseconds.
+// Every block computes the weights for itself, thread k weight k: a loop over at most 64 cached
+// numbers, once for all packs of the block. A thread issues four packs, from four terms, before it
+// uses the first one: 64 KiB in flight per multiprocessor, of which 28 suffice (elementwise.cu).
+// Why not a separate kernel for the weights: it would cost a launch and a round trip through
+// memory, to save microseconds.
 #include "ops/softmax_sum/softmax_sum.h"
 
 #include "ops/softmax_sum/weights.h"
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kMapThreads) naive(Problem<T> problem) {
   if (i < problem.n) problem.y[i] = weighted(problem, weight, i);
 }
 
-// The tensors need not be aligned alike: their lengths decide.
+// The tensors may be aligned differently, depending on their lengths.
 template <class T>
 __device__ __forceinline__ Pack<T, kPackElements<T>> load(const T* x) {
   using Chunk = Pack<T, kPackElements<T>>;
@@ -94,7 +94,7 @@ __device__ inline void weighted_pack(const Problem<T>& problem, const float* wei
   store_wide(reinterpret_cast<Pack<T, kCount>*>(problem.y + index), y);
 }
 
-// `head` elements before y's first pack boundary.
+// head: elements before y's first pack boundary.
 template <class T>
 __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
     vectorized(Problem<T> problem, int head) {
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
   for (std::int64_t pack = first; pack < packs; pack += step)
     weighted_pack(problem, weight, head + pack * kCount);
 
-  // Head and tail by the last block, which has the shortest way through the loop above.
+  // Head and tail by the last block, which has the least work in the loop above.
   if (blockIdx.x + 1 == gridDim.x) {
     const std::int64_t body = packs * kCount;
     const int edge = static_cast<int>(problem.n - body);

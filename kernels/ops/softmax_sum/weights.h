@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The weights of the terms, which every block makes for itself.
+// The weights of the terms, which every block computes for itself.
 #pragma once
 
 #include "ops/softmax_sum/softmax_sum.h"
@@ -12,7 +12,7 @@ namespace kg::softmax_sum {
 
 static_assert(kMaxTerms <= kMapThreads);
 
-// weight[k] = softmax of alpha, by a whole block of kMapThreads; ends with a barrier.
+// Computes weight = softmax(alpha) with a block of kMapThreads threads; ends with a barrier.
 template <class T>
 __device__ inline void make_weights(const T* alpha, int terms, float* weight) {
   const int own = static_cast<int>(threadIdx.x);

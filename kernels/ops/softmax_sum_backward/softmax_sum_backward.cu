@@ -1,16 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// x is read once and dx is written once; dy comes from memory once and from L2 for every further
-// group of up to four terms: the blocks of all groups are resident together and walk alike. Bytes:
-// 4 (2 terms + 1) n (f32) or half of it (f16, bf16); 3 terms n operations. A product and the sums
-// of its terms by a library read dy and x a second time. Expected on an H200: the copy rate, 4.1 to
-// 4.3 TB/s.
+// x is read once and dx is written once. dy comes from memory once, and from L2 for every further
+// group of up to four terms: all groups' blocks are resident together and proceed alike. Bytes: 4
+// (2 terms + 1) n for f32, half of that for f16 and bf16; 3 terms n operations. A library's product
+// and sums of terms read dy and x a second time. Expected on an H200: copy bandwidth, 4.1 to 4.3
+// TB/s.
 //
-// A thread has the packs of its group's terms and of dy under way: with four terms 80 KiB on a
-// multiprocessor, of which 28 are needed (elementwise.cu). The sums of four terms fit a thread's
-// registers; 64 would not. Why no atomics on the sums: the order, so the bits, would change from
-// run to run.
+// A thread has the packs of its group's terms and of dy in flight: with four terms 80 KiB per
+// multiprocessor, of which 28 suffice (elementwise.cu). The sums of four terms fit a thread's
+// registers; those of 64 would not. Why no atomics on the sums: the order, and so the bits, would
+// change from run to run.
 #include "ops/softmax_sum_backward/softmax_sum_backward.h"
 
 #include "ops/softmax_sum/weights.h"
@@ -27,14 +27,14 @@ namespace kg::softmax_sum_backward {
 
 using softmax_sum::make_weights;
 
-constexpr int kGroup = 4; // most terms of a block
+constexpr int kGroup = 4; // terms per block, at most
 constexpr int kWarps = kMapThreads / kLanes;
-constexpr int kSingles = 4; // elements of each term, loaded by a thread where it moves no packs
+constexpr int kSingles = 4; // elements per term and thread, if it moves no packs
 
 template <class T>
 struct Problem {
   Arrays<T> arrays;
-  float* sums; // of a term, of a part
+  float* sums; // [terms][parts]
   int terms;
   std::int64_t n;
 };
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(kMapThreads) naive_sums(Problem<T> problem) {
   if (threadIdx.x == 0) problem.sums[blockIdx.x] = sum;
 }
 
-// The terms of a block: all of them, dealt evenly to the y extent of the grid.
+// The terms of a block: the grid's y extent divides all terms evenly.
 struct Group {
   int first, count;
 };
@@ -76,7 +76,7 @@ struct Loaded {
   Pack<T, Count> dy, x[kGroup];
 };
 
-// One group's part of the packs, which the x extent of the grid shares. Count divides n.
+// One group's part of the packs, which the grid's x extent divides. Count divides n.
 template <int Count, int Loads, class T>
 __device__ inline void take_part(const Problem<T>& problem) {
   using Chunk = Pack<T, Count>;
@@ -122,7 +122,7 @@ __device__ inline void take_part(const Problem<T>& problem) {
   }
 }
 
-// Where packs lie within terms and are aligned in all arrays.
+// For packs that lie within terms and are aligned in all arrays.
 template <class T>
 __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm) vectorized(Problem<T> problem) {
   take_part<kPackElements<T>, 1>(problem);
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm) misaligned(Probl
   take_part<1, kSingles>(problem);
 }
 
-// dalpha of the parts' sums, by one block: a warp adds a term's.
+// Computes dalpha from the parts' sums, by one block: one warp per term.
 template <class T>
 __global__ void __launch_bounds__(kMapThreads) finish(Problem<T> problem, std::int64_t parts) {
   __shared__ float weight[kMaxTerms];
@@ -159,7 +159,7 @@ namespace {
 
 std::int64_t groups_of(std::int64_t terms) { return div_up(terms, kGroup); }
 
-// Of dy: all groups together have at most as many blocks as are resident at once.
+// Parts of dy: all groups together have at most as many blocks as are resident at once.
 template <class T>
 std::int64_t parts_of(Variant variant, std::int64_t terms, std::int64_t n) {
   if (n == 0) return 0;

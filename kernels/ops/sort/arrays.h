@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all ways to sort ask of their arguments.
+// Argument checks that all sort variants share.
 #pragma once
 
 #include "ops/sort/keys.h"
@@ -13,7 +13,7 @@
 
 namespace kg::sort {
 
-inline constexpr unsigned kBeyond = 1u << 30; // all counts are below
+inline constexpr unsigned kBeyond = 1u << 30; // above all counts
 
 template <class T>
 void require_arrays(const Arrays<T>& arrays, std::int64_t n) {
@@ -41,7 +41,7 @@ void require_arrays(const Arrays<T>& arrays, std::int64_t n) {
   }
 }
 
-// The order with its end. Throws Error where a key has no such bits.
+// The order with end_bit set. Throws Error if the key lacks these bits.
 inline Order checked_order(Order order, std::size_t key_bytes) {
   const int bits = 8 * static_cast<int>(key_bytes);
   if (order.end_bit == 0) order.end_bit = bits;
@@ -52,12 +52,12 @@ inline Order checked_order(Order order, std::size_t key_bytes) {
   return order;
 }
 
-// Of a checked order.
+// For a checked order.
 inline int passes_of(const Order& order) {
   return static_cast<int>(div_up(order.end_bit - order.begin_bit, kDigitBits));
 }
 
-// The bits of an ordered word that count.
+// The bits of an ordered word that the sort compares.
 template <class W>
 W mask_of(const Order& order) {
   const auto all = static_cast<W>(~W{0});

@@ -1,22 +1,22 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys of 16 bits alone: there are 65,536 of them, so that it is enough to know how often each is
-// there. The result is written from the counts.
+// Sorts 16-bit keys without values. There are only 65,536 different keys, so it suffices to count
+// how often each occurs and to write the result from the counts.
 //
-// Bytes: keys are read once and written once, 4 n, where two passes over their digits move 10 n.
-// Expected on an H200, modelled: 45 % of the memory's rate, since a warp's 32 atomics meet in about
-// 3.5 rounds of the banks. Keys that are all alike meet in 32, and are still faster than passes.
+// Bytes: keys are read once and written once, 4 n; two passes over their digits would move 10 n.
+// Expected on an H200 (modelled): 45 % of memory bandwidth, since bank conflicts split a warp's 32
+// atomics into about 3.5 rounds. Identical keys need 32 rounds, which is still faster than passes.
 //
-// A block counts in shared memory, two values to a word of 128 KiB. A round adds at most 2^15 to a
-// counter: whoever lifts one to 2^15 takes these off again and adds them to the count of all
-// blocks, so that no round begins beyond 2^15 - 1 or ends beyond 2^16 - 1. Counters of 32 bits do
-// not fit into shared memory, and in global memory each key would be an atomic in L2. Where
-// a block may have only 64 KiB, two blocks read the same keys, and each counts half of the values.
+// A block counts in 128 KiB of shared memory, two counters per word. A round adds at most 2^15 to
+// one. The thread that raises a counter to 2^15 subtracts 2^15 and adds it to the total of all
+// blocks. No counter is therefore above 2^15 - 1 before a round or above 2^16 - 1 after it. 32-bit
+// counters do not fit into shared memory; in global memory each key would be an atomic in L2. If a
+// block may use only 64 KiB, two blocks read the same keys, each counting half of the values.
 //
-// Zeros of both signs are equal and keep their order, which counts do not tell. Where both are
-// there, their stretch is written once more from the keys: 2 n bytes and 2 for each zero. Each
-// block knows where its zeros begin, since it has counted the same keys.
+// Zeros of both signs are equal and keep their order, which counts do not record. If both occur,
+// order_zeros() writes them again from the keys: 2 n bytes and 2 per zero. Each block knows where
+// its zeros begin, since it has counted the same keys.
 #include "ops/sort/counting.h"
 
 #include "primitives/look_back.h"
@@ -31,15 +31,15 @@ namespace kg::sort {
 
 constexpr int kValues = 1 << 16;
 constexpr int kThreads = 1024, kWarps = kThreads / kLanes;
-constexpr int kKeys = 32; // of a thread and round
+constexpr int kKeys = 32; // per thread and round
 constexpr int kRound = kThreads * kKeys;
 constexpr unsigned kLifted = 1u << 15;
 static_assert(kRound <= kLifted && kWarps == kLanes);
 constexpr std::size_t kCounterBytes = kValues * sizeof(std::uint16_t);
-constexpr int kExpandThreads = 256, kExpanded = 32 * kExpandThreads; // results of a block
+constexpr int kExpandThreads = 256, kExpanded = 32 * kExpandThreads; // results per block
 
-// Of all blocks: how often each ordered word is there, then where its keys begin and at last n.
-// zeros: of each block's keys.
+// total: how often each ordered word occurs. starts: where its keys begin, and n at the end. zeros:
+// the zeros among each block's keys.
 struct Counts {
   unsigned* total;
   unsigned* starts;
@@ -97,8 +97,8 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
 }
 
-// What the warps before this one have of `value`, which all lanes of a warp know, and all of them.
-// `scratch`: a word for each warp.
+// The exclusive prefix over the warps, and the total, of `value`, which is uniform in each warp.
+// `scratch`: one word per warp.
 __device__ __forceinline__ WarpScan<unsigned> warps_below(unsigned value, unsigned* scratch) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const int warp = static_cast<int>(threadIdx.x) / kLanes;
@@ -109,7 +109,7 @@ __device__ __forceinline__ WarpScan<unsigned> warps_below(unsigned value, unsign
   return warps;
 }
 
-// Where each value's keys begin. One block, whose warps have as many neighbouring values each.
+// Finds where each value's keys begin. One block, whose warps each take kOfWarp adjacent values.
 __global__ void __launch_bounds__(kThreads, 1) sum_counts(Counts counts) {
   __shared__ unsigned scratch[kWarps];
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
@@ -127,8 +127,8 @@ __global__ void __launch_bounds__(kThreads, 1) sum_counts(Counts counts) {
   if (threadIdx.x == kThreads - 1) counts.starts[kValues] = start;
 }
 
-// The value at a place of the result, which is among [low, high]: the last one to begin there or
-// before.
+// The value at position `place` of the result, within [low, high]: the last value that begins at or
+// before `place`.
 __device__ __forceinline__ int value_at(const unsigned* starts, unsigned place, int low, int high) {
   while (low < high) {
     const int middle = (low + high + 1) / 2;
@@ -141,10 +141,10 @@ __device__ __forceinline__ int value_at(const unsigned* starts, unsigned place, 
   return low;
 }
 
-// Writes each value as often as it is there.
+// Writes each value as often as it occurs.
 __global__ void __launch_bounds__(kExpandThreads)
     expand_counts(HalfKeys order, const unsigned* starts, std::uint16_t* sorted_keys, int n) {
-  __shared__ int ends[2]; // the first value and the last one of the block
+  __shared__ int ends[2]; // the first and the last value of the block
   const auto thread = static_cast<int>(threadIdx.x);
   const int first = static_cast<int>(blockIdx.x) * kExpanded;
   const int end = min(first + kExpanded, n);
@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(kExpandThreads)
   __syncthreads();
   int value = ends[0];
   const int last = ends[1];
-  unsigned behind = 0; // the value's keys, once it is known
+  unsigned behind = 0; // where the value's keys end, once known
   for (int at = first + thread; at < end; at += kExpandThreads) {
     const auto place = static_cast<unsigned>(at);
     if (place >= behind) {
@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(kExpandThreads)
   }
 }
 
-// Writes the zeros in the order of the keys, if there are some of both signs. Chunks as counted.
+// Writes the zeros in the order of the keys, if both signs occur. Chunks as in count_values().
 __global__ void __launch_bounds__(kThreads, 1)
     order_zeros(HalfKeys order, const std::uint16_t* keys, std::uint16_t* sorted_keys, int n,
                 int chunk, Counts counts) {

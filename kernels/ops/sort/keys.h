@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys as ordered words: unsigned numbers that stand in the order of the keys. Kernels are compiled
-// for words, not for types: what is between integers with a sign and those without, and between
-// ascending and descending keys, is a number that they are told.
+// Keys as ordered words: unsigned integers that have the order of the keys. Kernels are compiled
+// per word, not per type. Signed and unsigned integers, and ascending and descending order, differ
+// only in a kernel argument (`flip`).
 #pragma once
 
 #include "runtime/device_code.h"
@@ -16,7 +16,7 @@ namespace kg::sort {
 inline constexpr int kDigitBits = 8;
 inline constexpr int kDigits = 1 << kDigitBits;
 
-// Of integers the least one is 0. `flip`: the sign's bit, if any; all bits where keys descend.
+// Integers: the smallest key becomes 0. `flip`: the sign bit, if any; inverted in descending order.
 template <class W>
 struct Integers {
   using Word = W;
@@ -27,8 +27,8 @@ struct Integers {
   __device__ W rank(W ordered) const { return ordered; }
 };
 
-// Of floats the magnitude counts upwards from the middle, or downwards where they are negative.
-// Zeros of both signs are neighbours there, in either direction, and of one rank.
+// Floats: the magnitude counts upwards from the middle, or downwards for negative numbers. Zeros of
+// both signs are adjacent there, in either direction, and have the same rank.
 template <class W>
 struct Floats {
   using Word = W;
@@ -51,7 +51,7 @@ struct Floats {
 template <class Keys>
 using Word = typename Keys::Word;
 
-// The bits [shift, shift + kDigitBits) of a word, or as many of them as `mask` has.
+// The bits [shift, shift + kDigitBits) of a word, limited to those in `mask`.
 struct Digit {
   int shift;
   unsigned mask;
@@ -62,7 +62,7 @@ __device__ __forceinline__ unsigned digit_of(const Keys& keys, Word<Keys> ordere
   return static_cast<unsigned>(keys.rank(ordered) >> digit.shift) & digit.mask;
 }
 
-// Whether the key at j stands before that at i. `mask`: the bits that count.
+// Whether the key at j precedes the key at i. `mask`: the bits to compare.
 template <class Keys>
 __device__ __forceinline__ bool comes_before(const Keys& keys, Word<Keys> mask, Word<Keys> at_j,
                                              std::int64_t j, Word<Keys> at_i, std::int64_t i) {
@@ -71,7 +71,7 @@ __device__ __forceinline__ bool comes_before(const Keys& keys, Word<Keys> mask, 
   return other < own || (other == own && j < i);
 }
 
-// Calls body(keys) with what the keys of type T are.
+// Calls body(keys) with the Integers or Floats for keys of type T.
 template <class T, class Body>
 auto with_keys(bool descending, Body body) {
   using W = std::conditional_t<sizeof(T) == 2, std::uint16_t,

@@ -1,26 +1,25 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes: each pass reads and writes all keys and values once, and all keys are read once before
-// them: (2 p + 1) size_of(T) per key of p passes, 8 p per value; what work() claims is 2 size_of(T)
-// and 8. No flops.
+// Bytes: all keys are read once, then each pass reads and writes all keys and values once. This is
+// (2 p + 1) size_of(T) per key for p passes, and 8 p per value; work() claims 2 size_of(T) and 8.
+// No flops.
 //
-// Expected on an H200, modelled: 45 % of the memory's rate by the bytes that move. A pass issues
-// about 84 instructions for 32 keys of f32. If two thirds of the slots are used, these take 285 us
-// for 2^26 keys, and the bytes 131 us. Loads keep 85 KiB a multiprocessor in flight, 99 of pairs.
+// Expected on an H200 (modelled): 45 % of memory bandwidth, by the bytes moved. A pass issues about
+// 84 instructions per 32 keys of f32. With two thirds of the issue slots used, they take 285 us for
+// 2^26 keys, and the bytes 131 us. 85 KiB per multiprocessor are in flight, 99 KiB for pairs.
 //
 // The passes are those of onesweep (Adinets and Merrill, "Onesweep: A Faster Least Significant
-// Digit Radix Sort for GPUs", arXiv 2206.01784): digits of all passes are counted at once, and a
-// tile learns where its keys go by looking back at the tiles before it, a thread for each digit.
-// Counts are integers, so it may take whichever of a tile's two words it finds. Counting before
-// each pass would read the keys twice in each: 3 passes for 2.
+// Digit Radix Sort for GPUs", arXiv 2206.01784). One kernel counts the digits of all passes. A tile
+// finds where its keys go by looking back at earlier tiles, one thread per digit. Counts are
+// integers, so either of a tile's two words gives the same result. Counting before each pass would
+// read the keys twice per pass: 3 memory passes instead of 2.
 //
-// A tile counts its digits first and publishes them at once. It then ranks its keys, and looks back
-// last, when the tiles before have had that time to publish. Ranked first, as a count by rank would
-// allow, each tile keeps those behind it waiting. A warp's keys are ranked 32 after the other, in
-// order, so that the sort is stable; lanes with the same digit find each other by ballots. The tile
-// is put in order in shared memory, so that neighbours go to neighbours; written from where they
-// are ranked, nearly every key would be a sector of its own.
+// A tile first counts its digits and publishes the counts. It then ranks its keys, and looks back
+// last, so that earlier tiles have had time to publish. Ranking first, as a count by rank would
+// allow, would delay later tiles. A warp ranks 32 keys at a time, in order, so the sort is stable;
+// lanes with the same digit find each other by ballots. The tile is sorted in shared memory, so
+// that stores coalesce. Otherwise nearly every key would be its own sector.
 #pragma once
 
 #include "instructions/match_bits.h"
@@ -40,8 +39,8 @@ inline constexpr int kThreads = 384, kWarps = kThreads / kLanes;
 inline constexpr int kResident = std::min(3, full_blocks() * 256 / kThreads);
 static_assert(kThreads >= kDigits);
 
-// Keys of a thread. Beside the counters of the warps, a tile fills the 48 KiB of shared memory that
-// every block may have; more than 19 words do not fit into the registers of three blocks.
+// Keys per thread. Together with the warps' counters, a tile fills the 48 KiB of shared memory that
+// every block may use. With three blocks resident, more than 19 words exceed the registers.
 constexpr int items_of(std::size_t key_bytes, bool pairs) {
   if (pairs) return key_bytes == 2 ? 14 : key_bytes == 4 ? 11 : 7;
   return key_bytes == 8 ? 10 : 19;
@@ -50,13 +49,13 @@ constexpr int tile_of(std::size_t key_bytes, bool pairs) {
   return kThreads * items_of(key_bytes, pairs);
 }
 
-// What a tile publishes of a digit: a count below kBeyond, of the tile alone or of all up to it,
-// smaller digits of all tiles among them.
+// The flags of a word that a tile publishes per digit, with a count below kBeyond: of the tile
+// alone, or of all tiles up to it and of the smaller digits of all tiles.
 inline constexpr unsigned kOwn = kBeyond, kAll = 2u << 30, kCount = kOwn - 1;
-inline constexpr int kLooks = 4; // tiles that a thread asks for at once
+inline constexpr int kLooks = 4; // tiles that a thread reads at once
 
-// Adds to counts, for each pass, how many keys have each digit. Digits begin at `first_bit` of a
-// word; `mask`: the bits that count.
+// Adds to `counts` the number of keys with each digit, for each pass. Digits begin at bit
+// `first_bit` of a word; `mask`: the bits to sort by.
 template <class Keys>
 __global__ void __launch_bounds__(kThreads, kResident)
     count_digits(Keys order, const Word<Keys>* keys, unsigned* counts, int n, int first_bit,
@@ -93,8 +92,8 @@ __global__ void __launch_bounds__(kThreads, kResident)
   }
 }
 
-// What the threads before this one have. `scratch`: kWarps words of shared memory, which nobody
-// else uses before the next barrier. All threads must call.
+// The exclusive prefix sum of `value` over the block. `scratch`: kWarps words of shared memory,
+// unused by others until the next barrier. All threads must call.
 __device__ inline unsigned below_in_block(unsigned value, unsigned* scratch) {
   const WarpScan<unsigned> row = warp_scan_below<Sum<unsigned>>(value);
   const int warp = static_cast<int>(threadIdx.x) / kLanes;
@@ -109,8 +108,8 @@ __device__ inline unsigned below_in_block(unsigned value, unsigned* scratch) {
   return below;
 }
 
-// Where the digit's keys of this tile, not the first, go: what all before it have published, whose
-// words for the digit are kDigits apart.
+// The destination of the tile's first key with the digit, from what earlier tiles have published.
+// Not for the first tile. `words`: the words of the digit, kDigits apart.
 __device__ inline unsigned look_back(const unsigned* words, int tile) {
   unsigned before = 0;
   for (int next = tile - 1;;) {
@@ -136,8 +135,8 @@ __device__ inline void publish(unsigned* word, unsigned value) {
   *static_cast<volatile unsigned*>(word) = value;
 }
 
-// What one pass works on. counts: of each digit of this pass among all keys; words: the counter of
-// tiles, and one of each tile and digit, all 0.
+// The arguments of one pass. counts: the keys with each digit of this pass, over all tiles. words:
+// the tile counter, then one word per tile and digit, all 0.
 template <class W>
 struct Pass {
   const W* keys;
@@ -150,22 +149,22 @@ struct Pass {
   unsigned* words = nullptr;
 };
 
-// Of a block. places: of each warp and digit the keys, then where the next of them goes in the
-// tile.
+// Shared memory of a block. places: per warp and digit, first the number of keys, then the position
+// in the tile of the next one.
 template <class W, bool kPairs>
 struct Memory {
   static constexpr int kItems = items_of(sizeof(W), kPairs), kTile = kThreads * kItems;
-  W keys[kTile]; // in the order of the digit
+  W keys[kTile]; // sorted by the digit
   std::int32_t values[kPairs ? kTile : 1];
   unsigned places[kWarps * kDigits];
-  unsigned target[kDigits]; // of the tile's first key, had it this digit
+  unsigned target[kDigits]; // a key's destination minus its position in the tile
   unsigned scratch[kWarps];
   unsigned tile;
-  Digit digit; // of the pass: read again, since digits that are kept take registers
+  Digit digit; // of the pass: read again, since digits kept from above would take registers
 };
 
-// kWhole: whether the tile is full. All ones, which is behind the end, has the last digit in every
-// pass.
+// kWhole: whether the tile is full. Padding beyond the end is all ones, which has the last digit in
+// every pass.
 template <bool kWhole, class Keys, bool kPairs>
 __device__ __forceinline__ void sort_tile(const Keys& order, const Pass<Word<Keys>>& pass, int tile,
                                           Memory<Word<Keys>, kPairs>& memory) {
@@ -188,7 +187,7 @@ __device__ __forceinline__ void sort_tile(const Keys& order, const Pass<Word<Key
   for (int i = 0; i < kItems; ++i) atomicAdd(&places[digit_of(order, key[i], pass.digit)], 1u);
   __syncthreads();
 
-  const bool has_digit = thread < kDigits; // a thread for each
+  const bool has_digit = thread < kDigits; // one thread per digit
   unsigned* const word = pass.words + 1 + tile * kDigits + thread;
   unsigned own = 0;
   if (has_digit) {
@@ -247,7 +246,7 @@ __device__ __forceinline__ void sort_tile(const Keys& order, const Pass<Word<Key
   }
 }
 
-// One pass: the keys in the order of one digit.
+// One pass: sorts the keys by one digit.
 template <class Keys, bool kPairs>
 __global__ void __launch_bounds__(kThreads, kResident) onesweep(Keys order, Pass<Word<Keys>> pass) {
   __shared__ Memory<Word<Keys>, kPairs> memory;

@@ -1,15 +1,15 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Segments, each sorted by itself: the numbers of all keys are sorted by key, as a whole, and then,
-// since the sort is stable, by the segment that each belongs to; at the end keys and values are
-// fetched from where those numbers say.
+// Sorts each segment separately. The indices of all keys are first sorted by key, as a whole, and
+// then by segment; stability keeps each segment's keys in order. Finally, fetch() gathers keys and
+// values by these indices.
 //
-// Bytes: those of a sort of pairs and of one of i32 with values, 20 n for what lies between them,
-// and the fetch, in which each key and value may be a sector of its own. What it costs depends on n
-// alone: one long segment among a million empty ones takes no longer than equal ones. A block for
-// each segment would move fewer bytes where segments fit into shared memory, and wait for the
-// longest one where they do not.
+// Bytes: a sort of pairs, a sort of i32 with values, 20 n for intermediate arrays, and the gather.
+// In the gather each key and value may be its own sector. The cost depends on n alone: one long
+// segment among a million empty ones takes no longer than equal segments. One block per segment
+// would move fewer bytes if segments fit into shared memory, but would otherwise wait for the
+// longest one.
 #include "ops/sort/sort.h"
 
 #include "ops/sort/arrays.h"
@@ -25,8 +25,8 @@ namespace kg::sort {
 
 constexpr int kThreads = 256;
 
-// The segment that holds element i: the last one that begins at or before it. Of empty ones, which
-// begin there, too, another follows.
+// The segment that holds element i: the last one that begins at or before i. Empty segments that
+// begin at the same element come earlier.
 __device__ inline std::int32_t segment_of(const Segments& segments, std::int64_t i) {
   std::int64_t low = 0, high = segments.count; // it is in [low, high)
   while (high - low > 1) {
@@ -40,7 +40,7 @@ __device__ inline std::int32_t segment_of(const Segments& segments, std::int64_t
   return static_cast<std::int32_t>(low);
 }
 
-// One thread per key, which counts those of its segment that come before it.
+// One thread per key, which counts the keys of its segment that precede it.
 template <class Keys>
 __global__ void __launch_bounds__(kThreads)
     naive_segments(Keys order, Word<Keys> mask, const Word<Keys>* keys, Word<Keys>* sorted_keys,
@@ -92,10 +92,10 @@ __global__ void __launch_bounds__(kThreads)
 
 namespace {
 
-// Bytes of n words of 32 bits.
+// Bytes of n 32-bit words, rounded up to 16.
 std::int64_t words_of(std::int64_t n) { return div_up(n * 4, 16) * 16; }
 
-// Of the numbers of so many segments.
+// For sorting by the numbers of `count` segments.
 Order order_of_segments(std::int64_t count) {
   const auto last = static_cast<std::uint64_t>(std::max<std::int64_t>(count - 1, 1));
   return {.end_bit = static_cast<int>(std::bit_width(last))};
@@ -104,7 +104,7 @@ Order order_of_segments(std::int64_t count) {
 template <class T>
 void sort_twice(const Arrays<T>& arrays, std::int64_t n, const Segments& segments,
                 const Order& order, void* workspace, LaunchConfig each, Stream& stream) {
-  auto* const sorted = static_cast<std::int32_t*>(workspace); // numbers, then those by segment
+  auto* const sorted = static_cast<std::int32_t*>(workspace); // 0 to n - 1, later sorted by segment
   std::int32_t* const numbers = sorted + words_of(n) / 4;
   std::int32_t* const found = numbers + words_of(n) / 4;
   std::int32_t* const in_order = found + words_of(n) / 4;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole array: by comparing each key with all others, by the passes of onesweep.h, or by
+// Sorts whole arrays: by comparing each key with all others, by the passes of onesweep.h, or by
 // counting.cu.
 #include "ops/sort/sort.h"
 
@@ -42,10 +42,10 @@ __global__ void __launch_bounds__(kThreads)
 
 namespace {
 
-// Counts of the digits of all passes, then the words of each, then what passes hand to each other.
+// The workspace: digit counts of all passes, then each pass's words, then intermediate arrays.
 struct Layout {
   int passes;
-  std::int64_t tiles, words;          // of a pass
+  std::int64_t tiles, words;          // per pass
   std::int64_t cleared, keys, values; // in bytes, multiples of 16
 
   Layout(std::int64_t n, std::size_t key_bytes, bool pairs, const Order& order)
@@ -78,7 +78,7 @@ void sweep(Keys keys, Pass<W> pass, const Order& order, void* workspace, Stream&
       keys, pass.keys, counts, pass.n, order.begin_bit, mask_of<W>(order), layout.passes);
   const Pass<W> outputs = pass;
   for (int i = 0; i < layout.passes; ++i) {
-    const bool ends = (layout.passes - i) % 2 == 1; // in the outputs, as the last one does
+    const bool ends = (layout.passes - i) % 2 == 1; // writes to the outputs, as the last pass must
     const int shift = order.begin_bit + i * kDigitBits;
     pass.digit = {shift, (1u << std::min(kDigitBits, order.end_bit - shift)) - 1};
     pass.sorted_keys = ends ? outputs.sorted_keys : other_keys;
@@ -99,7 +99,7 @@ void count(Keys keys, const Pass<Word<Keys>>& pass, void* workspace, Stream& str
     sort_by_counting(keys, pass.keys, pass.sorted_keys, pass.n, workspace, stream);
 }
 
-constexpr std::int64_t kCountedFrom = 1 << 22; // keys; modelled, five launches for four
+constexpr std::int64_t kCountedFrom = 1 << 22; // keys; modelled: 5 launches instead of 4
 
 } // namespace
 

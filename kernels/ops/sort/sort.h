@@ -1,20 +1,20 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// sort: an array in ascending or descending order, alone (keys) or with a value of 32 bits beside
-// each (pairs), as a whole or each of its segments by itself. Stable: equal keys, and their values,
-// keep their order.
+// sort: sorts an array in ascending or descending order, keys alone (keys) or with a 32-bit value
+// each (pairs), as a whole or within segments. Stable: equal keys, and their values, keep their
+// order.
 //
-// Problem: n keys and as many values; what is sorted goes to arrays of their own, the inputs stay.
-// Layout: packed, any alignment of the element; outputs and workspace overlap nothing else.
+// Problem: n keys and n values; the results go to separate arrays, and the inputs stay unchanged.
+// Layout: packed; natural alignment suffices; outputs and workspace must not overlap anything.
 //
-// Order, as CUB's: integers by value; of floats zeros of both signs are equal, NaN with the sign
-// bit stand below -inf and those without above +inf, by payload. Only bits move, NaN payloads with
-// them. Repeated runs are bit-identical.
+// Order, as in CUB: integers by value. For floats, zeros of both signs are equal; NaN with the sign
+// bit set precede -inf, and other NaN follow +inf, by payload. Only bits move, including NaN
+// payloads. Repeated runs are bit-identical.
 //
-// Of a range of bits, as CUB's: keys are equal if these bits of their ordered words are. Such a
-// word is a key's bits with the sign inverted, of a negative float with all bits inverted. Of both
-// zeros it is that of +0, in descending order that of -0.
+// Ranges of bits, as in CUB: keys are equal if these bits of their ordered words are equal. An
+// ordered word is the key with its sign bit, if any, inverted; of a negative float, with all bits
+// inverted. Both zeros have the word of +0, in descending order that of -0.
 #pragma once
 
 #include "primitives/segments.h"
@@ -29,7 +29,7 @@
 
 namespace kg::sort {
 
-// Arrays of n elements; values are null where keys are sorted alone, both of them.
+// Arrays of n elements. Both value arrays are null if keys are sorted alone.
 template <class T>
 struct Arrays {
   const T* keys = nullptr;
@@ -38,23 +38,23 @@ struct Arrays {
   std::int32_t* sorted_values = nullptr;
 };
 
-// end_bit 0: the key's last one. Fewer bits are fewer passes.
+// end_bit 0 means all bits from begin_bit on. Fewer bits need fewer passes.
 struct Order {
   bool descending = false;
   int begin_bit = 0, end_bit = 0;
 };
 
-// naive: one thread per key, which counts the keys before its own among all. onesweep: one pass
-// over the keys for every 8 bits that count, lowest first. counting: how often each of 2^16 keys is
-// there, of f16 and bf16 alone, by all bits.
+// naive: one thread per key, which counts all keys that precede its own. onesweep: one pass over
+// the keys per 8 bits to sort by, lowest first. counting: counts each of the 2^16 keys; only for
+// f16 and bf16 keys without values, by all bits.
 enum class Variant { automatic, naive, onesweep, counting };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::onesweep, Variant::counting};
 
-// Whether `variant` sorts a whole array of such keys.
+// Whether `variant` sorts whole arrays of such keys.
 bool supports(Variant variant, std::size_t key_bytes, bool pairs, const Order& order);
 
-// What runs where `variant` is asked for, of the whole and of segments: counting of 2^22 keys and
-// more, where it is supported.
+// The variant that runs for `variant`, for whole arrays and for segments. For whole arrays,
+// automatic is counting from 2^22 keys on, if supported.
 Variant resolved(Variant variant, std::int64_t n, std::size_t key_bytes, bool pairs,
                  const Order& order);
 constexpr Variant resolved_of_segments(Variant variant) {
@@ -68,23 +68,23 @@ std::size_t workspace_bytes(std::int64_t n, std::size_t key_bytes, bool pairs, c
                             Variant variant);
 
 // Enqueues the sort and returns the variant that runs. T: float, f16, bf16, std::int32_t,
-// std::uint32_t, std::int64_t. Throws Error on an n that is negative or not below 2^30, a null
-// pointer where one is needed, values on one side alone, an output that overlaps another array,
-// bits that a key has not, or a variant that does not support the problem.
+// std::uint32_t, std::int64_t. Throws Error if n is negative or not below 2^30, a required pointer
+// is null, only one value array is given, an output overlaps another array, the key lacks these
+// bits, or the variant does not support the problem.
 template <class T>
 Variant run(const Arrays<T>& arrays, std::int64_t n, const Order& order, void* workspace,
             Variant variant, Stream& stream);
 
-// The same for segments of any number and lengths (segments.cu). Throws Error where there are keys
-// and no segment, too.
+// The same for segments of any number and lengths (segments.cu). Also throws Error if there are
+// keys but no segments.
 std::size_t segments_workspace_bytes(std::int64_t n, std::size_t key_bytes, std::int64_t segments,
                                      const Order& order, Variant variant);
 template <class T>
 Variant run_segments(const Arrays<T>& arrays, std::int64_t n, const Segments& segments,
                      const Order& order, void* workspace, Variant variant, Stream& stream);
 
-// One read and one write of each key and value, which is less than a radix sort can do, and one
-// read of the offsets of so many segments, if any; no arithmetic.
+// One read and one write of each key and value, fewer than a radix sort needs, and one read of the
+// offsets of `segments` segments, if any; no arithmetic.
 Work work(std::int64_t n, std::size_t key_bytes, bool pairs, std::int64_t segments = 0);
 
 } // namespace kg::sort

@@ -1,20 +1,19 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes: size_of(T) per element, size_of(T) + 4 per result; a row longer than kMostK is read once
-// more for each 11 bits of its elements, of 16-bit ones twice, and once more to take what is
-// chosen, by then from the L2 cache. Expected on an H200: where rows are as many as its
-// multiprocessors 45 % of the memory's rate for 16-bit elements, by the bytes that must move; one
-// row alone keeps one multiprocessor busy.
+// Bytes: size_of(T) per element, size_of(T) + 4 per result. A row longer than kMostK is read once
+// per 11 bits of its elements (16-bit types: twice), and once more to collect the chosen ones, by
+// then from L2. Expected on an H200, with as many rows as multiprocessors: 45 % of memory bandwidth
+// for 16-bit elements, by the bytes that must move. A single row occupies only one multiprocessor.
 //
-// An element and its index are one key (argmax has the same), the largest first, so that no two are
-// alike: which k are chosen then depends on no order, and what is chosen may be gathered by
-// atomics. Ties need no search of their own: where the elements leave it open, it goes on with the
-// bits of the indices; where all that share the bits so far are wanted, it ends.
+// An element and its index form one key (as in argmax), the largest first, so no two keys are
+// equal. The chosen k keys then do not depend on any order, and atomics may collect them. Ties need
+// no separate search: if the elements do not decide, the search continues with the bits of the
+// indices. It ends as soon as all keys that share the bits so far are wanted.
 //
-// Why not sort: each pass of a radix sort moves every element to write k of them. Why one block:
-// blocks that share a row would have to wait for one another in each pass, for rows that are few;
-// batches of decoding have dozens.
+// Why not sort: each pass of a radix sort moves every element, to write only k of them. Why one
+// block per row: blocks that share a row would have to wait for each other in each pass. This would
+// pay only for few rows, and decoding batches have dozens.
 #include "ops/top_k/top_k.h"
 
 #include "ops/argmax/largest_first.h"
@@ -35,16 +34,16 @@ using Key = unsigned long long;
 
 constexpr int kThreads = 512;
 constexpr int kWarps = kThreads / kLanes;
-// Packs of a thread that are under way together, 16 elements: the keys of 32 take more registers
-// than there are.
+// Packs that a thread has in flight together, 16 elements: the keys of 32 would exceed its
+// registers.
 template <class T>
 constexpr int kRows = sizeof(T);
 constexpr int kDigitBits = 11;
 constexpr int kDigits = 1 << kDigitBits;
-constexpr int kOwn = kDigits / kThreads; // digits of a thread, which one access of 16 bytes reads
+constexpr int kOwn = kDigits / kThreads; // digits per thread, read in one 16-byte access
 
-// How many of the upper bits of an element as f32 tell it from others: of f16, whose subnormals
-// f32 has as normal numbers, a sign, 8 bits of exponent and 10 of significand.
+// The upper bits of an element as f32 that distinguish it from others. f16 needs a sign, 8 exponent
+// bits and 10 fraction bits, since its subnormals are normal numbers in f32.
 template <class T>
 constexpr int kValueBits = 32;
 template <>
@@ -52,8 +51,8 @@ constexpr int kValueBits<f16> = 19;
 template <>
 constexpr int kValueBits<bf16> = 16;
 
-// What orders the elements of a row: kValueBits bits of the element, then those of its index, the
-// larger the lower it is. None is 0, since that of -inf is not.
+// The key that orders the elements of a row: kValueBits bits of the element, then the inverted bits
+// of its index, so that lower indices are larger. No key is 0, since that of -inf is not.
 template <class T>
 __device__ __forceinline__ Key key_of(T element, std::int64_t index, int index_bits) {
   const Key key = argmax::LargestFirst().from(element, index);
@@ -81,8 +80,8 @@ __global__ void __launch_bounds__(kThreads)
   indices[row * p.k + before] = static_cast<std::int32_t>(own);
 }
 
-// Sorts `count` keys in shared memory, a power of two, the largest first (Batcher, "Sorting
-// Networks and Their Applications", 1968). All threads must call, behind a barrier.
+// Sorts `count` keys, a power of two, in shared memory in descending order (Batcher, "Sorting
+// Networks and Their Applications", 1968). All threads must call, after a barrier.
 __device__ inline void sort_descending(Key* keys, int count) {
   for (int run = 2; run <= count; run *= 2)
     for (int step = run / 2; step > 0; step /= 2) {
@@ -99,8 +98,8 @@ __device__ inline void sort_descending(Key* keys, int count) {
     }
 }
 
-// Writes the results of the block's row. Elements are read again where they stand: the keys of
-// zeros and NaN do not tell what their bits are.
+// Writes the results of the block's row. Elements are read again, since the keys of zeros and NaN
+// do not contain their bits.
 template <class T>
 __device__ __forceinline__ void write_results(const Key* keys, const T* from, T* values,
                                               std::int32_t* indices, const Problem& p,
@@ -115,7 +114,7 @@ __device__ __forceinline__ void write_results(const Key* keys, const T* from, T*
   }
 }
 
-// Of rows of up to kMostK elements, `count` is the next power of two.
+// For rows of up to kMostK elements; `count` is the next power of two.
 template <class T>
 __global__ void __launch_bounds__(kThreads, 2)
     short_rows(const T* x, T* values, std::int32_t* indices, Problem p, int index_bits, int count) {
@@ -131,7 +130,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   write_results(keys, from, values, indices, p, index_bits);
 }
 
-// use(key) for each element of the row.
+// Calls use(key) for each element of the row.
 template <class T, class Use>
 __device__ __forceinline__ void each_key(const T* from, std::int64_t cols, int index_bits,
                                          bool aligned, Use use) {
@@ -155,15 +154,15 @@ __device__ __forceinline__ void each_key(const T* from, std::int64_t cols, int i
   }
 }
 
-// Where the search goes on.
+// Where the search continues.
 struct Bucket {
   unsigned digit;
   unsigned above; // keys with a larger digit
-  unsigned count; // with this one
+  unsigned count; // keys with this digit
 };
 
-// The digit of the key that is number `wanted`, from 1, of those that are counted, the largest
-// first. All threads must call, behind a barrier; `scratch` holds kWarps words.
+// Finds the digit of the `wanted`-th largest counted key, numbered from 1. All threads must call,
+// after a barrier; `scratch` holds kWarps words.
 __device__ inline void find_bucket(const unsigned* counts, unsigned wanted, unsigned* scratch,
                                    Bucket* found) {
   const auto thread = static_cast<int>(threadIdx.x);
@@ -187,7 +186,7 @@ __device__ inline void find_bucket(const unsigned* counts, unsigned wanted, unsi
   __syncthreads();
 }
 
-// Of longer rows.
+// For longer rows.
 template <class T>
 __global__ void __launch_bounds__(kThreads, 2)
     radix(const T* x, T* values, std::int32_t* indices, Problem p, int index_bits, bool aligned) {
@@ -199,9 +198,9 @@ __global__ void __launch_bounds__(kThreads, 2)
   auto* const counts = reinterpret_cast<unsigned*>(of_threads);
   const auto thread = static_cast<int>(threadIdx.x);
   const T* const from = x + blockIdx.x * p.cols;
-  Key least = 0; // of the keys that are chosen, as far as it is known
+  Key least = 0; // the bits known so far of the smallest chosen key
   int unknown = kValueBits<T> + index_bits;
-  auto wanted = static_cast<unsigned>(p.k); // of the keys that begin as it does
+  auto wanted = static_cast<unsigned>(p.k); // keys to choose among those with these bits
   unsigned there = 0;
   if (thread == 0) taken = 0;
   do {

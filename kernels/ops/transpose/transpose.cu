@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One read and one write per element, 2 x its size in bytes, no arithmetic. Expected of `tiled` on
-// an H200: 0.92 to 0.95 of the 4.3 TB/s that a copy reaches (published for tiles of 64x64 moved by
-// 16 bytes: 0.95 to 1.00 on a GB200), wherever rows begin (transpose_unaligned.h; not measured
-// there), but where matrices are too small for that and rows are not aligned to 16 bytes about 3.2
-// TB/s (published for tiles of 32x32 on Hopper: 3.16 to 3.21); `naive` moves a 32-byte sector for
-// each 4-byte element that it writes, and is several times slower. Why not loads and stores of 16
-// bytes without shared memory: the registers could turn 4x4 elements, but a warp then stores rows
-// of 64 bytes, which memory takes more slowly than rows of 256.
+// an H200: 92 to 95 % of the 4.3 TB/s that a copy reaches (published for tiles of 64x64 moved by 16
+// bytes: 95 to 100 % on a GB200), wherever rows begin (transpose_unaligned.h; not measured there).
+// Small matrices whose rows are not aligned to 16 bytes: about 3.2 TB/s (published for tiles of
+// 32x32 on Hopper: 3.16 to 3.21). `naive` moves a 32-byte sector for each 4-byte element that it
+// writes, and is several times slower. Why not 16-byte loads and stores without shared memory:
+// registers could transpose 4x4 elements, but a warp would then store rows of 64 bytes, which
+// memory takes more slowly than rows of 256.
 #include "ops/transpose/transpose.h"
 
 #include "primitives/transpose_tile.h"
@@ -26,10 +26,10 @@
 
 namespace kg::transpose {
 
-constexpr int kNaiveColumns = 32; // of a block, by so many rows
+constexpr int kNaiveColumns = 32; // threads per block, by kNaiveRows
 constexpr int kNaiveRows = 8;
 
-// Thread x takes column x of x's row y. Rows are grid.y's blocks, and those beyond them.
+// Thread (x, y) reads column x of row y; blocks stride over the rows along grid y.
 template <class Bits>
 __global__ void __launch_bounds__(kNaiveColumns* kNaiveRows)
     naive(const Bits* __restrict__ x, std::int64_t x_stride, Bits* __restrict__ y,
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(TransposePacks<Bits, Bytes>::kThreads)
   transpose_tile<Bits, Bytes>(x, y, batch);
 }
 
-// The same where rows begin anywhere.
+// The same for rows at any alignment.
 template <class Bits>
 __global__ void __launch_bounds__(UnalignedTile<Bits>::kThreads)
     tiled_askew(const Bits* __restrict__ x, Bits* __restrict__ y, UnalignedTransposeBatch batch) {

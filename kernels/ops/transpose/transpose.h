@@ -4,8 +4,8 @@
 // transpose: y[j][i] = x[i][j], bit for bit.
 //
 // Problem: x is rows x cols and y is cols x rows, elements of 1, 2, 4 or 8 bytes, both row-major
-// with their own row strides; they must not overlap. Special values: there are none, since only
-// bits move: NaN payloads and the signs of zeros arrive unchanged. Repeated runs are bit-identical.
+// with their own row strides. They must not overlap. Special values: none, since only bits move;
+// NaN payloads and signs of zeros are unchanged. Repeated runs are bit-identical.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -20,14 +20,14 @@
 
 namespace kg::transpose {
 
-// naive: reads along rows, writes along columns (uncoalesced). tiled: tiles turned in shared
-// memory, both sides coalesced: by 16 bytes where all rows are aligned to them; else, where tiles
-// are many, in tiles whose borders follow each row's sectors; else by words of small elements or by
-// elements.
+// naive: reads along rows, writes along columns (uncoalesced). tiled: transposes tiles in shared
+// memory, with coalesced accesses on both sides. It moves 16 bytes at a time if all rows are
+// aligned to 16 bytes. Else, with many tiles, tile borders follow each row's sectors; otherwise it
+// moves words of small elements or single elements.
 enum class Variant { automatic, naive, tiled };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled};
 
-// What runs where `variant` is asked for.
+// The variant that runs when `variant` is requested.
 constexpr Variant resolved(Variant variant) {
   return variant == Variant::automatic ? Variant::tiled : variant;
 }
@@ -36,7 +36,7 @@ using kg::name;
 
 // Enqueues the operation and returns the variant that runs. Extents may be 0. Throws Error on
 // negative extents, shapes that are not each other's transpose, a row stride below the row length,
-// or elements of another size.
+// or an unsupported element size.
 Variant run(MatrixView<const void> x, MatrixView<void> y, std::size_t element_bytes,
             Variant variant, Stream& stream);
 

@@ -14,10 +14,10 @@
 namespace kg {
 namespace {
 
-// Whether this project's libcudart stands in the place of CUDA's.
+// Whether this project's libcudart replaces CUDA's.
 bool is_emulated() { return dlsym(RTLD_DEFAULT, "kernelgrade_emulated_device") != nullptr; }
 
-// Why an emulated device does not count as a GPU here; "" where it does.
+// Why an emulated device does not count as a GPU here; "" if it does.
 std::string emulation_reason() {
   if (is_set("KERNELGRADE_REQUIRE_GPU"))
     return "the GPU is emulated (kernels/cuda/binary), and KERNELGRADE_REQUIRE_GPU=1 asks for a "
@@ -51,7 +51,7 @@ DeviceProperties read_properties(int device) {
   return ours;
 }
 
-// "13.0" from the vendor's 13000.
+// "13.0" for the vendor's 13000.
 std::string version_text(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
@@ -66,8 +66,8 @@ std::string driver_reason(const std::string& vendor_text) {
 
 } // namespace
 
-// Reading the properties takes milliseconds and every launch is checked against them; a map,
-// because its elements stay where they are.
+// Cached: reading the properties takes milliseconds, and every launch is checked against them. A
+// map, because references to its elements stay valid.
 const DeviceProperties& device_properties() {
   static std::mutex mutex;
   static std::map<int, DeviceProperties> known;
@@ -91,8 +91,8 @@ std::string device_unavailable_reason() {
     return "no CUDA device can be used: " + status.text;
   }
   if (count == 0) return "the driver sees no CUDA device; is CUDA_VISIBLE_DEVICES empty?";
-  // Counting says nothing of a device that is taken exclusively or broken: only a context does, and
-  // this creates it.
+  // The count includes devices that are broken or exclusively in use. Only creating a context
+  // detects them; cudaFree creates one.
   if (const Status status = describe(cudaFree(nullptr)); !status.ok)
     return "the CUDA device cannot be used: " + status.text;
   try {

@@ -30,8 +30,8 @@ __device__ inline T* dynamic_shared(size_t byte_offset = 0) {
 #endif
 
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
-// Where a __device__ or __constant__ variable lies, for copies to and from it; of an array, where
-// its first element does.
+// The address of a __device__ or __constant__ variable, for copies to and from it; for an array,
+// the address of its first element.
 template <class T>
 T* symbol_address(T& symbol) {
   void* address = nullptr;

@@ -1,14 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The names of device code that a compiler of the host must know to read the headers of kernels:
-// those that nvcc alone declares. None of them is defined, so what calls one, as a kernel does that
-// is launched from such a source, is not linked.
+// Declares the device functions and variables that only nvcc declares, so that a host compiler can
+// read the headers of kernels. None of them is defined: a host source that uses one, for example by
+// launching such a kernel, fails to link.
 #pragma once
 
 #include <cuda_runtime.h>
 
-#include <math.h> // fmaxf and the like without std::
+#include <math.h> // fmaxf and similar without std::
 
 extern const uint3 threadIdx;
 extern const uint3 blockIdx;

@@ -10,7 +10,7 @@
 namespace kg {
 namespace {
 
-// The graph as captured; only its executable copy outlives Graph::capture.
+// The graph as captured; destroyed at the end of Graph::capture, only its executable copy remains.
 struct CapturedGraph {
   cudaGraph_t graph = nullptr;
 
@@ -28,8 +28,8 @@ void destroy_executable(void* handle) {
                       "cudaGraphExecDestroy");
 }
 
-// Ends a capture whose work threw. That the capture is invalid is expected then (an API call that
-// cannot be captured invalidates it) and must not hide the exception under way.
+// Ends a capture whose work threw. The capture is usually invalid (an API call that cannot be
+// captured invalidates it); this error must not hide the exception in flight.
 void abandon_capture(cudaStream_t stream) {
   CapturedGraph partial;
   if (cudaStreamEndCapture(stream, &partial.graph) != cudaSuccess) cudaGetLastError();
@@ -37,8 +37,8 @@ void abandon_capture(cudaStream_t stream) {
 
 } // namespace
 
-// Thread-local mode: forbids unsafe calls (allocation, synchronisation) to this thread only, so
-// that other threads go on working.
+// Thread-local mode forbids unsafe calls (allocation, synchronization) to this thread only, so that
+// other threads can continue to work.
 Graph Graph::capture(Stream& stream, const std::function<void(Stream&)>& enqueue) {
   const cudaStream_t native = cuda::native(stream);
   KG_CHECK(cudaStreamBeginCapture(native, cudaStreamCaptureModeThreadLocal));

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels compiled at run time for a GPU: NVRTC makes machine code (of a virtual architecture,
-// PTX), which the runtime loads into whatever context launches it.
+// Kernels compiled at run time for a GPU: NVRTC generates machine code (PTX for a virtual
+// architecture), which the runtime loads into the launching context.
 #include "runtime/jit.h"
 
 #include "runtime/cuda/status.h"
@@ -39,7 +39,7 @@ class Program {
   std::string log() const {
     std::size_t size = 0;
     KG_CHECK(nvrtcGetProgramLogSize(program_, &size));
-    std::string text(size, '\0'); // with the zero that ends it
+    std::string text(size, '\0'); // including the terminating zero
     KG_CHECK(nvrtcGetProgramLog(program_, text.data()));
     text.resize(size == 0 ? 0 : size - 1);
     return text;
@@ -48,7 +48,7 @@ class Program {
   std::string ptx() const {
     std::size_t size = 0;
     KG_CHECK(nvrtcGetPTXSize(program_, &size));
-    std::string bytes(size, '\0'); // with the zero that ends it
+    std::string bytes(size, '\0'); // including the terminating zero
     KG_CHECK(nvrtcGetPTX(program_, bytes.data()));
     return bytes;
   }
@@ -65,7 +65,7 @@ class Program {
   nvrtcProgram program_ = nullptr;
 };
 
-// NVRTC tells two numbers of its version; the size of its file tells updates apart.
+// NVRTC reports only major and minor version; the library's file size distinguishes updates.
 std::string library_path() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&nvrtcVersion), &info) == 0 || !info.dli_fname)

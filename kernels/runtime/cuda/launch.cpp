@@ -16,8 +16,8 @@
 namespace kg {
 namespace {
 
-// Limits of every compute capability (CUDA Programming Guide, "Technical Specifications per Compute
-// Capability").
+// Limits common to every compute capability (CUDA Programming Guide, "Technical Specifications per
+// Compute Capability").
 constexpr dim3 kMaxBlock = {1024, 1024, 64};
 constexpr unsigned kMaxPortableCluster = 8;
 
@@ -33,8 +33,8 @@ bool is_one(dim3 value) { return value.x == 1 && value.y == 1 && value.z == 1; }
        config.where);
 }
 
-// A configuration against the device's limits. The driver would refuse it too, but with "invalid
-// configuration argument" for each of these.
+// Checks a configuration against the device's limits. The driver would also reject it, but with the
+// same "invalid configuration argument" for each of these errors.
 class Validator {
  public:
   Validator(const LaunchConfig& config, const void* kernel) : config_(config), kernel_(kernel) {}
@@ -103,7 +103,7 @@ void allow_shared(const LaunchConfig& config, const void* kernel, const DevicePr
                "cudaFuncSetAttribute(MaxDynamicSharedMemorySize)", config, kernel);
 }
 
-// What the runtime takes. It points into itself.
+// The runtime's launch configuration. Not copyable, because it points into itself.
 class NativeConfig {
  public:
   NativeConfig(const LaunchConfig& config, dim3 grid) {
@@ -173,7 +173,7 @@ void launch_erased(const LaunchConfig& config, const ErasedKernel& kernel,
   record_launch(config, kernel.address);
 }
 
-// Toolkits before 12.3 do not tell; the dynamic symbol table does where the kernel is exported.
+// Toolkits before 12.3 lack this query; the dynamic symbol table has the names of exported kernels.
 std::string kernel_name(const void* kernel) {
 #if CUDART_VERSION >= 12030
   const char* mangled = nullptr;

@@ -30,9 +30,9 @@ void count_allocation(std::size_t bytes) {
   }
 }
 
-// KERNELGRADE_UNGUARDED=1, for compute-sanitizer: guards would lie inside the allocation whose
-// bounds memcheck watches, and poison would make all memory initialised to initcheck. Read once,
-// since an allocation is freed as it was made.
+// KERNELGRADE_UNGUARDED=1, for compute-sanitizer. Guards would be inside the allocation whose
+// bounds memcheck checks, and poison would make all memory initialized for initcheck. Read once,
+// because an allocation must be freed in the mode in which it was made.
 bool unguarded() {
   static const bool value = is_set("KERNELGRADE_UNGUARDED");
   return value;
@@ -40,7 +40,7 @@ bool unguarded() {
 
 std::size_t guard_bytes() { return unguarded() ? 0 : kGuardBytes; }
 
-// Of an allocation of so many bytes; never 0, for which cudaMalloc would return null.
+// The size of an allocation with its guards; never 0, for which cudaMalloc would return null.
 std::size_t total_bytes(std::size_t bytes) {
   return std::max<std::size_t>(bytes + 2 * guard_bytes(), 1);
 }
@@ -74,8 +74,8 @@ void release(void* data, std::size_t bytes) {
   allocated.fetch_sub(total_bytes(bytes));
 }
 
-// So many bytes travel as fast as none: where an allocation has no more, both guards come in one
-// call.
+// Transfers up to this size take as long as an empty one: read both guards of a small allocation in
+// one call.
 constexpr std::size_t kSmall = std::size_t{1} << 16;
 
 std::vector<unsigned char> read_bytes(const unsigned char* device, std::size_t bytes) {
@@ -94,8 +94,8 @@ std::ptrdiff_t count_damage(Guard guard) {
 
 } // namespace
 
-// The fills are asynchronous and other streams do not wait for the default one: without the
-// synchronisation a kernel could be overwritten by the poison.
+// The fills are asynchronous, and other streams do not wait for the default stream. Without the
+// synchronization, the poison could overwrite a kernel's output.
 Allocation::Allocation(std::size_t bytes) {
   require(bytes <= std::numeric_limits<std::size_t>::max() - 2 * kGuardBytes,
           fmt::format("Allocation: {} bytes and two guards exceed the address space", bytes));
@@ -135,7 +135,7 @@ Allocation& Allocation::operator=(Allocation&& other) noexcept {
 void Allocation::check_guards() const {
   if (!data_) return;
   KG_CHECK(cudaDeviceSynchronize());
-  if (unguarded()) return; // the sanitizer watches
+  if (unguarded()) return; // the sanitizer checks instead
   const auto* data = static_cast<const unsigned char*>(data_);
 
   std::vector<unsigned char> bytes =
@@ -158,8 +158,8 @@ void Allocation::check_guards() const {
 
 namespace {
 
-// A captured copy would read or write the host's memory at every replay, long after the caller has
-// reused it.
+// A captured copy would access the host's memory at every replay, long after the caller has reused
+// it.
 void refuse_in_capture(const char* function, Stream& stream) {
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
   KG_CHECK(cudaStreamIsCapturing(cuda::native(stream), &capture));
@@ -170,8 +170,8 @@ void refuse_in_capture(const char* function, Stream& stream) {
 
 } // namespace
 
-// Waits for the copy: whether an asynchronous copy has read the host's memory when it returns
-// depends on the kind of memory (pinned, pageable, shared page tables).
+// Waits for the copy: whether an asynchronous copy has read the host's memory on return depends on
+// the kind of memory (pinned, pageable, shared page tables).
 void copy_to_device(void* device, const void* host, std::size_t bytes, Stream& stream) {
   if (bytes == 0) return;
   refuse_in_capture("copy_to_device", stream);

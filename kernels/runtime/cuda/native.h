@@ -12,7 +12,7 @@
 
 namespace kg::cuda {
 
-// A null handle would be the default stream to CUDA: a moved-from Stream must not pass for it.
+// Rejects a moved-from Stream: CUDA takes a null handle for the default stream.
 inline cudaStream_t native(const Stream& stream) {
   require(stream.handle() != nullptr, "this Stream was moved from; use its new owner");
   return static_cast<cudaStream_t>(stream.handle());

@@ -14,8 +14,8 @@ kg::Status describe(cudaError_t status) {
 namespace kg::cuda {
 namespace {
 
-// What the runtime answers once static destructors run after its own (unloading), or after the
-// context is gone.
+// Statuses of calls from static destructors that run after the runtime's own (unloading), or after
+// the context has been destroyed.
 bool is_teardown(cudaError_t status) {
   return status == cudaErrorCudartUnloading || status == cudaErrorContextIsDestroyed ||
          status == cudaErrorDeviceUninitialized;
@@ -27,7 +27,7 @@ void check_release(cudaError_t status, const char* what) noexcept {
   if (status == cudaSuccess) return;
   cudaGetLastError();
   if (is_teardown(status)) return;
-  // Not describe(): it allocates, and an exception here would end the process.
+  // Not describe(), because it allocates, and an exception here would terminate the process.
   std::fprintf(stderr, "kernelgrade: %s failed while releasing: %s: %s (error %d)\n", what,
                cudaGetErrorName(status), cudaGetErrorString(status), static_cast<int>(status));
 }

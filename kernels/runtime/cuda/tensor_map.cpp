@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensor maps by the driver. Its function is looked up through the runtime, so that nothing links
-// libcuda, which a machine without a GPU does not have.
+// Tensor maps encoded by the driver. Its function is looked up through the runtime, to avoid
+// linking libcuda, which a machine without a GPU does not have.
 #include "runtime/tiled_tensor.h"
 
 #include "runtime/cuda/status.h"
@@ -23,7 +23,7 @@ Encode find_encode() {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
 #if CUDART_VERSION >= 12050
-  constexpr unsigned kSince = 12000; // the version whose function is meant
+  constexpr unsigned kSince = 12000; // the version that introduced the function
   KG_CHECK(cudaGetDriverEntryPointByVersion(kName, &function, kSince, cudaEnableDefault, &found));
 #else
   KG_CHECK(cudaGetDriverEntryPoint(kName, &function, cudaEnableDefault, &found));

@@ -97,7 +97,7 @@ bool AsyncCopies::deliver() {
   return any;
 }
 
-// Lets the `count` oldest copies arrive, with all that hangs on them.
+// Completes the `count` oldest copies and the arrivals that depend on them.
 void AsyncCopies::complete(Thread& thread, std::size_t count) {
   order_.resize(count);
   std::iota(order_.begin(), order_.end(), std::size_t{0});
@@ -108,7 +108,7 @@ void AsyncCopies::complete(Thread& thread, std::size_t count) {
   }
   for (std::size_t i : order_) arrive(thread.copies[i]);
   if (observer) {
-    std::size_t handed_over = 0; // the oldest ones, on which an mbarrier waits
+    std::size_t handed_over = 0; // number of oldest copies that an mbarrier waits for
     for (const Arrival& arrival : thread.arrivals)
       if (arrival.copies <= count) handed_over = std::max(handed_over, arrival.copies);
     for (std::size_t i = 0; i < count; ++i)
@@ -169,7 +169,7 @@ void async_wait_all(const char* name, Location where) { copies(name, where).wait
 void async_arrive(std::uint64_t* barrier, bool counted, const char* name, Location where) {
   if (!counted) mbarrier_add_pending(barrier, where);
   AsyncCopies& mine = copies(name, where);
-  // What this thread did is released now; the phase cannot complete before the copies have arrived.
+  // Releases this thread's accesses now; the phase cannot complete before the copies have arrived.
   if (observer) observer->barrier_arrived(barrier);
   mine.arrive_on(barrier, where);
 }

@@ -2,16 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Asynchronous copies into shared memory (PTX ISA, "Data Movement and Conversion Instructions:
-// Asynchronous copy"): each thread has copies of its own, commits them in groups, and waits for all
+// Asynchronous copy"). Each thread issues its own copies, commits them in groups, and waits for all
 // but its latest groups.
 //
-// A GPU makes the bytes arrive at any time between the issue and the wait. Here they arrive at the
-// worst: the destination is poisoned with 0xFF (NaN) at the issue, and the bytes are read and
-// written as late as possible, in the wait that covers them (thread order forward), or at once
-// (reverse), or either, by chance and in any order (random). So a wait that is missing, a source
-// that is overwritten too soon and a destination that is still in use each show in some order. A
-// copy that its thread never waits for is left out: a thread may exit with a prefetch in flight,
-// but what it brings is nobody's to use.
+// A GPU delivers the bytes at any time between issue and wait. The emulator picks adverse times: at
+// the issue it poisons the destination with 0xFF (NaN). The bytes are copied as late as possible,
+// in the wait that covers them (thread order forward), at once (reverse), or randomly at either
+// time, in any order (random). A missing wait, a source overwritten too soon, and a destination
+// still in use each show up in at least one order. A copy without a wait never arrives: a thread
+// may exit with a prefetch in flight, but nobody may use its data.
 #pragma once
 
 #include "runtime/error.h"
@@ -28,22 +27,22 @@ class AsyncCopies {
  public:
   explicit AsyncCopies(Block& block) : block_(block) {}
 
-  // A new block begins: nothing is in flight.
+  // Called when a new block begins: nothing is in flight.
   void reset();
 
-  // What the running thread does. Of the `bytes` at `to`, the first `source_bytes` come from
-  // `from`, the rest are zero.
+  // Called for the running thread. Of the `bytes` at `to`, the first `source_bytes` come from
+  // `from`; the rest are zero.
   void issue(void* to, const void* from, std::size_t bytes, std::size_t source_bytes,
              Location where);
   void commit();
   void
   wait_group(std::size_t pending); // until at most `pending` of its latest groups are in flight
-  void wait_all();                 // until none of its copies is, committed or not
-  // Arrives at an mbarrier when all its copies so far have arrived.
+  void wait_all();                 // until no copy of the thread is in flight, committed or not
+  // Arrives at an mbarrier when all copies of the thread so far have arrived.
   void arrive_on(std::uint64_t* barrier, Location where);
 
-  // Lets the copies arrive that an mbarrier waits for: nothing else can go on. False if there are
-  // none.
+  // Completes the copies that an mbarrier waits for, when no thread can proceed otherwise. False if
+  // there are none.
   bool deliver();
 
  private:
@@ -55,13 +54,13 @@ class AsyncCopies {
     bool arrived;
   };
   struct Arrival {
-    std::size_t copies; // that come before it
+    std::size_t copies; // that precede the arrival
     std::uint64_t* barrier;
     Location where;
   };
   struct Thread {
-    std::vector<Copy> copies;        // in flight, the oldest first
-    std::vector<std::size_t> groups; // for each committed group, how many copies it ends at
+    std::vector<Copy> copies;        // in flight, oldest first
+    std::vector<std::size_t> groups; // for each committed group, the end of its copies
     std::vector<Arrival> arrivals;
   };
 
@@ -74,20 +73,20 @@ class AsyncCopies {
   std::vector<std::size_t> order_;
 };
 
-// --- What device code calls
+// --- Called by device code
 
-// A copy of 4, 8 or 16 bytes between addresses aligned to as much. Throws Error (a trap) when they
-// are not, or when source_bytes exceeds bytes. `name` is the function that the kernel called.
+// A copy of 4, 8 or 16 bytes, with both addresses aligned to that size. Throws Error (a trap) if
+// they are not, or if source_bytes exceeds bytes. `name` is the function that the kernel called.
 void async_copy(void* to, const void* from, std::size_t bytes, std::size_t source_bytes,
                 const char* name, Location where);
-// As many bytes as the caller likes, at any address.
+// Any number of bytes, at any address.
 void async_copy_unaligned(void* to, const void* from, std::size_t bytes, const char* name,
                           Location where);
 void async_commit(const char* name, Location where);
 void async_wait_group(std::size_t pending, const char* name, Location where);
 void async_wait_all(const char* name, Location where);
-// `counted`: the arrival is one of those that the mbarrier was made for (PTX: .noinc); otherwise it
-// is added to them.
+// `counted`: the mbarrier's expected count includes this arrival (PTX: .noinc). Otherwise the
+// arrival is added to the count.
 void async_arrive(std::uint64_t* barrier, bool counted, const char* name, Location where);
 
 } // namespace kg::host

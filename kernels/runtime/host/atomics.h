@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Atomic functions on global and shared memory, and the cache-hinted loads and stores. All atomics
-// are sequentially consistent, which is stronger than CUDA's relaxed ones: orderings that a kernel
-// forgets do not show here. The _block and _system forms are the same function.
+// Atomic functions on global and shared memory, and loads and stores with cache hints. All atomics
+// are sequentially consistent, stronger than CUDA's relaxed atomics: the emulator does not detect a
+// missing memory order. The _block and _system forms are the same function.
 #pragma once
 
 #include "runtime/host/bfloat16.h"
@@ -33,8 +33,8 @@ struct AtomicWord<8> {
   using Type = unsigned long long;
 };
 
-// Replaces *address by update(old) in one step and returns old. T: any trivially copyable type of
-// 2, 4 or 8 bytes. Inlined, so that findings name the caller's line.
+// Atomically replaces *address by update(old) and returns old. T: any trivially copyable type of 2,
+// 4 or 8 bytes. Inlined, so that findings name the caller's line.
 template <class T, class Update>
 __forceinline__ T atomic_update(T* address, Update update, Location where) {
   using Word = typename AtomicWord<sizeof(T)>::Type;
@@ -54,8 +54,8 @@ __forceinline__ T atomic_update(T* address, Update update, Location where) {
   }
 }
 
-// What __ldcg and __ldcv do. They miss the cache that only one multiprocessor has, and programs
-// poll by them: a number is read as if it were volatile.
+// __ldcg and __ldcv. They bypass the L1 cache, so programs poll with them; scalars are therefore
+// read as if volatile.
 template <class T>
 __forceinline__ T load_past_l1(const T* address, Location where) {
   T value;
@@ -64,12 +64,12 @@ __forceinline__ T load_past_l1(const T* address, Location where) {
   else
     value = *address;
   look(address, value, where);
-  asm volatile("" ::: "memory"); // a loop reads it anew
+  asm volatile("" ::: "memory"); // forces a loop to reload the value
   return value;
 }
 
-// Keeps the operand from taking part in deduction: atomicAdd(&float_value, 1) means 1.0f, as in
-// CUDA.
+// Excludes the operand from template argument deduction: atomicAdd(&float_value, 1) means 1.0f, as
+// in CUDA.
 template <class T>
 using Same = std::type_identity_t<T>;
 
@@ -152,7 +152,7 @@ __forceinline__ T atomicCAS(T* address, kg::host::Same<T> compare, kg::host::Sam
       where);
 }
 
-// Vectors are added element by element; the whole is not one atomic step (CUDA C++ Programming
+// Adds vectors element by element; the whole is not one atomic operation (CUDA C++ Programming
 // Guide, "atomicAdd()").
 __forceinline__ float2 atomicAdd(float2* address, float2 value,
                                  kg::Location where = kg::Location::here()) {
@@ -271,7 +271,7 @@ __forceinline__ T atomicCAS_system(T* address, kg::host::Same<T> compare, kg::ho
   return atomicCAS(address, compare, value, where);
 }
 
-// Loads and stores with cache hints move the value; the host has no hints.
+// Loads and stores with cache hints. The host ignores the hints.
 template <class T>
 __forceinline__ T __ldg(const T* address) {
   return *address;

@@ -11,7 +11,7 @@
 #include <bit>
 #include <cstdint>
 
-// The bits alone, an aggregate.
+// Just the bits, as an aggregate.
 struct alignas(2) __nv_bfloat16_raw {
   unsigned short x;
 };
@@ -28,7 +28,7 @@ struct Bfloat16 {
   static constexpr unsigned short kInfinity = 0x7f80;
   static constexpr unsigned short kNan = 0x7fff;
 
-  // Exact. A NaN keeps its bits.
+  // Exact; a NaN keeps its bits.
   static float to_float(unsigned short bits) {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
   }
@@ -37,7 +37,7 @@ struct Bfloat16 {
   static unsigned short from_float(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     if ((bits & 0x7fffffffu) > 0x7f800000u) return kNan;
-    // Adding to the dropped half carries into the kept one exactly where the mode rounds away from
+    // Adding to the dropped half carries into the kept half exactly if the mode rounds away from
     // zero.
     std::uint32_t carry = 0;
     if constexpr (mode == Rounding::nearest) carry = 0x7fffu + ((bits >> 16) & 1); // ties to even
@@ -66,7 +66,7 @@ struct __nv_bfloat162
 using nv_bfloat16 = __nv_bfloat16;
 using nv_bfloat162 = __nv_bfloat162;
 
-// The bits of a bfloat16, and a bfloat16 of given bits.
+// Bit casts between bfloat16 and integers.
 constexpr __forceinline__ unsigned short __bfloat16_as_ushort(__nv_bfloat16 a) {
   return __nv_bfloat16_raw(a).x;
 }
@@ -80,7 +80,7 @@ constexpr __forceinline__ __nv_bfloat16 __short_as_bfloat16(short bits) {
   return __nv_bfloat16_raw{static_cast<unsigned short>(bits)};
 }
 
-// From and to float; the suffix is the rounding.
+// Conversions from and to float; the suffix is the rounding mode.
 __forceinline__ float __bfloat162float(__nv_bfloat16 a) { return a; }
 __forceinline__ __nv_bfloat16 __double2bfloat16(double a) { return a; }
 __forceinline__ __nv_bfloat16 __float2bfloat16(float a) { return a; }
@@ -95,7 +95,7 @@ __forceinline__ __nv_bfloat16 __float2bfloat16_ru(float a) {
   return __nv_bfloat16_raw{kg::host::Bfloat16::from_float<kg::host::Rounding::up>(a)};
 }
 
-// From and to an integer type, in the four roundings. A macro, because only it can make the names.
+// Conversions from and to an integer type, in the four rounding modes. A macro, to generate names.
 #define KG_BFLOAT16_INTEGER(name, Type)                                                            \
   __forceinline__ Type __bfloat162##name##_rn(__nv_bfloat16 a) {                                   \
     return kg::host::to_integer<Type, kg::host::Rounding::nearest>(float(a));                      \
@@ -133,7 +133,7 @@ __forceinline__ unsigned char __bfloat162uchar_rz(__nv_bfloat16 a) {
   return static_cast<unsigned char>(a);
 }
 
-// Pairs: built from floats and bfloat16, and taken apart.
+// Packing and unpacking pairs of floats and bfloat16.
 constexpr __forceinline__ __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) {
   return {x, y};
 }

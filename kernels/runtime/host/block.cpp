@@ -28,11 +28,11 @@ constinit thread_local Looks looks;
 
 namespace {
 
-// Unwinds the threads that are still suspended when a block is given up.
+// Unwinds the suspended threads of an aborted block.
 struct Aborted {};
 
-// Behind the dynamic shared memory that a launch asked for lie these bytes; a kernel that changes
-// them has run over its end.
+// These bytes follow the dynamic shared memory that a launch requested; a kernel that changes them
+// has written past its end.
 constexpr auto kSharedGuard = [] {
   std::array<unsigned char, 256> bytes{};
   bytes.fill(0xC3);
@@ -51,7 +51,7 @@ unsigned nth_set_bit(unsigned mask, unsigned n) {
   return static_cast<unsigned>(std::countr_zero(mask));
 }
 
-// The bit to take next among those set, in the orders that are not forward.
+// Chooses the next set bit in thread orders other than forward.
 unsigned choose_bit(unsigned mask, ThreadOrder order, std::uint64_t& random) {
   if (order == ThreadOrder::reverse) return 31u - static_cast<unsigned>(std::countl_zero(mask));
   return nth_set_bit(mask, static_cast<unsigned>(next_random(random) >> 32) %
@@ -85,7 +85,7 @@ void Block::run(const LaunchContext& launch, uint3 index, const Groups& groups) 
   current_block = nullptr;
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   const unsigned char* const guard = shared_memory() + launch.shared_bytes;
-  // Byte by byte, the look would cost as much as twenty threads that do nothing.
+  // A bytewise comparison would cost as much as running twenty threads that do nothing.
   if (std::memcmp(guard, kSharedGuard.data(), kSharedGuard.size()) != 0) [[unlikely]]
     shared_overrun(static_cast<std::size_t>(
         std::mismatch(kSharedGuard.begin(), kSharedGuard.end(), guard).second - guard));
@@ -137,7 +137,7 @@ void Block::prepare(const LaunchContext& launch, uint3 index, const Groups& grou
   gridDim = launch.grid;
 }
 
-// Fills the table of thread indices and the start order; both stay valid until the block's shape or
+// Fills the table of thread indices and the start order. Both stay valid until the block's shape or
 // the schedule changes.
 void Block::order_threads() {
   const dim3 shape = launch_->block;
@@ -161,10 +161,10 @@ void Block::order_threads() {
   order_made_for_ = order;
 }
 
-// Runs threads until there is something better to do with this stack. `here` is null on the OS
-// thread's own stack.
+// Runs threads until this stack is no longer needed or another flow must continue. `here` is null
+// on the OS thread's own stack.
 void Block::loop(StackPool::Stack* here) {
-  // Frames of kernels lie alike within cache lines, whoever launches them (run_thread shifts them).
+  // Aligns kernel frames equally within cache lines for every launch (run_thread shifts them).
   alignas(64) char line[64];
   asm volatile("" : : "r"(line));
   for (;;) {
@@ -199,14 +199,15 @@ void Block::fresh_stack_entry() {
 }
 
 void Block::run_thread(unsigned id) {
-  // A kernel reads what it takes by value right after it was written to the stack, by vectors, and
-  // stalls or not by where these lie within their cache lines. With this shift naive gather takes
-  // 1.2 ms instead of 2.3, broadcast 1.2 for 1.9, but tiled transpose 1.0 for 0.9 (AMD EPYC).
+  // A kernel loads its by-value parameters as vectors right after they were stored on the stack.
+  // Their alignment within cache lines decides whether the loads stall. This shift changes naive
+  // gather from 2.3 ms to 1.2, broadcast from 1.9 to 1.2, and tiled transpose from 0.9 to 1.0 (AMD
+  // EPYC).
   char shift[16];
   asm volatile("" : : "r"(shift));
   current_ = id;
   threadIdx = threads_[id].index;
-  looks.begin_anew(); // threads that each look once, and find the same, do not poll
+  looks.begin_anew(); // equal first looks of different threads are not polling
   try {
     if (observer) [[unlikely]] {
       run_observed_thread();
@@ -221,7 +222,7 @@ void Block::run_thread(unsigned id) {
 }
 
 [[gnu::noinline]] void Block::run_observed_thread() {
-  void* escape[5]; // as __builtin_setjmp wants it
+  void* escape[5]; // the size that __builtin_setjmp requires
   escape_[current_] = escape;
   if (__builtin_setjmp(escape) == 0) launch_->invoke(launch_->kernel, launch_->arguments);
 }
@@ -240,9 +241,9 @@ void Block::thread_exited(unsigned id) {
     cluster_barrier_.exited(id);
 }
 
-// Takes a suspended thread out of the ready set and makes it the running one, all but the switch
-// to its context. Null when there is none, or when (in random order) a thread that has not started
-// is to go first.
+// Takes a suspended thread out of the ready set and makes it the running thread, except for the
+// switch to its context. Null if there is none, or if (in random order) a thread that has not
+// started runs first.
 inline Block::Thread* Block::pick() {
   if (ready_warps_ == 0) return nullptr;
   unsigned w = static_cast<unsigned>(std::countr_zero(ready_warps_));
@@ -259,8 +260,8 @@ inline Block::Thread* Block::pick() {
   Thread& thread = threads_[current_];
   thread.wait = Wait::none;
   threadIdx = thread.index;
-  // The one that is likely to follow: its stack is out of the first-level cache when the block is
-  // large. No lane left (32) means the first of the next warp.
+  // Prefetches the likely next thread: in a large block, its stack is no longer in the L1 cache. If
+  // no lane is left (32), the index is the first lane of the next warp.
   const Thread& follower =
       threads_[w * kWarpSize + static_cast<unsigned>(std::countr_zero(ready_[w]))];
   __builtin_prefetch(follower.context.resume);
@@ -268,7 +269,7 @@ inline Block::Thread* Block::pick() {
   return &thread;
 }
 
-// The thread to continue in an order that is not forward.
+// Chooses the next thread in orders other than forward.
 [[gnu::noinline]] unsigned Block::choose() {
   if (thread_order_ == ThreadOrder::random && started_ < count_ &&
       (next_random(random_) >> 63) != 0) {
@@ -284,8 +285,8 @@ void Block::make_ready(unsigned w, unsigned lanes) {
   ready_warps_ |= 1u << w;
 }
 
-// What to run when no suspended thread is ready: a thread that has not started, or whatever a
-// blocked block lets go. Null when that is the calling thread itself.
+// The context to run if no suspended thread is ready: a thread that has not started, or one
+// released from a blocked block. Null if that is the calling thread itself.
 [[gnu::noinline]] const Context* Block::continue_elsewhere() {
   const Thread* const self = &threads_[current_];
   for (;;) {
@@ -307,10 +308,10 @@ void Block::make_ready(unsigned w, unsigned lanes) {
   }
 }
 
-// Gives the OS thread to something else until the running thread is made ready again.
+// Gives up the OS thread until the running thread is made ready again.
 //
-// Static, so that the block is found without the stack that has just been switched to: the choice
-// of the next thread would wait for a register to be read back from it, at every single switch.
+// Static, so that finding the block does not involve the stack that was just switched to. Otherwise
+// the choice of the next thread would wait for a register reload at every switch.
 void Block::suspend(Wait wait, unsigned detail, const char* name, Location where) {
   Block& block = *current_block;
   Thread& thread = block.threads_[block.current_];
@@ -326,14 +327,14 @@ void Block::suspend(Wait wait, unsigned detail, const char* name, Location where
     unwind();
 }
 
-// A watched thread may have been preempted within an access, which cannot throw either: see stop().
+// With an observer, a thread may have been preempted in an access, which cannot throw: see stop().
 void Block::unwind() {
   if (observer) __builtin_longjmp(current_block->escape_[current_block->current_], 1);
   throw Aborted{};
 }
 
-// Nothing is ready and everything has started: lets go what waits for exactly that. False if it is
-// a deadlock.
+// Called if no thread is ready and all have started: releases threads that wait for exactly this
+// state. False if it is a deadlock.
 bool Block::unblock() {
   BlockGroup* const cluster = groups_.cluster;
   const std::uint64_t changes = cluster ? cluster->changes() : 0;
@@ -351,11 +352,11 @@ bool Block::unblock() {
   if (any || only_looks(changes)) return any;
   if (yielded_ == 0 && (polls_.empty() || !cluster || cluster->stalled(index_, changes)))
     return false;
-  // What they wait for may be another block's to do.
+  // The threads may be waiting for another block.
   if (groups_.resident) {
     if (!stand_aside()) return true;
   } else {
-    // Who was preempted waits for nothing, and on a busy machine each such call costs a turn of all
+    // A preempted thread waits for nothing. On a busy machine, each yield costs a time slice of all
     // other programs.
     if (yielded_ > overtaken_ || !polls_.empty()) std::this_thread::yield();
     groups_.turn.yield();
@@ -369,8 +370,7 @@ bool Block::unblock() {
   return true;
 }
 
-// Gives the block up: threads that wait unwind by an exception, threads that have not started never
-// do.
+// Aborts the block: waiting threads unwind by an exception; threads that have not started never do.
 void Block::abort(std::exception_ptr reason) {
   if (aborting_) return;
   failure_ = std::move(reason);

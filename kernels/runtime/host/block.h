@@ -3,11 +3,11 @@
 //
 // The executor of one block: CUDA threads as flows of control on one OS thread.
 //
-// Threads start as a plain loop. The first one that has to wait keeps the stack it is on, and the
-// loop goes on with the next thread on a fresh stack; so a kernel without barriers never switches
-// stacks, and one in which only warp 0 shuffles waits only there. The last thread to arrive at a
-// barrier or collective completes it for all and continues without a switch. Which thread runs next
-// is a bit scan over one mask per warp.
+// Threads start in a plain loop. The first thread that has to wait keeps its stack, and the loop
+// continues with the next thread on a fresh stack. So a kernel without barriers never switches
+// stacks, and if only warp 0 shuffles, only warp 0 waits. The last thread to arrive at a barrier or
+// collective completes it for all and continues without a switch. The scheduler picks the next
+// thread by a bit scan over one mask per warp.
 #pragma once
 
 #include "runtime/error.h"
@@ -37,18 +37,18 @@ inline constexpr unsigned kMaxThreads = 1024;
 inline constexpr unsigned kMaxWarps = kMaxThreads / kWarpSize;
 inline constexpr unsigned kNamedBarriers = 16;
 inline constexpr unsigned kNobody = ~0u; // no thread
-// At least 1024, what swizzled tiles of later architectures ask for; a page, so that nothing else
-// is in the same.
+// At least 1024, the alignment that swizzled tiles of later architectures need. A full page, so
+// that no other data shares it.
 inline constexpr std::size_t kSharedAlignment = 4096;
 
-// Completes a warp collective: reads and writes what the lanes in `lanes` brought; `payload` is
+// Completes a warp collective: reads and writes the payloads of the lanes in `lanes`; `payload` is
 // indexed by lane.
 using Resolve = void (*)(void* const* payload, unsigned lanes);
 
-// The collective that exchanges nothing is __syncwarp: the only one that orders memory.
+// __syncwarp: the collective without data exchange, and the only one that orders memory.
 void resolve_nothing(void* const* payload, unsigned lanes);
 
-// What the blocks of one launch share.
+// State shared by the blocks of one launch.
 struct LaunchContext {
   const void* kernel;
   void (*invoke)(const void* kernel, void** arguments);
@@ -61,8 +61,8 @@ struct LaunchContext {
   std::span<const std::size_t> argument_sizes;
 };
 
-// File names are literals: the same source line gives the same pointer, but one header in two
-// translation units need not.
+// File names are literals: the same source line gives the same pointer, except for a header that
+// several translation units include.
 inline bool same_place(const Location& a, const Location& b) {
   return a.line == b.line && (a.file == b.file || __builtin_strcmp(a.file, b.file) == 0);
 }
@@ -74,46 +74,46 @@ class Block {
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
-  // Runs one block to its end. Throws what a thread threw, or Error on a deadlock, a divergent
-  // barrier or a shared-memory overrun; the block is ready for another run either way.
+  // Runs one block to its end. Rethrows a thread's exception, or throws Error on a deadlock, a
+  // divergent barrier or a shared-memory overrun. In every case the block can run again.
   void run(const LaunchContext& launch, uint3 index, const Groups& groups);
 
-  // --- What device code calls, on behalf of the running thread
+  // --- Called by device code on behalf of the running thread
 
   struct Votes {
-    unsigned count, any, all; // of the predicates that the block's threads brought
+    unsigned count, any, all; // over the predicates of the block's threads
   };
   void barrier(const char* name, Location where);
-  Votes vote(bool predicate, const char* name, Location where); // a barrier that counts
-  // Of some of the block's threads. How many of them brought a true predicate, to those who wait.
+  Votes vote(bool predicate, const char* name, Location where); // a barrier with a vote
+  // For part of the block's threads. Returns the number of true predicates to the waiting threads.
   unsigned named_barrier(unsigned id, unsigned threads, bool wait, Location where,
                          bool predicate = false);
 
   // Waits until every lane of `mask` that has not exited called with the same mask and `resolve`.
   void collective(unsigned mask, void* payload, Resolve resolve, const char* name, Location where);
 
-  // The lanes of the warp that reach this call before the warp blocks.
+  // Returns the lanes of the warp that reach this call before the warp blocks.
   unsigned converge(Location where);
 
-  // Lets every other thread that can run go first: the thread waits for something that the executor
+  // Runs every other ready thread first: the running thread waits for a condition that the executor
   // does not know.
   void yield(const char* name, Location where);
 
-  // The same for a thread that waits for nothing, unless it was polling.
+  // The same for a thread that does not wait, unless it was polling.
   void preempt(const char* name, Location where);
 
-  // Lets some or all others go first, by chance, in random order: called where a GPU's warps often
-  // overtake each other.
+  // Runs some or all other threads first, chosen at random, in random order. Called where warps on
+  // a GPU often overtake each other.
   void perturb(const char* name, Location where);
 
-  // Waits until ready(what, detail). Whoever changes what it looks at then calls state_changed();
-  // what another block changes is found when nothing else can run. A wait that nobody can end is a
-  // deadlock.
+  // Waits until ready(what, detail). Code that changes the state under `what` must then call
+  // state_changed(); changes by another block are noticed when no thread can run. A wait that no
+  // thread can end is a deadlock.
   using Ready = bool (*)(const void* what, unsigned detail);
   void wait_until(Ready ready, const void* what, unsigned detail, const char* name, Location where);
   void state_changed();
-  // A yield between two looks at the same. When a block does nothing but look, for very long, it is
-  // a deadlock.
+  // Yields between two looks at the same state. If a block does nothing but look for very long, the
+  // executor reports a deadlock.
   void poll_once(Ready ready, const void* what, unsigned detail, const char* name, Location where);
 
   AsyncCopies& async_copies() { return async_copies_; }
@@ -124,30 +124,30 @@ class Block {
   std::uint64_t random_bits(); // from the schedule's seed
   bool coin() { return random_bits() >> 63 != 0; }
 
-  // Waits for all threads of all blocks of one of the groups.
+  // Waits for all threads of all blocks in the group.
   void meet(BlockGroup& group, const char* name, Location where);
 
-  // Called by kernels: a string would be made by instrumented code.
+  // Called by kernels. Takes a view, because instrumented code would construct a string.
   [[noreturn]] void trap(std::string_view message, Location where);
 
-  // Gives the block up for `reason` from within a call that the compiler takes for one that cannot
-  // throw: the running thread's frames are left without being unwound. Only while somebody watches.
+  // Aborts the block for `reason` from within a call that the compiler takes for noexcept: the
+  // running thread's frames are abandoned without unwinding. Only with an observer.
   [[noreturn]] void stop(std::exception_ptr reason);
 
   unsigned char* shared_memory() { return shared_.get(); } // aligned to kSharedAlignment
-  // What lies in block `rank` of the cluster where `address` lies in this block's dynamic shared
-  // memory.
+  // Maps `address` in this block's dynamic shared memory to the same offset in block `rank` of the
+  // cluster.
   unsigned char* shared_memory_of(unsigned rank, const void* address, Location where);
   const LaunchContext& launch() const { return *launch_; }
   const Groups& groups() const { return groups_; }
   unsigned lane() const { return current_ % kWarpSize; }
   unsigned thread_rank() const { return current_; }
   unsigned thread_count() const { return count_; }
-  unsigned alive_count() const { return alive_; } // of those, started or not
+  unsigned alive_count() const { return alive_; } // not exited, whether started or not
   unsigned alive_lanes(unsigned warp) const { return alive_lanes_[warp]; }
   bool owns_stack(std::uintptr_t address) const { return stacks_.contains(address); }
 
-  void* observed = nullptr; // what the observer keeps of this block
+  void* observed = nullptr; // the observer's data for this block
 
  private:
   enum class Wait : unsigned char {
@@ -160,13 +160,13 @@ class Block {
     poll
   };
 
-  // One cache line: every wait touches it.
+  // One cache line, because every wait touches it.
   struct alignas(64) Thread {
     Context context;
     const char* name = "";
     Location where;
     uint3 index;
-    unsigned detail = 0; // mask of a collective, id of a named barrier and then what it counted
+    unsigned detail = 0; // mask of a collective; id of a named barrier, then its count
     Wait wait = Wait::none;
   };
 
@@ -186,9 +186,9 @@ class Block {
   };
 
   struct NamedBarrier {
-    unsigned threads = 0; // that the open phase is for
+    unsigned threads = 0; // expected by the open phase
     unsigned arrived = 0;
-    unsigned trues = 0;            // among the predicates that they brought
+    unsigned trues = 0;            // number of true predicates among the arrivals
     std::vector<unsigned> waiting; // thread ranks
   };
 
@@ -247,15 +247,15 @@ class Block {
   unsigned barrier_arrived_ = 0;
   unsigned barrier_true_ = 0;
   Votes barrier_votes_{};
-  Location barrier_where_;             // of the first that arrived
-  bool barrier_places_differ_ = false; // of those who arrived
+  Location barrier_where_;             // of the first arrival
+  bool barrier_places_differ_ = false; // whether arrivals differ in location
   NamedBarrier named_[kNamedBarriers];
   std::vector<Poll> polls_;
   std::vector<Poll> looks_;  // the last poll_once() of each thread, by rank; or empty
   unsigned polling_ = 0;     // threads that yielded in poll_once()
   unsigned overtaken_ = 0;   // threads that were preempted
-  unsigned idle_rounds_ = 0; // of nothing but that
-  // Rounds in which all threads that could go on polled and none changed memory; how many did.
+  unsigned idle_rounds_ = 0; // rounds with poll_once() only
+  // Rounds in which all ready threads polled and none changed memory; number of polls in them.
   unsigned vain_rounds_ = 0;
   std::uint64_t vain_polls_ = 0;
   std::uint64_t changes_seen_ = 0;
@@ -273,17 +273,17 @@ class Block {
   ThreadOrder order_made_for_ = ThreadOrder::forward;
   unsigned order_count_ = 0;
 
-  // Lanes by warp: they exist and have not exited (not yet started ones included); suspended and
-  // able to continue.
+  // Per warp, the lanes that have not exited (including those not yet started); and the lanes that
+  // are suspended but able to continue.
   unsigned alive_lanes_[kMaxWarps];
   unsigned ready_[kMaxWarps];
 
-  Thread threads_[kMaxThreads + 1]; // one more, for pick() to look at
+  Thread threads_[kMaxThreads + 1]; // one more as a sentinel for pick()
   Warp warp_[kMaxWarps];
   unsigned order_[kMaxThreads]; // start order
-  void** escape_[kMaxThreads];  // where stop() leaves a thread to
+  void** escape_[kMaxThreads];  // the frame to which stop() returns, per thread
 
-  // Dynamic shared memory and the guard behind it, in pages of their own.
+  // Dynamic shared memory followed by its guard, in pages of their own.
   struct Free {
     void operator()(unsigned char* memory) const { std::free(memory); }
   };
@@ -298,7 +298,7 @@ void fence(bool block_scope);
 
 [[noreturn]] void no_running_block(const char* what, Location where);
 
-// The block, or an Error naming `what` when device code is called outside a kernel.
+// Returns the block; throws Error naming `what` if device code is called outside a kernel.
 inline Block& running_block(const char* what, Location where) {
   if (!current_block) [[unlikely]]
     no_running_block(what, where);
@@ -307,7 +307,7 @@ inline Block& running_block(const char* what, Location where) {
 
 } // namespace kg::host
 
-// CUDA's built-in variables, kept up to date at every switch.
+// CUDA's built-in variables, updated at every switch.
 KG_PROGRAM_TLS extern constinit thread_local uint3 threadIdx;
 KG_PROGRAM_TLS extern constinit thread_local uint3 blockIdx;
 KG_PROGRAM_TLS extern constinit thread_local dim3 blockDim;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the threads of a block wait for each other: barriers, named barriers, warp collectives,
+// How the threads of a block wait for each other: barriers, named barriers, warp collectives and
 // convergence.
 #include "runtime/host/block.h"
 
@@ -37,7 +37,7 @@ void proxy_fence(Proxy covered) {
   if (observer && current_block) observer->proxy_fenced(*current_block, covered);
 }
 
-// Ends in tail calls: a frame less for every thread that waits.
+// Ends in tail calls, which saves a frame for every waiting thread.
 void Block::barrier(const char* name, Location where) {
   if (barrier_arrived_ == 0) {
     barrier_where_ = where;
@@ -50,9 +50,9 @@ void Block::barrier(const char* name, Location where) {
   suspend(Wait::barrier, 0, name, where);
 }
 
-// PTX counts warps in a barrier, wherever they meet it, and asks of a warp alone that its lanes
-// meet it together (PTX ISA, bar.sync). CUDA C++ asks it of the block (programming guide,
-// "Synchronization Functions").
+// PTX counts warps in a barrier, at whichever bar.sync they arrive; only the lanes of one warp must
+// execute the same one (PTX ISA, bar.sync). CUDA C++ requires this of the whole block (programming
+// guide, "Synchronization Functions").
 void Block::judge_places(const char* name, Location where) {
   const unsigned w = current_ / kWarpSize;
   bool splits_warp = false;
@@ -80,7 +80,7 @@ void Block::release_barrier() {
   barrier_arrived_ = barrier_true_ = 0;
   if (observer) [[unlikely]]
     observer->block_synchronised(*this, barrier_where_);
-  // Everyone alive is at the barrier; the running thread, which completed it, goes on by itself.
+  // All live threads are at the barrier; the running thread, which completed it, simply continues.
   for (unsigned w = 0; w < warps_; ++w) make_ready(w, alive_lanes_[w]);
   const unsigned w = current_ / kWarpSize;
   ready_[w] &= ~(1u << lane());
@@ -109,7 +109,7 @@ unsigned Block::named_barrier(unsigned id, unsigned threads, bool wait, Location
   if (++barrier.arrived == threads) {
     if (observer) observer->barrier_completed(&barrier);
     for (unsigned rank : barrier.waiting) {
-      threads_[rank].detail = trues; // before others come for the next phase
+      threads_[rank].detail = trues; // before arrivals of the next phase
       make_ready(rank / kWarpSize, 1u << rank % kWarpSize);
     }
     barrier.waiting.clear();
@@ -159,12 +159,12 @@ unsigned Block::converge(Location where) {
   const unsigned w = current_ / kWarpSize;
   const unsigned bit = 1u << lane();
   warp_[w].converging |= bit;
-  // Alone, if nothing else of the warp can come here.
+  // Alone, if no other lane of the warp can get here.
   suspend(Wait::converge, 0, "coalesced_threads or __activemask", where);
   return warp_[w].converged[current_ % kWarpSize];
 }
 
-// Lets go the lanes that wait in converge(), one group per call site.
+// Releases the lanes that wait in converge(), one group per call site.
 bool Block::release_converging(unsigned w) {
   Warp& warp = warp_[w];
   const unsigned parked = warp.converging;
@@ -219,7 +219,7 @@ void Block::state_changed() {
 bool Block::wake_polls() {
   const std::size_t before = polls_.size();
   Poll last{};
-  bool ready = false; // a thousand threads wait for the same, and other blocks take the lock, too
+  bool ready = false; // reused for equal polls: up to a thousand, and other blocks need the lock
   std::erase_if(polls_, [&](const Poll& poll) {
     if (poll.ready != last.ready || poll.what != last.what || poll.detail != last.detail) {
       ready = poll.ready(poll.what, poll.detail);
@@ -241,13 +241,13 @@ void Block::poll_once(Ready ready, const void* what, unsigned detail, const char
   looks_[current_] = {};
 }
 
-// Whether every thread that could proceed has long done nothing but poll mbarriers in vain, and no
-// other block of the cluster can change that. `changes`: the cluster's, before this round.
+// Whether all ready threads have polled mbarriers in vain for a long time, and no other block of
+// the cluster can change that. `changes`: the cluster's count before this round.
 bool Block::only_looks(std::uint64_t changes) {
   constexpr unsigned kPatience = 100'000;
-  // Each change of a cluster's mbarriers is counted, so a few rounds since the last one are enough.
-  // Not none: the looks of this round may have been before it, and a block that goes on to compute
-  // must not be taken for one that waits.
+  // All changes of a cluster's mbarriers are counted, so a few rounds after the last change
+  // suffice. At least some are needed: this round's looks may precede the change, and a block that
+  // resumes computing must not be taken for a waiting block.
   constexpr unsigned kClusterPatience = 64;
   if (polling_ < yielded_) return false;
   if (!groups_.others_run()) return ++idle_rounds_ > kPatience;
@@ -260,11 +260,11 @@ void poll(Location where) {
   looks.begin_anew();
   if (!current_block) return;
   current_block->yield("a polling loop", where);
-  looks.begin_anew(); // others have looked meanwhile
+  looks.begin_anew(); // other threads have polled in between
 }
 
-// A round in which all threads that could go on did. Lets other blocks of the launch go first, once
-// these have polled for long. False if the block was given up.
+// Called after a round in which all ready threads yielded. Lets other blocks of the launch run
+// after long polling. False if the block was aborted.
 bool Block::stand_aside() {
   constexpr unsigned kRounds = 16;
   const bool in_vain = overtaken_ == 0 && changes_seen_ == looks.changes;
@@ -279,7 +279,7 @@ bool Block::stand_aside() {
   return false;
 }
 
-// The first thread that is left waits for the other blocks, while its own block waits for it.
+// The block's first live thread waits for the other blocks, while its own block waits for it.
 void Block::meet(BlockGroup& group, const char* name, Location where) {
   barrier(name, where);
   unsigned w = 0;
@@ -330,7 +330,7 @@ unsigned char* Block::shared_memory_of(unsigned rank, const void* address, Locat
   return other->shared_memory() + offset;
 }
 
-// A thread of warp `w` exited: whoever waited only for it may go on.
+// A thread of warp `w` has exited: releases threads that waited only for it.
 bool Block::complete_after_exit(unsigned w) {
   Warp& warp = warp_[w];
   bool any = false;

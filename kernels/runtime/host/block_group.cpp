@@ -12,8 +12,8 @@
 
 namespace kg::host {
 
-// One of the program's variables, which are memory of the device to the checkers: what orders the
-// accesses of a grid's blocks is looked for there. As many groups as this do not run at once.
+// A static variable, which the checkers treat as device memory: they look there for the ordering
+// between a grid's blocks. At most this many groups run at once.
 std::uint32_t* BlockGroup::free_workspace() {
   static std::uint32_t words[1024][4];
   static std::atomic<unsigned> next = 0;
@@ -45,7 +45,7 @@ bool BlockGroup::arrive(uint3 index, unsigned phase) {
   arrivals_[rank(index)] = phase;
   ++changes_;
   const unsigned now = *std::ranges::min_element(arrivals_);
-  return now > before && now != kForGood; // when all are over, nobody waits
+  return now > before && now != kForGood; // if all blocks have ended, none waits
 }
 
 unsigned BlockGroup::phases() {

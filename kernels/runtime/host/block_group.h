@@ -15,11 +15,11 @@ namespace kg::host {
 
 class Block;
 
-// Blocks that run at the same time, one OS thread each, and can wait for each other: all of a
+// Blocks that run at the same time, one OS thread each, and can wait for each other: a whole
 // cooperative grid, or one cluster.
 class BlockGroup {
  public:
-  // `first` is the grid index of the first block and `extent` the number of blocks along each axis.
+  // `first` is the grid index of the first block, `extent` the number of blocks along each axis.
   BlockGroup(uint3 first, dim3 extent)
       : first_(first), extent_(extent), places_(size(), nullptr), blocks_(size(), nullptr),
         looked_at_(size(), kNotStalled), arrivals_(size(), 0) {}
@@ -35,38 +35,38 @@ class BlockGroup {
     return index.x - first_.x + extent_.x * (index.y - first_.y + extent_.y * (index.z - first_.z));
   }
 
-  // The block at `index` will be run by `block`, whose shared memory has an address before.
+  // Before it runs, assigns `block` (whose shared memory already has an address) to `index`.
   void place(uint3 index, Block* block);
-  // It is from now on.
+  // The block starts to run.
   void enter(uint3 index, Block* block);
-  // It is over. Blocks that wait for it wait in vain.
+  // The block has ended. Waiting for it is now in vain.
   void leave(uint3 index);
 
-  // Waits for every block of the group. Called by one thread per block. Returns how many blocks
-  // have ended instead of coming: 0 when the wait was not in vain. Throws Error when the group has
+  // Waits for every block of the group. Called by one thread per block. Returns the number of
+  // blocks that ended without arriving; 0 if all have arrived. Throws Error if the group has
   // failed.
   unsigned arrive_and_wait(const Turn& turn);
 
-  // Lets every waiting block give up. The first reason is the group's.
+  // Aborts every waiting block. Only the first reason is kept.
   void fail(const std::exception_ptr& reason);
-  std::exception_ptr failure(); // null when there is none
+  std::exception_ptr failure(); // null if the group has not failed
 
   Block* block(unsigned rank); // null unless it is running
   Block* placed(unsigned rank) const { return places_[rank]; }
-  bool others_run(); // besides the one that asks
+  bool others_run(); // besides the caller
 
-  // barrier.cluster (cluster_barrier.h): all threads of the block at `index` have arrived in
-  // `phase`, the first of which is 1, or they are over. Whether it ends one of the group.
+  // barrier.cluster (cluster_barrier.h): all threads of the block at `index` have exited or arrived
+  // in `phase`, counted from 1. Returns whether this completes a phase of the group.
   static constexpr unsigned kForGood = ~0u;
   bool arrive(uint3 index, unsigned phase);
-  unsigned phases(); // that have ended
+  unsigned phases(); // completed phases
 
-  // Four words for the blocks' barriers as nvcc compiled them (runtime/ptx); zeros at first.
+  // Four words for block barriers in code compiled by nvcc (runtime/ptx); initially zero.
   std::uint32_t* workspace() { return workspace_; }
 
-  // For blocks that wait for what others write into their shared memory. A block that has written
-  // calls changed(). One that looks in vain takes changes() before it looks, and calls stalled()
-  // with it; true when no block of the group can go on. It calls resumed() before it goes on.
+  // For blocks that wait for writes into their shared memory. Writers call changed(). A waiter
+  // reads changes(), looks, and if in vain passes that count to stalled(), which returns true if no
+  // block of the group can proceed. It calls resumed() before it proceeds.
   void changed();
   std::uint64_t changes();
   bool stalled(uint3 index, std::uint64_t changes);
@@ -80,10 +80,10 @@ class BlockGroup {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Block*> places_;
-  std::vector<Block*> blocks_; // those that are running
+  std::vector<Block*> blocks_; // the running blocks
   static constexpr std::uint64_t kNotStalled = ~std::uint64_t{0};
-  std::vector<std::uint64_t> looked_at_; // for each stalled block, the changes that it knows of
-  std::vector<unsigned> arrivals_;       // the phase that each block has arrived in last
+  std::vector<std::uint64_t> looked_at_; // for each stalled block, the changes that it has seen
+  std::vector<unsigned> arrivals_;       // for each block, the phase of its last arrival
   std::uint64_t changes_ = 0;
   unsigned arrived_ = 0;
   unsigned left_ = 0;

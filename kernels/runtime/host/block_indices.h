@@ -11,7 +11,7 @@
 
 namespace kg::host {
 
-// The indices of the blocks to run, in order: those of a grid, or of this thread's window of it.
+// The indices of the blocks to run, in order: all of a grid, or this thread's window of it.
 class BlockIndices {
  public:
   explicit BlockIndices(dim3 grid) : extent_(grid) {

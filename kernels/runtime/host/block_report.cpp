@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a block says when it cannot go on: who waits, where, for what.
+// Reports of a block that cannot continue: which threads wait, where, and for what.
 #include "runtime/host/block.h"
 
 #include "runtime/host/mbarrier.h"
@@ -14,8 +14,8 @@ namespace kg::host {
 
 namespace {
 
-// No access is the kernel's meanwhile. What makes a text is often a template, of which the linker
-// may have taken the instrumented copy of a kernel's library.
+// Marks accesses as not the kernel's. Formatting uses templates, and the linker may have chosen
+// their instrumented copies from a kernel's library.
 class Aside {
  public:
   Aside() { current_block = nullptr; }
@@ -68,7 +68,7 @@ std::string Block::deadlock_report() const {
   return fmt::format("deadlock in {}: no thread can continue; {}", where_am_i(), describe_waits());
 }
 
-// The mbarrier that a thread waits for; null when it waits for something else.
+// The mbarrier that a thread waits for; null if it waits for something else.
 const void* Block::awaited_mbarrier(unsigned id) const {
   const auto is_for = [](const Poll& poll) { return poll.ready == &mbarrier_has_ended; };
   if (threads_[id].wait == Wait::poll) {

@@ -16,7 +16,7 @@ namespace kg::host {
 namespace {
 
 constexpr unsigned char kInFlight = 0xFF; // NaN for every floating-point type
-constexpr std::size_t kUnit = 16;         // bytes: of addresses and sizes
+constexpr std::size_t kUnit = 16;         // bytes; granularity of addresses and sizes
 
 void check(Block& block, const void* to, const void* from, std::size_t bytes, const char* name,
            Location where) {
@@ -38,7 +38,7 @@ void check(Block& block, const void* to, const void* from, std::size_t bytes, co
 
 void* pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
-// A copy of nothing has no piece.
+// An empty copy has no pieces.
 BulkMove in_one_piece(const void* shared, const void* global, std::size_t bytes) {
   BulkMove move{{}, bytes, 0};
   auto* const outside = static_cast<unsigned char*>(const_cast<void*>(global));
@@ -46,7 +46,7 @@ BulkMove in_one_piece(const void* shared, const void* global, std::size_t bytes)
   return move;
 }
 
-// Contiguous memory of a copy: what the observer sees, swizzled or not.
+// A contiguous range of a copy, as reported to the observer, whether swizzled or not.
 struct Range {
   std::uintptr_t begin;
   std::size_t bytes;

@@ -25,41 +25,41 @@ namespace kg::host {
 
 class Block;
 
-// What one copy moves, in either direction.
+// The bytes that one copy moves, in either direction.
 struct BulkMove {
   std::vector<BoxPiece> pieces;
-  std::size_t bytes = 0;     // of all pieces: what a load completes
-  unsigned char outside = 0; // what a load writes where a piece has no global memory
+  std::size_t bytes = 0;     // of all pieces: the count that a load completes
+  unsigned char outside = 0; // value that a load writes for pieces without global memory
 };
 
 class BulkCopies {
  public:
   explicit BulkCopies(Block& block) : block_(block) {}
 
-  // A new block begins: nothing is in flight.
+  // Called when a new block begins: nothing is in flight.
   void reset();
 
-  // By the running thread. The load completes its bytes at `barrier`, in the phase that is open
-  // when it lands.
+  // Issues a load by the running thread. The load completes its bytes at `barrier`, in the phase
+  // that is open when it lands.
   void load(BulkMove move, std::uint64_t* barrier, Location where);
-  // The same into every block of the cluster whose rank has its bit in `blocks`. In each, the bytes
-  // and the mbarrier lie at the same offset as in this block. `to` is the destination here.
+  // The same into every block of the cluster whose rank is set in `blocks`. Data and mbarrier have
+  // the same offsets in each of these blocks as in this block. `to` is the destination here.
   void multicast(const BulkMove& move, const void* to, std::uint64_t* barrier, unsigned blocks,
                  const char* name, Location where);
   void store(BulkMove move, Location where);
   void commit();
-  // Until at most `pending` of the thread's latest groups have yet to write global memory or, with
-  // `read`, to read shared memory.
+  // Waits until at most `pending` of the thread's latest groups have yet to write global memory or,
+  // with `read`, to read shared memory.
   void wait_group(std::size_t pending, bool read);
 
-  // Lands the loads into other blocks, because this block waits for those as a whole.
+  // Lands the loads into other blocks, because this block waits for those blocks as a whole.
   void land_elsewhere();
-  // Lands one load, because nothing else can proceed. False if there is none.
+  // Lands one load, because no thread can proceed otherwise. False if there is none.
   bool deliver();
 
-  // The block has ended: writes stores that have read their source, and lands loads into other
-  // blocks. Throws Error for a copy from or to its own shared memory that is in flight, since that
-  // memory may belong to another block from now on.
+  // Called when the block has ended: writes stores that have read their source, and lands loads
+  // into other blocks. Throws Error for a copy in flight from or to this block's shared memory,
+  // because that memory may belong to another block from now on.
   void finish();
 
  private:
@@ -67,19 +67,19 @@ class BulkCopies {
     BulkMove move;
     std::uint64_t* barrier;
     Location where;
-    int other = -1; // the rank of the other block that it writes; -1: it writes this block
+    int other = -1; // rank of the destination block; -1: this block
   };
   struct Store {
     BulkMove move;
     Location where;
-    std::vector<unsigned char> data; // what it has read
+    std::vector<unsigned char> data; // the data it has read
     bool has_read = false;
     bool written = false;
   };
   struct Thread {
-    std::vector<Store> stores;       // that have not been waited for, the oldest first
-    std::vector<std::size_t> groups; // for each committed group, how many stores it ends at
-    std::size_t read = 0;            // of the stores, the oldest: their reading was waited for
+    std::vector<Store> stores;       // not yet waited for, oldest first
+    std::vector<std::size_t> groups; // for each committed group, the end of its stores
+    std::size_t read = 0;            // number of oldest stores whose reads were waited for
   };
 
   bool moves_at_once();
@@ -90,7 +90,7 @@ class BulkCopies {
 
   Block& block_;
   std::vector<Load> loads_;            // in flight
-  std::map<unsigned, Thread> threads_; // those that store, by rank
+  std::map<unsigned, Thread> threads_; // threads with stores, by rank
 };
 
 // --- Called by device code. Addresses and `bytes` must be multiples of 16, otherwise Error (a

@@ -19,17 +19,17 @@ struct BoxOrigin {
   std::array<std::int32_t, kMaxTensorRank> at;
 };
 
-// All read the map at once. `map` must be aligned to 64 bytes and the shared memory to 128, and the
-// ranks of map and origin must agree, otherwise Error (a trap). `name` is the function that the
-// kernel called.
+// All functions read the map immediately. They throw Error (a trap) unless `map` is aligned to 64
+// bytes, the shared memory to 128, and the ranks of map and origin agree. `name` is the function
+// that the kernel called.
 
-// Elements outside the tensor are filled. The bytes of the whole box complete at `barrier`.
+// Fills elements outside the tensor. The bytes of the whole box complete at `barrier`.
 void tensor_load(void* to, const void* map, const BoxOrigin& origin, std::uint64_t* barrier,
                  const char* name, Location where);
 // The same into several blocks of the cluster (BulkCopies::multicast).
 void tensor_multicast(void* to, const void* map, const BoxOrigin& origin, std::uint64_t* barrier,
                       unsigned blocks, const char* name, Location where);
-// Reads and writes only the part of the box that lies within the tensor.
+// Reads and writes only the part of the box within the tensor.
 void tensor_store(const void* map, const BoxOrigin& origin, const void* from, const char* name,
                   Location where);
 

@@ -24,8 +24,8 @@ inline kg::host::Block& block(Location where = Location::here()) {
   return kg::host::running_block("a cooperative group", where);
 }
 
-// The lanes of a warp that form a group, in rank order; what tiles and coalesced groups have in
-// common.
+// The lanes of a warp that form a group, in rank order: the common base of tiles and coalesced
+// groups.
 class Lanes {
  public:
   explicit Lanes(unsigned mask) : mask_(mask) {}
@@ -36,7 +36,7 @@ class Lanes {
 
   void sync(Location where = Location::here()) const { __syncwarp(mask_, where); }
 
-  // The value of the lane with rank `source`.
+  // Returns the value of the lane with rank `source`.
   template <class T>
   __forceinline__ T shfl(T value, unsigned source, Location where = Location::here()) const {
     return kg::host::exchange(mask_, value, lane_of(source % num_threads()), "shfl", where);
@@ -65,7 +65,7 @@ class Lanes {
   int all(int predicate, Location where = Location::here()) const {
     return __all_sync(mask_, predicate, where);
   }
-  // Bit r stands for the thread of rank r.
+  // Bit r belongs to the thread of rank r.
   unsigned ballot(int predicate, Location where = Location::here()) const {
     return ranks_of(__ballot_sync(mask_, predicate, where));
   }
@@ -165,7 +165,7 @@ thread_block_tile<Size> tiled_partition(const thread_block_tile<Outer, Parent>&)
   static_assert(Size <= Outer, "a tile is no larger than what it is cut from");
   return thread_block_tile<Size>(Outer / Size);
 }
-// `size` known at run time: the lanes of the parent, `size` at a time in rank order.
+// `size` is known at run time: groups of `size` lanes of the parent, in rank order.
 inline coalesced_group tiled_partition(const coalesced_group& parent, unsigned size) {
   unsigned mask = 0;
   unsigned rank = 0;
@@ -176,7 +176,7 @@ inline coalesced_group tiled_partition(const coalesced_group& parent, unsigned s
   return coalesced_group(mask, mine, (parent.num_threads() + size - 1) / size);
 }
 
-// Any of the groups within a block, chosen at run time.
+// Any group within a block, chosen at run time.
 class thread_group {
  public:
   thread_group(const thread_block&) : mask_(0) {}
@@ -195,7 +195,7 @@ class thread_group {
       __syncwarp(mask_, where);
     }
   }
-  unsigned mask() const { return mask_; } // of lanes; 0 is the block
+  unsigned mask() const { return mask_; } // of lanes; 0 for the whole block
 
  private:
   unsigned mask_;
@@ -206,7 +206,7 @@ inline thread_group tiled_partition(const thread_group& parent, unsigned size) {
   return tiled_partition(coalesced_group(all), size);
 }
 
-// The lanes of the parent whose label is the same.
+// The lanes of the parent with the same label.
 template <class T>
 coalesced_group labeled_partition(const detail::Lanes& parent, T label,
                                   Location where = Location::here()) {
@@ -243,8 +243,8 @@ class grid_group {
 };
 inline grid_group this_grid() { return {}; }
 
-// The blocks of one cluster. Dynamic shared memory of the others is reached through
-// map_shared_rank; static __shared__ arrays are not.
+// The blocks of one cluster. map_shared_rank reaches the other blocks' dynamic shared memory, but
+// not static __shared__ arrays.
 class cluster_group {
  public:
   static void sync(Location where = Location::here()) {
@@ -255,7 +255,7 @@ class cluster_group {
       mine.barrier("cluster_group::sync", where); // a cluster of one
     }
   }
-  // In two steps: what is done between them, nobody waits for.
+  // Split barrier: work between arrival and wait delays no other thread.
   struct arrival_token {};
   static arrival_token barrier_arrive(Location where = Location::here()) {
     detail::block(where).cluster_barrier().arrive(false, where);
@@ -280,8 +280,7 @@ class cluster_group {
   static unsigned thread_rank() {
     return block_rank() * detail::block().thread_count() + detail::block().thread_rank();
   }
-  // The address in block `rank` that corresponds to `address` in this block's dynamic shared
-  // memory.
+  // Maps `address` in this block's dynamic shared memory to the same offset in block `rank`.
   template <class T>
   static T* map_shared_rank(T* address, unsigned rank, Location where = Location::here()) {
     return reinterpret_cast<T*>(detail::block(where).shared_memory_of(rank, address, where));
@@ -307,7 +306,7 @@ struct bit_xor : kg::host::BitXor {};
 
 namespace detail {
 
-// A value beside what combines it, which may be a function or hold values of its own.
+// A value together with its combining operation, which may be a function or carry state.
 template <class T, class Combine>
 struct Combinable {
   T value;
@@ -323,7 +322,7 @@ struct CombineThem {
 
 } // namespace detail
 
-// The combination of every thread's value, in rank order, for all of them.
+// All threads get the combination of every thread's value, in rank order.
 template <class T, class Combine>
 __forceinline__ T reduce(const detail::Lanes& group, T value, Combine combine,
                          Location where = Location::here()) {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // memcpy_async of cooperative groups (CUDA C++ Programming Guide, "Cooperative Groups: Data
-// Transfer"): the threads of a group share one asynchronous copy, see async_copy.h. On a GPU a copy
-// that cannot be asynchronous is made at once; here all are asynchronous, since a kernel must wait
-// for either.
+// Transfer"): the threads of a group share one asynchronous copy, see async_copy.h. A GPU copies
+// synchronously if it must. Here all copies are asynchronous, because a kernel must wait for both
+// kinds.
 #pragma once
 
 #include "runtime/host/async_copy.h"
@@ -14,8 +14,8 @@
 
 namespace cooperative_groups {
 
-// Copies `bytes` bytes, in pieces of at most 16 that the threads take in turn. Each call is one
-// group of copies.
+// Copies `bytes` bytes in pieces of at most 16 bytes, which the threads take in turn. Each call
+// forms one group of copies.
 template <class Group, class To, class From>
 void memcpy_async(const Group& group, To* to, const From* from, std::size_t bytes,
                   Location where = Location::here()) {
@@ -29,14 +29,14 @@ void memcpy_async(const Group& group, To* to, const From* from, std::size_t byte
   kg::host::async_commit("memcpy_async", where);
 }
 
-// Copies the smaller of two numbers of elements.
+// Copies as many elements as the smaller array holds.
 template <class Group, class Element>
 void memcpy_async(const Group& group, Element* to, std::size_t to_size, const Element* from,
                   std::size_t from_size, Location where = Location::here()) {
   memcpy_async(group, to, from, std::min(to_size, from_size) * sizeof(Element), where);
 }
 
-// Waits for the group's copies but for the latest `Stages` calls, then for the group.
+// Waits for all copies of the group except the latest `Stages` calls, then for the group.
 template <unsigned Stages, class Group>
 void wait_prior(const Group& group, Location where = Location::here()) {
   kg::host::async_wait_group(Stages, "wait_prior", where);

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arithmetic in the CPU's own rounding modes: double's, and float's quotients and roots. (The other
-// operations of float need no mode: float_rounding.h.)
+// Arithmetic in the CPU's rounding modes, for double, and for division and square root in float.
+// The other float operations need no rounding mode: float_rounding.h.
 #pragma once
 
 #include <cfenv>
@@ -12,16 +12,16 @@
 
 namespace kg::host {
 
-// The value, by way of memory: the compiler computes neither what it is made of nor what is made of
-// it on another side of a call.
+// Passes the value through memory, so that the compiler cannot move computations of the value, or
+// with it, across a call.
 template <class Float>
 Float held(Float value) {
   volatile Float stored = value;
   return stored;
 }
 
-// The CPU rounds in this mode (FE_UPWARD, ...) while it lives. float and double are SSE's on
-// x86-64; fesetround also waits for the old unit of floating point, and takes twice as long.
+// Sets the CPU's rounding mode (FE_UPWARD, ...) for its lifetime. On x86-64, float and double use
+// SSE only; fesetround also synchronizes the x87 unit and takes twice as long.
 class CpuRounding {
  public:
 #if defined(__x86_64__)

@@ -32,7 +32,7 @@ Presented presented() {
        "\"; use small or sm_90a, or leave it unset");
 }
 
-thread_local bool is_hopper = false; // a HopperDevice lives
+thread_local bool is_hopper = false; // whether a HopperDevice exists
 
 void become_hopper(DeviceProperties& p) {
   p.compute_major = host::kHopperMajor;
@@ -79,7 +79,7 @@ const DeviceProperties& device_properties() {
 
 bool device_has_clusters() { return !ptx_run::enabled() || ptx_run::architecture() >= 90; }
 
-// As if each multiprocessor had one block, and the device room for a cluster.
+// Assumes one block per SM, and room for at least one cluster.
 int detail::resident_clusters(const void*, const LaunchConfig& config) {
   const dim3& cluster = config.cluster;
   const auto blocks = static_cast<int>(cluster.x * cluster.y * cluster.z);

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device code on the host backend: everything that a kernel may use, as plain C++.
+// Device code on the host backend: everything that a kernel may use, in plain C++.
 #pragma once
 
 #include "runtime/host/atomics.h"
@@ -16,7 +16,7 @@
 #include "runtime/host/mbarrier.h"
 #include "runtime/host/pipeline.h"
 
-// Last: after this line the keywords are macros.
+// Must be last: from here on the keywords are macros.
 #include "runtime/host/keywords.h"
 
 #include <cassert>

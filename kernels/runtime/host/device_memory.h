@@ -6,8 +6,8 @@
 
 namespace kg::host {
 
-// Of the contents of all Allocations; never 0. Says whether plain stores changed any, where nobody
-// watches.
+// Hash of the contents of all Allocations; never 0. Without an observer, shows whether plain stores
+// changed any of them.
 std::uint64_t device_memory_hash();
 
 } // namespace kg::host

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One lane of a warp, chosen for all (PTX ISA, "elect.sync"): the first one in thread order
-// forward, the last one in reverse, any in random.
+// Elects one lane of a warp (PTX ISA, "elect.sync"): the first lane in thread order forward, the
+// last lane in reverse, a random lane in random.
 #pragma once
 
 #include "runtime/host/block.h"

@@ -1,13 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Switching between stacks: the cost that decides how fast barriers and shuffles run on the host
-// backend.
+// Switches between stacks. The cost of a switch decides how fast barriers and shuffles run on the
+// host backend.
 //
-// On x86-64 the switch is inline assembly: it saves three words and jumps, and because every switch
-// is made from the same place the jump and the returns after it stay predictable (a library call,
-// Boost.Context's included, costs two to three times as much per barrier). Elsewhere, and under
-// KG_FIBER_BOOST, it is Boost.Context's fcontext.
+// On x86-64 the switch is inline assembly: it saves three words and jumps. All switches are made
+// from the same place, so the jump and the following returns stay predictable. A library call,
+// including Boost.Context's, costs two to three times as much per barrier. Other platforms, and
+// builds with KG_FIBER_BOOST, use Boost.Context's fcontext.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +34,7 @@
 
 namespace kg::host {
 
-// A suspended flow of control: where to continue (and, for AddressSanitizer, the stack it continues
-// on).
+// A suspended flow of control: its resume address (and its stack, for AddressSanitizer).
 struct Context {
   void* resume = nullptr;
 #if KG_ASAN_FIBERS
@@ -50,8 +49,8 @@ inline void jump(void** from, void* to) {
   *static_cast<void**>(transfer.data) = transfer.fctx;
 }
 #else
-// Pushes below the stack pointer: the translation unit that contains it must be compiled with
-// -mno-red-zone (System V ABI, section 3.2.2). Stepping over the red zone instead would cost every
+// Pushes below the stack pointer: the enclosing translation unit must be compiled with
+// -mno-red-zone (System V ABI, section 3.2.2). Skipping the red zone instead would cost every
 // waiting thread one more cache line.
 inline void jump(void** from, void* to) {
   asm volatile("pushq %%rbp\n\t"
@@ -82,7 +81,7 @@ struct StackBounds {
   const void* bottom;
   std::size_t size;
 };
-// Of the stack that this OS thread runs on; unknown until the first switch away from its own.
+// Bounds of this OS thread's current stack; unknown until the first switch away from its own stack.
 inline thread_local StackBounds running_stack{nullptr, 0};
 
 inline StackBounds stack_of_this_thread() {
@@ -96,8 +95,8 @@ inline StackBounds stack_of_this_thread() {
 }
 #endif
 
-// Suspends the running flow in `from` and continues `to`. Returns when something switches back to
-// `from`. `leaving` says that `from` will never be continued.
+// Suspends the running flow in `from` and continues `to`. Returns when another flow switches back
+// to `from`. `leaving` promises that `from` will never be continued.
 inline void switch_context(Context& from, const Context& to,
                            [[maybe_unused]] bool leaving = false) {
 #if KG_ASAN_FIBERS
@@ -122,7 +121,7 @@ void boost_entry(boost::context::detail::transfer_t transfer) {
 }
 #endif
 
-// A context that calls `Entry` on the given memory when first continued. `Entry` never returns.
+// A context on the given stack memory that first calls `Entry`, which never returns.
 template <void (*Entry)()>
 Context make_context(void* bottom, std::size_t size) {
   Context context;
@@ -135,7 +134,7 @@ Context make_context(void* bottom, std::size_t size) {
                                                          &boost_entry<Entry>);
 #else
   // [entry][return address 0]: after `popq; jmpq` the stack pointer is 8 below a multiple of 16, as
-  // at any function's entry.
+  // at any function entry.
   void** top = reinterpret_cast<void**>(static_cast<char*>(bottom) + (size & ~std::size_t{15}));
   top[-1] = nullptr;
   top[-2] = nullptr;
@@ -146,7 +145,7 @@ Context make_context(void* bottom, std::size_t size) {
   return context;
 }
 
-// To be called first thing on a fresh stack.
+// Must be called first on a fresh stack.
 inline void entered_fresh_stack() {
 #if KG_ASAN_FIBERS
   __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);

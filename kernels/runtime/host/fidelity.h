@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program computes with and the emulator does not give bit by bit as a GPU does. Who
-// executes such an operation notes it; a summary names what was noted.
+// Operations whose emulated results are not bit-identical to a GPU's. The emulator notes each such
+// operation when it executes, and a summary names them.
 #pragma once
 
 #include <array>
@@ -13,14 +13,14 @@
 namespace kg::host {
 
 enum class Fidelity {
-  approximate, // correctly rounded here; a GPU's result is within a documented error
-  library,     // the C library's function; CUDA's differs in the last places
-  tensor_core, // products are added one by one here
+  approximate, // correctly rounded here; a GPU's result has a documented error
+  library,     // the C library's function; CUDA's differs in the last digits
+  tensor_core, // products are added sequentially here
   not_modelled // a clock
 };
 
 struct Inexact {
-  std::string_view name; // as PTX or CUDA C++ has it
+  std::string_view name; // as in PTX or CUDA C++
   Fidelity fidelity;
 };
 
@@ -134,7 +134,7 @@ inline constexpr auto kInexact = [] {
   });
 }();
 
-// Its place in kInexact; kInexact.size() where it is none.
+// Index in kInexact; kInexact.size() if the name is not in it.
 constexpr std::size_t inexact(std::string_view name) {
   std::size_t i = 0;
   while (i < kInexact.size() && kInexact[i].name != name) ++i;
@@ -143,10 +143,10 @@ constexpr std::size_t inexact(std::string_view name) {
 
 using InexactSet = std::bitset<kInexact.size()>;
 
-// From any thread. Cheap where it was noted before.
+// Can be called from any thread; cheap if already noted.
 void note_inexact(std::size_t place) noexcept;
 void note_inexact(const InexactSet& set) noexcept;
-// What was noted since the last call and never before.
+// Returns the operations noted for the first time since the last call.
 InexactSet take_inexact();
 
 } // namespace kg::host

@@ -1,17 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What __half and __nv_bfloat16 have in common: storage, conversions, operators, and the intrinsics
-// whose names they share.
+// The common part of __half and __nv_bfloat16: storage, conversions, operators, and the intrinsics
+// that share names.
 //
 // Every operation converts to float, computes, and rounds to nearest even, as CUDA's own host code
-// does. For + - * / and the square root the second rounding changes nothing, since float has more
-// than twice the bits plus two of either format (Figueroa, "When is double rounding innocuous?",
-// 1995). That holds for the products and quotients of bfloat16 below 2^-126 too, where float itself
-// has fewer bits: a comparison of all of them with the exact results found no difference. __hfma
-// rounds once everywhere. The elementary functions round the float function's result; a GPU's hexp
-// and its kin are approximations that a CPU cannot reproduce. NaN results are 0x7fff in both
-// formats.
+// does. For + - * / and the square root, the second rounding changes nothing, because float has
+// more than twice the bits plus two of either format (Figueroa, "When is double rounding
+// innocuous?", 1995). Below 2^-126 float itself has fewer bits; an exhaustive comparison of
+// bfloat16 products and quotients with the exact results found no difference there either. __hfma
+// always rounds once. The elementary functions round the float function's result; a CPU cannot
+// reproduce a GPU's approximations (hexp and similar). NaN results are 0x7fff in both formats.
 #pragma once
 
 #include "runtime/host/float_rounding.h"
@@ -23,10 +22,10 @@
 
 namespace kg::host {
 
-// The base of a 16-bit floating-point type `Self`. `Format` gives its encoding: Raw, kOne,
-// kInfinity, kNan, to_float(bits) and from_float<mode>(value). The intrinsics are friends defined
-// here: for a given type they are ordinary functions, found through their argument, so that
-// `__hmul(h, 0.5f)` converts its second argument as it does in CUDA.
+// Base class of a 16-bit floating-point type `Self`. `Format` provides the encoding: Raw, kOne,
+// kInfinity, kNan, to_float(bits) and from_float<mode>(value). The intrinsics are hidden friends:
+// for a given type they are ordinary functions, found by argument-dependent lookup, so that
+// `__hmul(h, 0.5f)` converts its second argument as in CUDA.
 template <class Self, class Format>
 struct Float16 {
  protected:
@@ -54,7 +53,7 @@ struct Float16 {
   Float16(long long value) : Float16(integer_to_odd(value)) {}
   Float16(unsigned long long value) : Float16(integer_to_odd(value)) {}
 
-  // Implicit, and one for each type, so that overload resolution goes as it does in CUDA.
+  // Implicit, and one per type, so that overload resolution works as in CUDA.
   constexpr __forceinline__ operator typename Format::Raw() const { return {__x}; }
   constexpr operator bool() const { return (__x & 0x7fff) != 0; }
   operator float() const { return Format::to_float(__x); }
@@ -86,8 +85,8 @@ struct Float16 {
     return __hisnan(a) ? of_bits(Format::kNan) : of_bits(a.__x & 0x7fff);
   }
 
-  // a * b + c rounded once: the product of two 11-bit significands is exact in double, the sum is
-  // rounded to odd.
+  // a * b + c rounded once: the product of two 11-bit significands is exact in double, and the sum
+  // is rounded to odd.
   friend __forceinline__ Self __hfma(Self a, Self b, Self c) {
     return sum_to_odd(static_cast<double>(float(a)) * float(b), float(c));
   }
@@ -98,7 +97,7 @@ struct Float16 {
     return __hmax_nan(__hfma(a, b, c), of_bits(0));
   }
 
-  // Comparison: false for NaN, and with the suffix u true for NaN.
+  // Comparisons: false for NaN; with the suffix u, true for NaN.
   friend __forceinline__ bool __hisnan(Self a) { return (a.__x & 0x7fff) > Format::kInfinity; }
   friend __forceinline__ int __hisinf(Self a) {
     if ((a.__x & 0x7fff) != Format::kInfinity) return 0;
@@ -119,7 +118,7 @@ struct Float16 {
   friend __forceinline__ bool __hltu(Self a, Self b) { return !__hge(a, b); }
   friend __forceinline__ bool __hgtu(Self a, Self b) { return !__hle(a, b); }
 
-  // The larger or smaller one. -0 is below +0. One NaN is ignored, or with the suffix _nan wins.
+  // Maximum, minimum. -0 is below +0. A single NaN is ignored; with the suffix _nan it is returned.
   friend __forceinline__ Self __hmax(Self a, Self b) { return min_or_max(a, b, true); }
   friend __forceinline__ Self __hmin(Self a, Self b) { return min_or_max(a, b, false); }
   friend __forceinline__ Self __hmax_nan(Self a, Self b) {

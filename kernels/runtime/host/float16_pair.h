@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What __half2 and __nv_bfloat162 have in common: two 16-bit values in one aligned 32-bit word, and
-// the intrinsics that work on both at once (names with a 2), each defined by the scalar one.
+// The common part of __half2 and __nv_bfloat162: two 16-bit values in one aligned 32-bit word, and
+// the intrinsics on both values at once (names with a 2), each defined by its scalar counterpart.
 #pragma once
 
 #include "runtime/host/float16.h"
@@ -11,8 +11,8 @@
 
 namespace kg::host {
 
-// The base of a pair `Self` of `Scalar`: x is the low half of the word, y the high half. As in
-// Float16 the intrinsics are friends, found through their argument.
+// Base class of a pair `Self` of `Scalar`: x is the low half of the word, y the high half. As in
+// Float16, the intrinsics are hidden friends, found by argument-dependent lookup.
 template <class Self, class Scalar, class RawPair, class RawScalar>
 struct alignas(4) Float16Pair {
   Scalar x, y;
@@ -62,7 +62,7 @@ struct alignas(4) Float16Pair {
   friend __forceinline__ Self __hfma2_relu(Self a, Self b, Self c) {
     return {__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y)};
   }
-  // Complex multiply and add, (x, y) = (real, imaginary); each of the four steps is rounded.
+  // Complex multiply-add, (x, y) = (real, imaginary); each of the four steps is rounded.
   friend __forceinline__ Self __hcmadd(Self a, Self b, Self c) {
     return {__hfma(__hneg(a.y), b.y, __hfma(a.x, b.x, c.x)),
             __hfma(a.y, b.x, __hfma(a.x, b.y, c.y))};
@@ -81,9 +81,8 @@ struct alignas(4) Float16Pair {
   }
   friend __forceinline__ Self __hisnan2(Self a) { return ones_where(__hisnan(a.x), __hisnan(a.y)); }
 
-// Each comparison in its three forms: 1 or 0 in each half (__heq2), true where both hold (__hbeq2),
-// and 0xffff or 0 in each half
-// (__heq2_mask). A macro, because only it can make the names.
+// Each comparison in three forms: 1 or 0 in each half (__heq2), true if it holds in both halves
+// (__hbeq2), and 0xffff or 0 in each half (__heq2_mask). A macro, to generate the names.
 #define KG_COMPARISON(name)                                                                        \
   friend __forceinline__ Self __h##name##2(Self a, Self b) {                                       \
     return ones_where(__h##name(a.x, b.x), __h##name(a.y, b.y));                                   \
@@ -127,7 +126,7 @@ struct alignas(4) Float16Pair {
   friend __forceinline__ Self h2tanh(Self a) { return {htanh(a.x), htanh(a.y)}; }
   friend __forceinline__ Self h2tanh_approx(Self a) { return h2tanh(a); }
 
-  // Operators; a comparison holds where it holds in both halves.
+  // Operators; a comparison is true if it holds in both halves.
   friend __forceinline__ Self operator+(const Self& a, const Self& b) { return __hadd2(a, b); }
   friend __forceinline__ Self operator-(const Self& a, const Self& b) { return __hsub2(a, b); }
   friend __forceinline__ Self operator*(const Self& a, const Self& b) { return __hmul2(a, b); }

@@ -3,12 +3,12 @@
 //
 // Correct rounding in any of CUDA's four modes, on a CPU that rounds to nearest even.
 //
-// The tool is rounding to odd: an inexact result takes that neighbour of the exact value whose last
-// bit is 1. Such a result never looks like a tie or like an exact value of a narrower format, so
-// that narrowing it later, in any mode, gives what rounding the exact value once would have given.
-// It needs at least two more bits than the narrower format (Boldo and Melquiond, "Emulation of a
-// FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008): double has 53
-// bits, float 24, half 11, bfloat16 8.
+// The method is rounding to odd: an inexact result becomes the neighbour of the exact value whose
+// last bit is 1. Such a result never looks like a tie or like an exact value of a narrower format.
+// Narrowing it later, in any mode, therefore gives the exact value rounded once. Rounding to odd
+// needs at least two more bits than the narrower format (Boldo and Melquiond, "Emulation of a FMA
+// and correctly rounded sums: proved algorithms using rounding to odd", 2008): double has 53 bits,
+// float 24, half 11, bfloat16 8.
 #pragma once
 
 #include <bit>
@@ -23,8 +23,7 @@ namespace kg::host {
 // The suffixes _rn, _rz, _rd and _ru of CUDA's functions.
 enum class Rounding { nearest, zero, down, up };
 
-// a + b rounded to odd. The sum must not overflow, which sums of float products (below 2^257) do
-// not.
+// a + b rounded to odd. The sum must not overflow; sums of float products (below 2^257) do not.
 inline double sum_to_odd(double a, double b) {
   const double sum = a + b;
   // Knuth's TwoSum: `error` is exactly (a + b) - sum.
@@ -36,7 +35,7 @@ inline double sum_to_odd(double a, double b) {
   return std::bit_cast<double>(grows ? bits + 1 : bits - 1);
 }
 
-// An integer rounded to odd: exact up to 53 bits.
+// An integer as a double, rounded to odd: exact up to 53 bits.
 template <std::integral Int>
 double integer_to_odd(Int value) {
   if constexpr (sizeof(Int) < 8) {
@@ -47,7 +46,7 @@ double integer_to_odd(Int value) {
   }
 }
 
-// A double rounded to odd as a float.
+// A double as a float, rounded to odd.
 inline float narrow_to_odd(double value) {
   const float nearest = static_cast<float>(value);
   const double back = nearest;
@@ -81,9 +80,8 @@ float rounded_sum(double a, double b) {
   return narrow<mode>(sum);
 }
 
-// A floating-point value rounded to an integer, saturated at the ends of the type. NaN gives 0,
-// except that where the source or the result has 64 bits it gives the result's highest bit alone
-// (PTX ISA, "cvt").
+// A floating-point value rounded to an integer, saturating at the type's limits. NaN gives 0, or
+// just the result's highest bit if the source or the result has 64 bits (PTX ISA, "cvt").
 template <std::integral Int, Rounding mode, std::floating_point Float>
 Int to_integer(Float value) {
   using Limits = std::numeric_limits<Int>;

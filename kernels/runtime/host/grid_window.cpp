@@ -16,7 +16,7 @@ namespace kg::host {
 namespace {
 
 constexpr int kDrawn = 2;
-// Of a program: what runs whole.
+// For a program-wide window: grids and axes up to these sizes run whole.
 constexpr std::uint64_t kWholeGrid = 4096;
 constexpr unsigned kWholeAxis = 64;
 constexpr std::size_t k2To31 = std::size_t{1} << 31;
@@ -71,7 +71,7 @@ std::vector<unsigned> GridWindow::along(unsigned blocks) const {
   add(0);
   add(std::int64_t{blocks} - 1);
   for (const auto& [index, count] : places) {
-    // The last block may have fewer elements than others, so the share is off by one at the most.
+    // The last block may have fewer elements than others, so the estimate is off by at most one.
     const auto block = static_cast<std::int64_t>(static_cast<long double>(index) /
                                                  static_cast<long double>(count) * blocks);
     for (const std::int64_t beside : {-1, 0, 1}) add(block + beside);

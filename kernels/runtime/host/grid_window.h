@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A part of each grid, for arrays of more than 2^31 elements: the emulator would take minutes for
-// all blocks. The blocks must be independent of each other, and in the order of the elements along
-// each axis of the grid.
+// Runs only part of each grid, for arrays of more than 2^31 elements, where emulating all blocks
+// would take minutes. The blocks must be independent and ordered like the elements along each axis
+// of the grid.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,27 @@
 
 namespace kg::host {
 
-// While it lives, launches from its thread run a window of their grid. Windows do not nest.
+// During its lifetime, launches from its thread run a window of their grid. Windows do not nest.
 class GridWindow {
  public:
   struct OfProgram {};
 
-  // sm_count: of the device while it lives, so that a grid of all resident blocks has one for each
-  // tile; 0: as always.
+  // sm_count: the device's SM count during the lifetime, so that a grid of all resident blocks can
+  // have one block per tile; 0: unchanged.
   explicit GridWindow(int sm_count = 0);
-  // All of the process has it, and it is not this thread's alone. Grids of at most 4,096 blocks and
-  // axes of at most 64 run whole; of others also what reaches 2^31 and 2^32 elements or bytes of
-  // the sparse arrays there are.
+  // A window for the whole process, not only this thread. Grids of at most 4,096 blocks and axes of
+  // at most 64 run whole. Larger ones also run the blocks that reach 2^31 and 2^32 elements or
+  // bytes of the existing sparse arrays.
   explicit GridWindow(OfProgram);
   ~GridWindow();
   GridWindow(const GridWindow&) = delete;
   GridWindow& operator=(const GridWindow&) = delete;
 
-  // The blocks of element `index` of `count`, and the ones beside them, along each axis.
+  // Adds the blocks of element `index` of `count`, and their neighbours, along each axis.
   void show(std::int64_t index, std::int64_t count);
 
-  // What runs along an axis of so many blocks, in rising order: the first, the last, what is shown,
-  // and some that are drawn by a fixed seed.
+  // The blocks to run along an axis of `blocks`, in rising order: the first, the last, the blocks
+  // added by show(), and some drawn with a fixed seed.
   std::vector<unsigned> along(unsigned blocks) const;
   bool runs_whole(std::uint64_t blocks) const;
   bool is_of_program() const { return of_program_; }
@@ -47,7 +47,7 @@ class GridWindow {
   bool of_program_ = false;
 };
 
-// This thread's, else the program's with KERNELGRADE_GRID_WINDOW=1; null where all blocks run.
+// This thread's window, or the process's with KERNELGRADE_GRID_WINDOW=1; null if all blocks run.
 GridWindow* grid_window();
 
 } // namespace kg::host

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which other blocks a block runs beside. Every kernel includes it, so what holds the groups
-// together (block_group.h, turns.h), and the standard's threads with that, stays out.
+// The other blocks that run together with a block. Every kernel includes this header, so the
+// implementation (block_group.h, turns.h) and the standard's thread headers stay out of it.
 #pragma once
 
 #include <exception>
@@ -13,7 +13,7 @@ class BlockGroup;
 class Resident;
 class Turns;
 
-// One thread's place among the OS threads that take turns; without any turns, it does nothing.
+// One thread's rank among the OS threads that take turns; without turns it does nothing.
 struct Turn {
   Turns* turns = nullptr;
   unsigned rank = 0;
@@ -23,19 +23,19 @@ struct Turn {
   void end() const;
 };
 
-// The groups that a block belongs to; null where its launch makes none.
+// The groups of a block; null if its launch has none.
 struct Groups {
   BlockGroup* grid = nullptr;
   BlockGroup* cluster = nullptr;
-  Turn turn; // under an observer: the block's place among those that run together
-  Resident* resident = nullptr; // where the blocks are independent
+  Turn turn;                    // with an observer: the block's turn among those that run together
+  Resident* resident = nullptr; // if the blocks are independent
 
   void fail(const std::exception_ptr& reason) const;
   void changed() const;
-  // Whether another block of the cluster could still change this one's shared memory.
+  // Whether another block of the cluster could still change this block's shared memory.
   bool others_run() const;
   bool failed() const;
-  // Whether blocks run, or stand aside, beside this one.
+  // Whether other blocks run or stand aside concurrently with this block.
   bool beside_others() const;
 };
 

@@ -13,7 +13,7 @@
 #include <bit>
 #include <cstdint>
 
-// The bits alone, an aggregate.
+// Just the bits, as an aggregate.
 struct alignas(2) __half_raw {
   unsigned short x;
 };
@@ -26,8 +26,8 @@ struct __nv_bfloat16;
 namespace kg::host {
 
 #if defined(__F16C__)
-// What the processor converts at once. <immintrin.h>, which has a name for it, makes 50,000 lines
-// in every kernel.
+// Vector types for the F16C conversions. <immintrin.h>, which declares them, would add 50,000 lines
+// to every kernel.
 using Halves = short __attribute__((vector_size(16)));
 using Floats = float __attribute__((vector_size(16)));
 #endif
@@ -64,14 +64,14 @@ struct Binary16 {
     return from_float_portable<mode>(value);
   }
 
-  // For numbers and infinities: without F16C, and for the tests that hold the two ways against each
-  // other.
+  // For numbers and infinities, in builds without F16C and in tests that compare the two
+  // implementations.
   static float to_float_portable(unsigned short bits) {
     const std::uint32_t sign = (bits & 0x8000u) << 16;
     const std::uint32_t magnitude = bits & 0x7fffu;
     if (magnitude >= kInfinity) return std::bit_cast<float>(sign | 0x7f800000u);
-    // The fraction moved to float's place reads as the value times 2^(15 - 127), also where it is
-    // subnormal.
+    // The fraction shifted to float's position reads as the value times 2^(15 - 127), for
+    // subnormals too.
     const float scaled = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
     return std::bit_cast<float>(std::bit_cast<std::uint32_t>(scaled) | sign);
   }
@@ -86,7 +86,7 @@ struct Binary16 {
 
     std::uint32_t kept; // magnitude rounded towards zero, in units of the last place of half
     std::uint32_t
-        dropped; // what that leaves, as a fraction of one unit times 2^32, or anything below a half
+        dropped; // remainder, as a fraction of one unit times 2^32, or any value below a half
     if (magnitude >=
         0x47800000u) { // 2^16 and above: beyond the largest half by at least half a unit
       kept = 0x7bff;
@@ -138,7 +138,7 @@ using __nv_half2 = __half2;
 using __nv_half_raw = __half_raw;
 using __nv_half2_raw = __half2_raw;
 
-// The bits of a half, and a half of given bits.
+// Bit casts between half and integers.
 constexpr __forceinline__ unsigned short __half_as_ushort(__half a) { return __half_raw(a).x; }
 constexpr __forceinline__ short __half_as_short(__half a) {
   return static_cast<short>(__half_raw(a).x);
@@ -148,7 +148,7 @@ constexpr __forceinline__ __half __short_as_half(short bits) {
   return __half_raw{static_cast<unsigned short>(bits)};
 }
 
-// From and to float; the suffix is the rounding.
+// Conversions from and to float; the suffix is the rounding mode.
 __forceinline__ float __half2float(__half a) { return a; }
 __forceinline__ __half __double2half(double a) { return a; }
 __forceinline__ __half __float2half(float a) { return a; }
@@ -163,7 +163,7 @@ __forceinline__ __half __float2half_ru(float a) {
   return __half_raw{kg::host::Binary16::from_float<kg::host::Rounding::up>(a)};
 }
 
-// From and to an integer type, in the four roundings. A macro, because only it can make the names.
+// Conversions from and to an integer type, in the four rounding modes. A macro, to generate names.
 #define KG_HALF_INTEGER(name, Type)                                                                \
   __forceinline__ Type __half2##name##_rn(__half a) {                                              \
     return kg::host::to_integer<Type, kg::host::Rounding::nearest>(float(a));                      \
@@ -197,7 +197,7 @@ KG_HALF_INTEGER(ull, unsigned long long)
 __forceinline__ signed char __half2char_rz(__half a) { return static_cast<signed char>(a); }
 __forceinline__ unsigned char __half2uchar_rz(__half a) { return static_cast<unsigned char>(a); }
 
-// Pairs: built from floats and halves, and taken apart.
+// Packing and unpacking pairs of floats and halves.
 constexpr __forceinline__ __half2 make_half2(__half x, __half y) { return {x, y}; }
 constexpr __forceinline__ __half2 __halves2half2(__half low, __half high) { return {low, high}; }
 constexpr __forceinline__ __half2 __half2half2(__half a) { return {a, a}; }

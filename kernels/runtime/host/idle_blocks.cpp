@@ -15,7 +15,7 @@ std::unique_ptr<Block> IdleBlocks::take() {
 }
 
 void IdleBlocks::give_back(std::unique_ptr<Block> block) {
-  constexpr std::size_t kMost = 2 * kMaxClusterBlocks; // the stacks of each are megabytes
+  constexpr std::size_t kMost = 2 * kMaxClusterBlocks; // each has megabytes of stacks
   std::lock_guard lock(mutex_);
   if (blocks_.size() < kMost) blocks_.push_back(std::move(block));
 }

@@ -10,8 +10,8 @@
 
 namespace kg::host {
 
-// Blocks that have run together with others, for the next that do: to map a thousand stacks takes
-// longer than a small kernel runs.
+// Keeps blocks that ran together for reuse: mapping a thousand stacks takes longer than running a
+// small kernel.
 class IdleBlocks {
  public:
   std::unique_ptr<Block> take();

@@ -10,7 +10,7 @@
 #include <bit>
 #include <cstdint>
 
-// The bits of a number, and the number of given bits.
+// Bit casts between integers and floating-point types.
 constexpr int __float_as_int(float a) { return std::bit_cast<int>(a); }
 constexpr unsigned __float_as_uint(float a) { return std::bit_cast<unsigned>(a); }
 constexpr float __int_as_float(int a) { return std::bit_cast<float>(a); }
@@ -24,7 +24,7 @@ constexpr double __hiloint2double(int high, int low) {
                                static_cast<unsigned>(low));
 }
 
-// Counting. __ffs is 1 + the index of the lowest set bit, 0 where there is none.
+// Bit counts. __ffs is 1 + the index of the lowest set bit, or 0 if no bit is set.
 constexpr int __popc(unsigned a) { return std::popcount(a); }
 constexpr int __popcll(unsigned long long a) { return std::popcount(a); }
 constexpr int __clz(int a) { return std::countl_zero(static_cast<unsigned>(a)); }
@@ -34,7 +34,7 @@ constexpr int __ffsll(long long a) {
   return a == 0 ? 0 : 1 + std::countr_zero(static_cast<unsigned long long>(a));
 }
 
-// The bits in reverse order: neighbours swap in groups of 1, 2, 4, 8 and 16.
+// The bits in reverse order: swaps adjacent groups of 1, 2, 4, 8 and 16 bits.
 constexpr unsigned __brev(unsigned a) {
   a = (a >> 1 & 0x55555555u) | (a & 0x55555555u) << 1;
   a = (a >> 2 & 0x33333333u) | (a & 0x33333333u) << 2;
@@ -47,8 +47,8 @@ constexpr unsigned long long __brevll(unsigned long long a) {
   return high << 32 | __brev(static_cast<unsigned>(a >> 32));
 }
 
-// Four bytes picked from the eight of y:x; each hex digit of the selector names one by its low 3
-// bits (nvcc masks the fourth, which would repeat the sign).
+// Picks four bytes from the eight of y:x; the low 3 bits of each hex digit of the selector name one
+// (nvcc masks the fourth bit, which would replicate the sign).
 constexpr unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(y) << 32 | x;
   unsigned result = 0;
@@ -59,8 +59,8 @@ constexpr unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   return result;
 }
 
-// The 64 bits high:low shifted; _l and _lc give the upper word, _r and _rc the lower. The shift is
-// taken modulo 32, or with the suffix c held to at most 32.
+// Shifts the 64 bits high:low. _l and _lc return the upper word, _r and _rc the lower. The shift is
+// taken modulo 32, or with the suffix c clamped to 32.
 constexpr unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
   const std::uint64_t both = static_cast<std::uint64_t>(high) << 32 | low;
   return static_cast<unsigned>(both << (shift & 31) >> 32);
@@ -112,9 +112,8 @@ constexpr unsigned __sad(int a, int b, unsigned c) {
   return (a > b ? difference : 0 - difference) + c;
 }
 
-// Means that cannot overflow: __rhadd and __urhadd round up, __uhadd down. (CUDA's __hadd(int, int)
-// is left out: it would make
-// __hadd(half, float) ambiguous.)
+// Averages without overflow: __rhadd and __urhadd round up, __uhadd down. CUDA's __hadd(int, int)
+// is left out, because it would make __hadd(half, float) ambiguous.
 constexpr int __rhadd(int a, int b) {
   return static_cast<int>((static_cast<std::int64_t>(a) + b + 1) >> 1);
 }
@@ -125,7 +124,7 @@ constexpr unsigned __uhadd(unsigned a, unsigned b) {
   return static_cast<unsigned>((static_cast<std::uint64_t>(a) + b) >> 1);
 }
 
-// c plus the dot product of four bytes. The sum wraps, as on a GPU.
+// c plus the dot product of four bytes. The sum wraps around, as on a GPU.
 constexpr unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
   for (int i = 0; i < 32; i += 8) c += (a >> i & 0xff) * (b >> i & 0xff);
   return c;

@@ -1,11 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA's floating-point device functions of one thread that <cmath> lacks, for the host backend, in
-// the global namespace: the fast functions (__expf), the ones with the rounding in their name
-// (__fmul_rz) and the conversions (__float2int_rn).
+// CUDA's single-thread floating-point device functions that <cmath> lacks, for the host backend, in
+// the global namespace: fast functions (__expf), functions with the rounding in their name
+// (__fmul_rz) and conversions (__float2int_rn).
 //
-// Including this also makes the functions of <math.h>, and min and max, usable without std::.
+// This header also makes the functions of <math.h>, and min and max, usable without std::.
 #pragma once
 
 #include "runtime/host/float_rounding.h"
@@ -16,12 +16,12 @@
 #include <numbers>
 #include <stdlib.h>
 
-// Some C libraries declare some of these names, reserved for them, in <math.h>; a definition must
-// then repeat noexcept.
+// Some C libraries declare some of these reserved names in <math.h>; a definition must then repeat
+// noexcept.
 
-// Fast functions. A GPU approximates them; a CPU cannot reproduce that and computes the accurate
-// function. So __fdividef does not give 0 for divisors above 2^126, and __sinf stays accurate far
-// from 0.
+// Fast functions. A CPU cannot reproduce a GPU's approximations, so these compute the accurate
+// function. As a result, __fdividef does not return 0 for divisors above 2^126, and __sinf stays
+// accurate far from 0.
 inline float __expf(float a) noexcept { return std::exp(a); }
 inline float __exp10f(float a) noexcept {
   return static_cast<float>(std::pow(10.0, static_cast<double>(a)));
@@ -41,11 +41,11 @@ inline float __tanhf(float a) noexcept { return std::tanh(a); }
 inline float __fdividef(float a, float b) { return a / b; }
 inline float fdividef(float a, float b) { return a / b; }
 
-// a held to [0, 1]; NaN gives 0.
+// a clamped to [0, 1]; NaN gives 0.
 inline float __saturatef(float a) { return a > 0 ? (a < 1 ? a : 1.0f) : 0.0f; }
 
-// Functions beyond C. A float result is rounded from a double one, so it is within 0.5001 units in
-// the last place.
+// Functions beyond C. Float results are rounded from double, so their error is at most 0.5001 units
+// in the last place.
 inline double rsqrt(double a) noexcept { return 1 / std::sqrt(a); }
 inline float rsqrtf(float a) noexcept {
   return static_cast<float>(1 / std::sqrt(static_cast<double>(a)));
@@ -55,9 +55,9 @@ inline float rcbrtf(float a) noexcept {
   return static_cast<float>(1 / std::cbrt(static_cast<double>(a)));
 }
 
-// sin and cos of pi times a, exact at multiples of 1/2: the argument is first brought into [-1, 1],
-// then into [-1/2, 1/2], both without rounding, except that 1/2 - |x| may round in cospi, where its
-// sine is flat.
+// sin and cos of pi times a, exact at multiples of 1/2. The argument is reduced to [-1, 1], then to
+// [-1/2, 1/2], both without rounding. The exception is 1/2 - |x|, which may round in cospi, where
+// its sine is flat.
 inline double sinpi(double a) noexcept {
   double x = std::remainder(a, 2.0);
   if (std::fabs(x) > 0.5) x = std::copysign(1.0, x) - x;
@@ -69,22 +69,22 @@ inline double cospi(double a) noexcept {
 inline float sinpif(float a) noexcept { return static_cast<float>(sinpi(static_cast<double>(a))); }
 inline float cospif(float a) noexcept { return static_cast<float>(cospi(static_cast<double>(a))); }
 
-// The normal distribution function.
+// The cumulative distribution function of the normal distribution.
 inline double normcdf(double a) { return 0.5 * std::erfc(-a / std::numbers::sqrt2); }
 inline float normcdff(float a) { return static_cast<float>(normcdf(static_cast<double>(a))); }
 
 namespace kg::host {
 
-// Keeps the compiler from fusing a product with the sum that takes it, which CUDA's __fmul_rn and
-// __fadd_rn promise. g++ fuses across calls by default (-ffp-contract=fast); clang only within an
-// expression, so that a call is enough.
+// Prevents contraction of a product with the following sum, as CUDA's __fmul_rn and __fadd_rn
+// promise. g++ fuses across calls by default (-ffp-contract=fast); clang only within an expression,
+// so a call is enough there.
 template <class Float>
 Float unfused(Float value) {
 #if defined(__clang__)
   return value;
 #elif __has_builtin(__builtin_assoc_barrier)
   return __builtin_assoc_barrier(value);
-#else // g++ before 12: what was read from memory is no product
+#else // g++ before 12: a volatile load prevents contraction
   volatile Float stored = value;
   return stored;
 #endif
@@ -92,8 +92,8 @@ Float unfused(Float value) {
 
 } // namespace kg::host
 
-// Correctly rounded arithmetic, never fused. The division, the roots and all of double come in
-// nearest only.
+// Correctly rounded arithmetic, never fused. Division, roots and all double operations support
+// round-to-nearest only.
 inline float __fadd_rn(float a, float b) { return kg::host::unfused(a) + kg::host::unfused(b); }
 inline float __fsub_rn(float a, float b) { return kg::host::unfused(a) - kg::host::unfused(b); }
 inline float __fmul_rn(float a, float b) { return kg::host::unfused(a * b); }
@@ -110,7 +110,7 @@ inline double __ddiv_rn(double a, double b) { return a / b; }
 inline double __drcp_rn(double a) { return 1 / a; }
 inline double __dsqrt_rn(double a) { return std::sqrt(a); }
 
-// The other roundings of float arithmetic. A macro, because only it can make the names.
+// Float arithmetic in the other rounding modes. A macro, to generate the names.
 #define KG_FLOAT_ARITHMETIC(suffix, mode)                                                          \
   inline float __fadd_##suffix(float a, float b) {                                                 \
     return kg::host::rounded_sum<kg::host::Rounding::mode>(a, b);                                  \
@@ -133,7 +133,7 @@ KG_FLOAT_ARITHMETIC(ru, up)
 #undef KG_FLOAT_ARITHMETIC
 inline float __double2float_rn(double a) { return static_cast<float>(a); }
 
-// Between the integer types and float or double, in the four roundings.
+// Conversions between integer types and float or double, in the four rounding modes.
 #define KG_CONVERSIONS(name, Type, suffix, mode)                                                   \
   inline Type __float2##name##_##suffix(float a) {                                                 \
     return kg::host::to_integer<Type, kg::host::Rounding::mode>(a);                                \

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels compiled at run time on the host backend: a C++ compiler makes a shared library, which
-// uses the executor of this program.
+// Kernels compiled at run time on the host backend: a C++ compiler builds a shared library that
+// uses this program's executor.
 #include "runtime/jit.h"
 
 #include "runtime/atomic_file.h"
@@ -20,7 +20,7 @@
 #include <optional>
 #include <sys/wait.h>
 
-// Instrumented code calls it. A program has it, and all the others, when it is linked with the
+// Called by instrumented code. A program defines the __tsan functions if it is linked with the
 // checkers or the counters.
 extern "C" [[gnu::weak]] void __tsan_init();
 
@@ -32,7 +32,7 @@ struct Finished {
   std::string output;
 };
 
-// As one word of a shell's command.
+// Quotes one word of a shell command.
 std::string quoted(const std::string& word) {
   std::string text = "'";
   for (const char c : word) {
@@ -50,7 +50,7 @@ std::string command_line(const std::vector<std::string>& words) {
   return line;
 }
 
-// Waits for a command and takes what it writes to standard output and standard error.
+// Runs a command and returns its standard output and standard error.
 Finished run(const std::vector<std::string>& words) {
   struct Close {
     void operator()(std::FILE* pipe) const { pclose(pipe); }
@@ -80,7 +80,7 @@ std::string version_of(const std::string& compiler) {
   return finished.output;
 }
 
-// What -march=native means here: the first processor's model and features, as Linux names them.
+// The target of -march=native: the first processor's model and features, as Linux reports them.
 std::string processor() {
   std::ifstream lines("/proc/cpuinfo");
   std::string model;
@@ -115,8 +115,8 @@ Toolchain toolchain(const std::string& architecture) {
   result.flags = build.flags;
   const std::vector<std::string>& kernels = __tsan_init ? build.checked_flags : build.kernel_flags;
   result.flags.insert(result.flags.end(), kernels.begin(), kernels.end());
-  // CUDA code reads floats as int4 and the like. The program's thread-local variables are at fixed
-  // places.
+  // CUDA code reads floats as int4 and the like. The program's thread-local variables have fixed
+  // offsets.
   for (const char* flag :
        {"-DKG_BACKEND_CUDA=0", "-fno-strict-aliasing", "-fPIC", "-ftls-model=initial-exec", "-I"})
     result.flags.emplace_back(flag);
@@ -140,8 +140,8 @@ std::string build(const Source& source, const std::string& text, const Toolchain
   for (const std::string& word : {std::string("-c"), std::string("-o"), object, input})
     command.push_back(word);
   must_run(source, command, where);
-  // Apart, and without the flags: instrumented code calls the program, not a sanitizer's library.
-  // What program and library both define, functions of headers, is the library's own in there.
+  // Links separately and without the flags: instrumented code calls the program, not a sanitizer's
+  // library. Inline functions that program and library both define bind to the library's own copy.
   must_run(source, {toolchain.compiler, "-shared", "-Wl,-Bsymbolic", "-o", output, object}, where);
   std::optional<std::string> code = read_file(output);
   require(code.has_value(), toolchain.compiler + " has made no library", where);

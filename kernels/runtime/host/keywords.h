@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA's keywords as plain C++. `__noinline__` is left out on purpose: the standard library spells
-// attributes with it.
+// CUDA's keywords as plain C++. `__noinline__` is deliberately missing: the standard library uses
+// that spelling in attributes.
 #pragma once
 
 #include "runtime/host/forceinline.h"
@@ -21,10 +21,10 @@ struct alignas(16) SharedGuard {
 #define __grid_constant__
 #define __constant__
 #define __managed__
-// One copy per OS thread, and an OS thread runs one block at a time.
+// One copy per OS thread, because an OS thread runs one block at a time.
 #if KG_CHECKED
-// In front of each variable lies a space that nothing may touch: running over the end of the one
-// before ends here.
+// A guard in front of each variable: no access may touch it, so an overrun of the preceding
+// variable is detected.
 #define KG_GUARD_NAME(number) KG_GUARD_NAMED(number)
 #define KG_GUARD_NAMED(number) kg_shared_guard_##number
 #define __shared__                                                                                 \

@@ -35,7 +35,7 @@ using kg::detail::ErasedKernel;
 using kg::detail::kernel_name;
 namespace {
 
-// An extent may be as large as 2^32 - 1; the largest that is allowed on each axis stays below 2^63.
+// An extent may be as large as 2^32 - 1; the product of the largest allowed extents is below 2^63.
 std::uint64_t volume(dim3 d) { return std::uint64_t{d.x} * d.y * d.z; }
 
 std::string words(const char* text) { return text; }
@@ -57,7 +57,7 @@ void validate(const LaunchConfig& config, const void* kernel) {
   const dim3 b = config.block;
   const dim3 c = config.cluster;
   const DeviceProperties& device = device_properties();
-  // The limit is put into words only where it is broken.
+  // Formats the limit only if it is exceeded.
   const auto check = [&](bool ok, auto... what) {
     if (!ok) [[unlikely]]
       refuse(config, kernel, (std::string() + ... + words(what)));
@@ -80,8 +80,8 @@ void validate(const LaunchConfig& config, const void* kernel) {
         "a cooperative grid is limited to ", kMaxCooperativeBlocks, " blocks");
 }
 
-// Blocks that may wait for each other, one OS thread each: `extent` of them from `first` on, which
-// is one cluster, or (`all_together`) a cooperative grid with the clusters in it.
+// Runs blocks that may wait for each other, one OS thread each: `extent` blocks from `first` on,
+// which form one cluster or, with `all_together`, a cooperative grid with its clusters.
 void run_together(const LaunchContext& launch, uint3 first, dim3 extent, dim3 cluster,
                   bool all_together) {
   BlockGroup all(first, extent);
@@ -107,7 +107,7 @@ void run_together(const LaunchContext& launch, uint3 first, dim3 extent, dim3 cl
             {}};
   };
 
-  // They outlive their threads: what one has mapped of another's shared memory stays memory.
+  // The blocks outlive their threads, so that mapped shared memory of another block stays valid.
   std::vector<std::unique_ptr<Block>> blocks(all.size());
   Turns turns(all.size());
   const auto work = [&](unsigned rank) {
@@ -135,7 +135,7 @@ void run_together(const LaunchContext& launch, uint3 first, dim3 extent, dim3 cl
         if (groups.cluster) groups.cluster->place(all.index(rank), blocks[rank].get());
       }
       for (unsigned rank = 0; rank < all.size(); ++rank) threads.emplace_back(work, rank);
-    } catch (...) { // no memory or no OS thread for one: the others must not wait for it
+    } catch (...) { // no memory or OS thread for a block: the others must not wait for it
       all.fail(std::current_exception());
       for (BlockGroup& group : clusters) group.fail(std::current_exception());
       for (auto rank = static_cast<unsigned>(threads.size()); rank < all.size(); ++rank)
@@ -143,7 +143,7 @@ void run_together(const LaunchContext& launch, uint3 first, dim3 extent, dim3 cl
     }
   }
   if (all.failure()) std::rethrow_exception(all.failure());
-  for (unsigned rank = all.size(); rank-- > 0;) // so that the next ones get them in the same order
+  for (unsigned rank = all.size(); rank-- > 0;) // so that later launches get them in the same order
     idle_blocks().give_back(std::move(blocks[rank]));
 }
 
@@ -188,7 +188,7 @@ void run_grid(const LaunchConfig& config, const ErasedKernel& kernel, void** arg
   observer->launch_ended(launch, nullptr);
 }
 
-// The kernel as nvcc compiled it, where it is to be run in the place of g++'s
+// Chooses nvcc's compilation of the kernel if it is to run instead of g++'s
 // (runtime/ptx/library.h).
 void choose_compiled(LaunchConfig& config, ErasedKernel& kernel) {
   const std::optional<ptx_run::LoadedKernel> compiled = ptx_run::find(kernel.address);
@@ -230,7 +230,7 @@ namespace {
 struct KernelNames {
   std::mutex mutex;
   std::map<const void*, const char*> given;
-  std::map<const void*, std::string> found; // of the program that this is part of: it stays loaded
+  std::map<const void*, std::string> found; // in this program, which stays loaded
 };
 
 KernelNames& kernel_names() {

@@ -7,15 +7,15 @@
 
 namespace kg::host {
 
-// One grid as it ran. Nanoseconds of the steady clock.
+// The timing of one grid, in nanoseconds of the steady clock.
 struct TimedLaunch {
-  const void* kernel = nullptr; // detail::kernel_name says what it is called
+  const void* kernel = nullptr; // named by detail::kernel_name
   double start_ns = 0;
   double duration_ns = 0;
 };
 
-// Times the grids that this thread runs while it lives, launched directly or by a graph; timers
-// nest, the innermost one sees. Where there is none a launch pays one test of a pointer.
+// Times the grids that this thread runs during its lifetime, launched directly or by a graph.
+// Timers nest; only the innermost records. Without a timer, a launch costs one pointer test.
 class LaunchTimer {
  public:
   LaunchTimer() : outer_(std::exchange(innermost_, this)) {}
@@ -25,7 +25,7 @@ class LaunchTimer {
 
   const std::vector<TimedLaunch>& launches() const { return launches_; }
 
-  // What the executor puts around a grid; one that failed is timed, too.
+  // The executor wraps each grid in this scope. A failed grid is timed too.
   class Around {
    public:
     explicit Around(const void* kernel) : timer_(innermost_) {

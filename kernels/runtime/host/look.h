@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a kernel may poll with calls these: threads are not preempted, so one that polls has to let
-// others run. Instrumented code must not inline them, whose own accesses are no kernel's.
+// Called by operations that a kernel may poll with. Threads are not preempted, so a polling thread
+// must let others run. Never inlined into instrumented code: these accesses are not the kernel's.
 #pragma once
 
 #include "runtime/error.h"
@@ -10,7 +10,7 @@
 
 namespace kg::host {
 
-// The running thread has looked often enough in vain, there: others go first.
+// The running thread has polled often enough in vain at this location: others run first.
 void poll(Location where);
 
 template <class T>
@@ -21,7 +21,7 @@ KG_NOT_INSTRUMENTED inline void look(const volatile T* address, const T& found, 
     poll(where);
 }
 
-// After an atomic operation: one that changes nothing is a look.
+// Called after an atomic operation; an operation that changes nothing counts as a look.
 template <class T>
 KG_NOT_INSTRUMENTED inline void updated(const volatile T* address, const T& before, bool changed,
                                         Location where) {

@@ -1,13 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recognises threads that poll: that look at memory again and again until others change it.
+// Detects threads that poll, i.e. read memory repeatedly until other threads change it.
 #pragma once
 
-// Of what the runtime keeps per OS thread. Code of a program reaches it at a fixed distance. Left
-// to itself, g++ takes the address of its place in the table of addresses where a loop uses it
-// often, and GNU ld then links programs with -rdynamic alone ("TLS transition ... failed"). Code of
-// a library that is loaded, as the JIT's is, must look into the table.
+// For the runtime's thread-local data. A program reaches this data at a fixed offset. By default,
+// g++ loads its address from the GOT if a loop uses it often, and GNU ld then fails to link
+// programs with only -rdynamic ("TLS transition ... failed"). Code of a dynamically loaded library,
+// such as the JIT's, must use the GOT.
 #if defined(__PIC__) && !defined(__PIE__)
 #define KG_PROGRAM_TLS
 #else
@@ -22,23 +22,22 @@
 
 namespace kg::host {
 
-// What a loop sees that polls one word or several: after some looks, the first of them again. One
-// look is kept for later ones to be compared with, and gives way after 1, 2, 4, ... others (Brent,
-// "An improved Monte Carlo factorization algorithm", 1980). A loop that reads an array never
-// returns.
+// Detects a loop that polls one or several words by a repeated look. One look is kept for
+// comparison with later looks, and is replaced after 1, 2, 4, ... others (Brent, "An improved Monte
+// Carlo factorization algorithm", 1980). A loop that reads an array never repeats a look.
 struct Looks {
   const volatile void* address = nullptr;
   unsigned long long value = 0;
-  unsigned count = 0; // of looks since that one
+  unsigned count = 0; // looks since the kept one
   unsigned most = 1;
-  unsigned again = 0; // how often it came back
-  // Atomic and volatile writes of the block that runs on this OS thread, which changed memory. The
-  // checkers count plain ones, too.
+  unsigned again = 0; // repetitions of the kept look
+  // Number of memory changes by atomic and volatile writes of the block on this OS thread. The
+  // checkers also count plain writes.
   unsigned long long changes = 0;
 
   static constexpr unsigned kPatience = 8;
 
-  // Whether it is time to let others run.
+  // Whether other threads should run now.
   KG_NOT_INSTRUMENTED bool in_vain(const volatile void* at, unsigned long long found) {
     if (at == address && found == value) {
       count = 0;

@@ -14,14 +14,14 @@
 namespace kg::host {
 namespace {
 
-// One lane's call, and what the warp's meeting said of it.
+// One lane's call, and the result of the warp's collective.
 struct Call {
   Location where;
-  unsigned lanes = 0; // that took part
-  Location elsewhere; // where another lane called; no line where none did
+  unsigned lanes = 0; // participating lanes
+  Location elsewhere; // another lane's call site; no line if all agree
 };
 
-// Whether all lanes came, and from one place.
+// Whether all lanes participate, from one call site.
 template <class Operands>
 bool complete(void* const* payload, unsigned lanes) {
   const auto call = [&](unsigned lane) -> Call& { return *static_cast<Operands*>(payload[lane]); };
@@ -66,7 +66,7 @@ struct Load : Call {
 template <bool kTransposed>
 void resolve_load(void* const* payload, unsigned lanes) {
   if (!complete<Load>(payload, lanes)) return;
-  unsigned short element[32][8]; // by the row that a lane brought
+  unsigned short element[32][8]; // by the lane that supplied the row
   for (unsigned lane = 0; lane < kWarpSize; ++lane)
     std::memcpy(element[lane], &static_cast<Load*>(payload[lane])->row, sizeof element[lane]);
   for (unsigned lane = 0; lane < kWarpSize; ++lane) {
@@ -131,16 +131,16 @@ float sum_of(float sum, float a, float b) { return sum + a * b; }
 int sum_of(int sum, int a, int b) {
   return static_cast<int>(static_cast<unsigned>(sum) + static_cast<unsigned>(a * b));
 }
-// A GPU's arithmetic on f32 gives one NaN (runtime/ptx/prelude.h).
+// f32 arithmetic on a GPU produces a single NaN value (runtime/ptx/prelude.h).
 float with_one_nan(float value) {
   return value == value ? value : std::bit_cast<float>(0x7fffffffu);
 }
 int with_one_nan(int value) { return value; }
 
-// Fragments as PTX documents them. A register holds 1, 2 or 4 elements, next to each other in k; a
-// step is the part of k that the 4 lanes of a row hold in one register. Lane 4 r + c has: of A, for
-// each step, a register of row r and one of row r + 8; of B one of column r; of the sum, elements 2
-// c and 2 c + 1 of row r, then of row r + 8.
+// Fragments as in the PTX ISA. A register holds 1, 2 or 4 elements adjacent in k; a step is the
+// part of k that the 4 lanes of a row hold in one register. Lane 4 r + c holds: of A, per step, one
+// register of row r and one of row r + 8; of B, per step, one register of column r; of the sum,
+// elements 2 c and 2 c + 1 of row r, then of row r + 8.
 template <class Format, int kDepth>
 void resolve_product(void* const* payload, unsigned lanes) {
   if (!complete<Product<Format>>(payload, lanes)) return;

@@ -58,7 +58,7 @@ std::vector<std::uintptr_t> units_of(const MatrixDescriptor& matrix, const Matri
     }
     return units;
   }
-  // Without a swizzle the two offsets change their roles.
+  // Without a swizzle the two offsets swap their roles.
   const std::size_t across = row == 0 ? 1 : row / kUnit; // units of m or n in a row of the pattern
   const std::size_t to_next = row == 0 ? matrix.stride : matrix.leading;
   const std::size_t to_deeper = row == 0 ? matrix.leading : matrix.stride;

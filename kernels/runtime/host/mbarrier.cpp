@@ -11,9 +11,8 @@
 namespace kg::host {
 namespace {
 
-// A state as it lies in the word: a mark that tells an mbarrier from zeroes, ones and most other
-// data, the phase's parity, the counts, and the pending bytes, which are negative while more have
-// come than were expected.
+// The state encoded in the word. The mark distinguishes an mbarrier from zeros, ones and most other
+// data. The pending bytes are negative if more bytes have arrived than were expected.
 struct State {
   unsigned mark;
   unsigned parity;
@@ -23,7 +22,7 @@ struct State {
 };
 
 constexpr unsigned kMark = 2;
-constexpr int kMaxBytes = (1 << 20) - 1; // PTX ISA: the range of the tx-count, either way
+constexpr int kMaxBytes = (1 << 20) - 1; // PTX ISA: the tx-count's range, in both directions
 constexpr unsigned kBits = 20;
 constexpr std::uint64_t kMask = (1u << kBits) - 1;
 
@@ -61,8 +60,8 @@ State load(const std::uint64_t* barrier, const char* name, Location where) {
   return state;
 }
 
-// Replaces the state by change(state) in one step, since other blocks of a cluster may arrive too;
-// ends the phase when nothing is pending any more. Returns the word before.
+// Atomically replaces the state by change(state), because other blocks of a cluster may arrive too.
+// Ends the phase if nothing is pending. Returns the previous word.
 template <class Change>
 std::uint64_t update(Block& block, std::uint64_t* barrier, const char* name, Location where,
                      const Change& change) {
@@ -79,7 +78,7 @@ std::uint64_t update(Block& block, std::uint64_t* barrier, const char* name, Loc
                                     __ATOMIC_SEQ_CST)) {
       if (ends) note_phase(barrier);
       if (ends && observer) observer->barrier_completed(barrier);
-      block.groups().changed(); // the mbarrier may be another block's
+      block.groups().changed(); // the mbarrier may belong to another block
       if (ends) block.state_changed();
       return word;
     }

@@ -8,7 +8,7 @@
 namespace kg::host {
 namespace {
 
-// In parts, so that blocks on different OS threads seldom ask for the same one.
+// Sharded to reduce lock contention between blocks on different OS threads.
 struct Part {
   std::mutex mutex;
   std::unordered_map<const std::uint64_t*, MbarrierNote> notes;

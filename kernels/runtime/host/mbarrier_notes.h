@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the word of an mbarrier does not hold, for reports: where it was initialised, how many of
-// its phases have ended, and who named the bytes of the open one.
+// Facts about an mbarrier that its word cannot hold, for reports: where it was initialized, how
+// many phases have ended, and which call set the expected bytes of the open phase.
 #pragma once
 
 #include "runtime/error.h"
@@ -14,12 +14,12 @@ namespace kg::host {
 
 struct MbarrierNote {
   Location initialised{};
-  std::uint64_t phases = 0;         // that have ended since
+  std::uint64_t phases = 0;         // completed since initialization
   Location expected{};              // the last expect_tx of the open phase; line 0: none
-  std::uint64_t expected_bytes = 0; // of all of them
+  std::uint64_t expected_bytes = 0; // sum over the open phase
 };
 
-// Blocks of a cluster write these at the same time.
+// The blocks of a cluster call these concurrently.
 void note_initialised(const std::uint64_t* barrier, Location where);
 void note_phase(const std::uint64_t* barrier);
 void note_expected(const std::uint64_t* barrier, unsigned bytes, Location where);

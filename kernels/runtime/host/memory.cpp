@@ -22,18 +22,18 @@
 namespace kg {
 namespace {
 
-constexpr std::size_t kAlignment = 256; // what cudaMalloc promises at the least
-constexpr std::size_t kPage = 4096;     // for an observer, whose memory must not share one
+constexpr std::size_t kAlignment = 256; // cudaMalloc guarantees at least this
+constexpr std::size_t kPage = 4096;     // with an observer, allocations must not share pages
 
 std::atomic<std::size_t> allocated = 0;
 std::atomic<std::size_t> peak = 0;
 
 struct Live {
   std::mutex mutex;
-  std::map<const void*, std::size_t> bytes; // of all Allocations, by their data
+  std::map<const void*, std::size_t> bytes; // of all Allocations, by data pointer
 };
 Live& live() {
-  static Live* const instance = new Live; // Allocations may outlive it otherwise
+  static Live* const instance = new Live; // never destroyed: Allocations may outlive static objects
   return *instance;
 }
 
@@ -105,14 +105,13 @@ Allocation::Allocation(Allocation&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
 
 Allocation& Allocation::operator=(Allocation&& other) noexcept {
-  Allocation taken(std::move(other)); // frees what this one held
+  Allocation taken(std::move(other)); // frees the previous memory
   std::swap(data_, taken.data_);
   std::swap(bytes_, taken.bytes_);
   return *this;
 }
 
-// Every test looks at some thousand bytes of every buffer, so nothing is put into words before one
-// is damaged.
+// Every test checks some thousand bytes per buffer, so a message is formatted only for damage.
 void Allocation::check_guards() const {
   if (!data_) return;
   const auto require_intact = [this](auto guard, std::size_t bytes, const char* side) {
@@ -124,7 +123,7 @@ void Allocation::check_guards() const {
            " a device buffer of " + std::to_string(bytes_) + " bytes was changed");
   };
   const auto* data = static_cast<const unsigned char*>(data_);
-  require_intact(std::make_reverse_iterator(data), kGuardBytes, "before"); // from the buffer away
+  require_intact(std::make_reverse_iterator(data), kGuardBytes, "before"); // away from the buffer
   require_intact(data + bytes_, block_bytes(bytes_) - kGuardBytes - bytes_, "behind");
 }
 
@@ -168,7 +167,7 @@ void poison(void* device, std::size_t bytes, Stream& stream) {
   });
 }
 
-// Word by word, mixed as by MurmurHash64A (A. Appleby).
+// Processes whole words, mixed as in MurmurHash64A (A. Appleby).
 std::uint64_t host::device_memory_hash() {
   std::lock_guard lock(live().mutex);
   std::uint64_t hash = 1;

@@ -1,15 +1,15 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// min and max of the global namespace, as CUDA's device code has them: the same overloads, so that
-// a call which nvcc finds ambiguous (an int and a size_t, say) is ambiguous here too.
+// min and max in the global namespace, with the same overloads as CUDA's device code: a call that
+// nvcc finds ambiguous (an int and a size_t, say) is ambiguous here too.
 #pragma once
 
 #include <cmath>
 
 namespace kg::host {
 
-// -0 is below +0 and one NaN is ignored, as PTX min and max do; fminf and fmaxf of a C library
+// -0 is below +0 and a single NaN is ignored, like PTX min and max. A C library's fminf and fmaxf
 // leave the sign of zero open.
 template <class Float>
 Float float_min(Float a, Float b) {
@@ -24,8 +24,8 @@ Float float_max(Float a, Float b) {
 
 } // namespace kg::host
 
-// Signed with unsigned of one width gives unsigned, as the usual arithmetic conversions do. A
-// macro, because a template would take argument pairs that CUDA rejects.
+// Signed with unsigned of the same width gives unsigned, as in the usual arithmetic conversions. A
+// macro, because a template would accept argument pairs that CUDA rejects.
 #define KG_MIN_MAX(A, B, Result)                                                                   \
   inline Result min(A a, B b) {                                                                    \
     return static_cast<Result>(a) < static_cast<Result>(b) ? static_cast<Result>(a)                \
@@ -58,7 +58,7 @@ inline double max(float a, double b) { return kg::host::float_max<double>(a, b);
 inline double min(double a, float b) { return kg::host::float_min<double>(a, b); }
 inline double max(double a, float b) { return kg::host::float_max<double>(a, b); }
 
-// Templates, so that a program may have its own.
+// Templates, so that a program may define its own.
 template <class = void>
 inline int imin(int a, int b) {
   return min(a, b);

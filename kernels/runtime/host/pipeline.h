@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pipeline primitives (CUDA C++ Programming Guide, "Pipeline Primitives Interface"), which CUDA
-// has in cuda_pipeline.h: asynchronous copies of one thread, see async_copy.h.
+// The pipeline primitives (CUDA C++ Programming Guide, "Pipeline Primitives Interface") of CUDA's
+// cuda_pipeline.h: asynchronous copies of one thread, see async_copy.h.
 #pragma once
 
 #include "runtime/host/async_copy.h"
@@ -11,8 +11,8 @@
 
 using __mbarrier_t = std::uint64_t;
 
-// Copies `bytes` (4, 8 or 16, which both addresses are aligned to) less the last `zeros`, which
-// become zero.
+// Copies `bytes` (4, 8 or 16, both addresses aligned to that size), with the last `zeros` bytes set
+// to zero instead.
 inline void __pipeline_memcpy_async(void* to, const void* from, std::size_t bytes,
                                     std::size_t zeros = 0,
                                     kg::Location where = kg::Location::here()) {

@@ -1,19 +1,19 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Proxies (PTX ISA, "Memory Consistency Model: Proxies"): loads and stores go through the generic
-// proxy, bulk copies through the asynchronous one. Nothing orders an access of the one before an
-// access of the other but a proxy fence.
+// Proxies (PTX ISA, "Memory Consistency Model: Proxies"): loads and stores use the generic proxy,
+// bulk copies the asynchronous proxy. Only a proxy fence orders an access through one proxy before
+// an access through the other.
 #pragma once
 
 namespace kg::host {
 
-// What a fence covers: accesses to shared or to global memory, or the initialisation of mbarriers
+// The scope of a fence: accesses to shared or to global memory, or the initialization of mbarriers
 // ("fence.proxy.async", "fence.mbarrier_init").
 enum class Proxy { shared, global, both, mbarrier_init };
 
-// The running thread's accesses so far come before those of the asynchronous proxy that follow.
-// Nothing to do but to tell the observer.
+// Orders the running thread's accesses so far before later accesses by the asynchronous proxy. Only
+// notifies the observer.
 void proxy_fence(Proxy covered);
 
 } // namespace kg::host

@@ -14,27 +14,27 @@
 
 namespace kg::host {
 
-// What a host stream's handle points to: work runs at once, except while a graph records it.
+// The object under a host stream's handle: runs work immediately, except during graph capture.
 class Queue {
  public:
   using Task = std::function<void()>;
   struct Node {
     Task task;
-    std::vector<std::size_t> after; // the nodes that it waits for, by number
-    std::uint32_t call_site;        // by the observer
+    std::vector<std::size_t> after; // indices of the nodes that this one waits for
+    std::uint32_t call_site;        // from the observer
   };
   using Nodes = std::vector<Node>;
 
-  // Several queues may record into one list; what this one records waits for the nodes `after`.
+  // Several queues may record into one list. The nodes of this queue wait for the nodes `after`.
   void begin_capture(std::shared_ptr<Nodes> into = std::make_shared<Nodes>(),
                      std::vector<std::size_t> after = {}) {
     recorded_ = std::move(into);
     last_ = std::move(after);
   }
   std::shared_ptr<Nodes> end_capture() { return std::move(recorded_); }
-  const std::shared_ptr<Nodes>& capture() const { return recorded_; } // null if there is none
+  const std::shared_ptr<Nodes>& capture() const { return recorded_; } // null if not capturing
   bool capturing() const { return recorded_ != nullptr; }
-  const std::vector<std::size_t>& last() const { return last_; } // nodes that the next waits for
+  const std::vector<std::size_t>& last() const { return last_; } // dependencies of the next node
   void wait_for(const std::vector<std::size_t>& nodes) {
     last_.insert(last_.end(), nodes.begin(), nodes.end());
   }
@@ -57,7 +57,7 @@ class Queue {
   std::vector<std::size_t> last_;
 };
 
-// A null handle would pass for the default stream: a moved-from Stream must not.
+// Rejects a moved-from Stream, whose null handle would otherwise mean the default stream.
 inline Queue& queue_of(const Stream& stream) {
   require(stream.handle() != nullptr, "this Stream was moved from; use its new owner");
   return *static_cast<Queue*>(stream.handle());

@@ -12,12 +12,12 @@
 namespace kg::host {
 namespace {
 
-constexpr unsigned kRegisters = 65536; // of a multiprocessor
+constexpr unsigned kRegisters = 65536; // per SM
 constexpr unsigned kStep = 8, kLeast = 24, kMost = 256;
 
 // Of the block that this OS thread runs.
 struct RegisterPool {
-  std::vector<unsigned> held, wanted; // by thread; empty until one changes it
+  std::vector<unsigned> held, wanted; // by thread; empty until a thread changes its count
   unsigned all = 0;                   // of the block
   unsigned free = 0;
 };
@@ -60,7 +60,7 @@ void set_registers(unsigned count, bool rises, Location where) {
 }
 
 std::string registers_missing() {
-  std::map<unsigned, unsigned> threads; // by what they want
+  std::map<unsigned, unsigned> threads; // by requested count
   unsigned sum = 0;
   for (const unsigned each : pool.wanted) {
     ++threads[each];

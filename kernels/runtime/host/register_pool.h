@@ -1,13 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// setmaxnreg (PTX ISA, "Miscellaneous Instructions: setmaxnreg"): threads give registers back to
-// the pool of their block, or take more of them and wait until it has enough. The values compute
-// nothing here; what counts is that a rise which the pool can never meet waits for ever.
+// setmaxnreg (PTX ISA, "Miscellaneous Instructions: setmaxnreg"): threads return registers to their
+// block's pool, or request more and wait until the pool has enough. The counts do not affect
+// results here; their use is that a request the pool can never satisfy waits forever.
 //
-// A block begins with as many registers for each of its threads as 65,536 divided by their number
-// give, in steps of 8 and at most 256: ptxas takes no more under __launch_bounds__(threads, 1), and
-// fewer where more blocks are to fit. So a sum that is too large here is so on a GPU.
+// A block begins with 65,536 registers divided by its number of threads, in steps of 8 and at most
+// 256 per thread. ptxas uses no more under __launch_bounds__(threads, 1), and fewer to fit more
+// blocks. So a sum that is too large here is too large on a GPU.
 #pragma once
 
 #include "runtime/error.h"
@@ -16,16 +16,16 @@
 
 namespace kg::host {
 
-// What a thread that waits for registers is said to wait in.
+// How reports describe a thread that waits for registers.
 inline constexpr const char* kRegisterRise = "setmaxnreg.inc";
 
-// The running thread has `count` registers from now on: a multiple of 8 from 24 to 256, and without
-// `rises` no more than it has; otherwise Error (a trap).
+// Sets the running thread's register count: a multiple of 8 from 24 to 256 and, without `rises`, at
+// most the current count; otherwise Error (a trap).
 void set_registers(unsigned count, bool rises, Location where);
 
-// "for 24 x 128 + 256 x 256 = 68608 of the block's 64512 registers": of those who wait, too.
+// "for 24 x 128 + 256 x 256 = 68608 of the block's 64512 registers", including waiting threads.
 std::string registers_missing();
 
-void registers_reset(); // a new block begins, on this OS thread
+void registers_reset(); // called when a new block begins on this OS thread
 
 } // namespace kg::host

@@ -18,14 +18,14 @@
 namespace kg::host {
 namespace {
 
-// How often every block stands aside in vain, and how often their threads poll, before the launch
-// is given up. A poll is up to eight looks. Without an observer plain stores are not seen, and
+// Limits until a launch is given up: how often every block stands aside in vain, and how often its
+// threads poll. A poll is up to eight looks. Without an observer, plain stores are not seen and
 // polls are ten times as fast.
 constexpr unsigned kMostStands = 32;
 constexpr std::uint64_t kMostPolls = std::uint64_t{1} << 19;
 constexpr std::uint64_t kMostPollsUnobserved = std::uint64_t{1} << 21;
 
-// Each OS thread's own executor; its stacks and tables are reused by every block and launch.
+// Each OS thread's own executor; all blocks and launches reuse its stacks and tables.
 Block& thread_block() {
   thread_local const auto block = std::make_unique<Block>();
   return *block;
@@ -61,7 +61,7 @@ void Residents::run() {
   }
   watch.reset();
   threads_.clear();                                      // joins them
-  for (; !more_blocks_.empty(); more_blocks_.pop_back()) // for the next to get them in this order
+  for (; !more_blocks_.empty(); more_blocks_.pop_back()) // keeps their order for reuse
     idle_blocks().give_back(std::move(more_blocks_.back()));
   if (failure_) std::rethrow_exception(failure_);
 }
@@ -79,7 +79,7 @@ void Residents::work(Block& block, bool is_counted) {
   Resident me(*this);
   {
     std::lock_guard lock(mutex_);
-    // It comes late: by now as many blocks run as fit.
+    // Too late: the maximum number of blocks is already running.
     if (!is_counted && limit_ != 0 && live_ >= limit_) return;
     workers_.push_back(&me);
     if (!is_counted) ++live_;
@@ -102,13 +102,12 @@ void Residents::work(Block& block, bool is_counted) {
   std::erase(workers_, &me);
   --live_;
   wake_first();
-  ended_.notify_all(); // within the lock: this may be gone right after
+  ended_.notify_all(); // with the lock held: this object may be destroyed right after
 }
 
 bool Residents::can_begin() const { return !failed_ && next_ < blocks_ && live_ < limit_; }
 
-// False where the system has no memory or OS thread for one: then there is no place for more
-// blocks.
+// False if the system has no memory or OS thread for another worker: then no further block fits.
 bool Residents::add_worker() {
   try {
     more_blocks_.push_back(idle_blocks().take());
@@ -171,13 +170,13 @@ std::exception_ptr Residents::stand_aside(Resident& me, Block& block, std::uint6
 }
 
 std::exception_ptr Residents::give_up() {
-  // An observer is told by one OS thread at a time: each worker that ends wakes the next.
+  // Only one OS thread at a time may call an observer: each worker that ends wakes the next.
   while (!observer && wake_first()) {
   }
   return deadlock_;
 }
 
-// Whether everybody has been patient for long, while memory has stayed as it was.
+// Whether all workers have been patient for long while memory has not changed.
 bool Residents::is_deadlock() {
   if (patient_ < live_ || can_begin()) return false;
   if (polls_ < (observer ? kMostPolls : kMostPollsUnobserved)) return false;

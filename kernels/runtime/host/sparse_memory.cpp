@@ -21,12 +21,12 @@ namespace kg::host {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-// Of one byte value. The kernel of the operating system allows 65530 mappings, of which stacks take
-// many. 2^40 bytes need 2^13.
+// File size for each byte value. The operating system allows 65530 mappings, many of them needed
+// for stacks. 2^40 bytes need 2^13 mappings.
 constexpr std::size_t kPattern = std::size_t{1} << 27;
 
 struct Array {
-  std::uintptr_t end; // of whole pages
+  std::uintptr_t end; // page-aligned
   unsigned char fill;
 };
 
@@ -39,7 +39,7 @@ struct Arrays {
     return none;
   }();
 
-  // The array that all of the bytes are of, or null.
+  // The array that contains the whole range, or null.
   Array* find(std::uintptr_t begin, std::size_t bytes) {
     auto next = by_begin.upper_bound(begin);
     if (next == by_begin.begin()) return nullptr;
@@ -73,7 +73,7 @@ int pattern(unsigned char value) {
   return file = made;
 }
 
-// Whole pages.
+// Whole pages only.
 void map_pattern(std::uintptr_t begin, std::uintptr_t end, unsigned char value) {
   const int file = pattern(value);
   for (; begin < end; begin += std::min<std::uintptr_t>(kPattern, end - begin))
@@ -137,7 +137,7 @@ WrittenPages written_pages(const void* begin, std::size_t bytes) {
   WrittenPages result{{}, array->fill};
   const std::uintptr_t end = address(begin) + bytes;
   std::vector<std::uint64_t> entries(std::size_t{1} << 16);
-  std::uintptr_t run = 0; // where it began
+  std::uintptr_t run = 0; // start of the run
   const auto end_run = [&](std::uintptr_t at) {
     if (run == 0) return;
     const std::uintptr_t from = std::max(run, address(begin)), to = std::min(at, end);
@@ -153,7 +153,7 @@ WrittenPages written_pages(const void* begin, std::size_t bytes) {
       fail_of_system("/proc/self/pagemap ends early");
     }
     for (std::size_t i = 0; i < count; ++i, page += kPage) {
-      // In memory or swapped, and no page of a file: a copy, which only a write makes.
+      // In memory or swapped out, and not a file page: a private copy, which only a write creates.
       const bool written = (entries[i] >> 62) != 0 && !(entries[i] >> 61 & 1);
       if (!written)
         end_run(page);

@@ -15,13 +15,13 @@ namespace {
 constexpr std::size_t kStacksPerChunk = 64;
 constexpr std::size_t kPage = 4096;
 // Stacks at equal distances put their hot lines into the same cache sets. Shifting each top by
-// three cache lines spreads them; 512 steps of 192 bytes cover the sets of usual second-level
-// caches and leave more than half of a slot usable.
+// three cache lines distributes them; 512 steps of 192 bytes cover the sets of usual L2 caches and
+// leave more than half of a slot usable.
 constexpr std::size_t kColourBytes = 192;
 constexpr std::size_t kColours = 512;
 // A guard page splits its chunk, so a guarded stack takes two mappings. Linux grants a process
-// 65,530 of them by default (vm.max_map_count). Half are left to the program; stacks beyond have no
-// guard, and mmap joins their chunks into one mapping.
+// 65,530 mappings by default (vm.max_map_count). Half are left to the program. Further stacks have
+// no guard, and mmap merges their chunks into one mapping.
 constexpr std::size_t kMostGuards = 65530 / 4;
 std::atomic<std::size_t> guards{0}; // of all pools of the process
 
@@ -62,7 +62,7 @@ void StackPool::grow() {
     guards -= kStacksPerChunk;
   for (std::size_t i = kStacksPerChunk; i-- > 0;) {
     char* slot = static_cast<char*>(chunk) + i * kSlotBytes;
-    // Where the system grants fewer mappings than that, only the guard is missing.
+    // If the system grants fewer mappings, only the guard is missing.
     if (is_guarded) (void)mprotect(slot, kPage, PROT_NONE);
     const std::size_t index = stacks_.size() + kStacksPerChunk - 1 - i;
     const std::size_t colour = (index % kColours) * kColourBytes;

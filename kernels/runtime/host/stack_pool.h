@@ -8,11 +8,11 @@
 
 namespace kg::host {
 
-// Stacks for the threads of one block, reused last in, first out so that the warm ones stay in the
+// Stacks for the threads of one block, reused last in, first out, so that warm stacks stay in the
 // cache. Belongs to one OS thread.
 class StackPool {
  public:
-  // Address space per stack, committed as it is touched. The lowest page is a guard, in the first
+  // Address space per stack, committed on first touch. The lowest page is a guard for the first
   // 16,320 stacks of the process.
   static constexpr std::size_t kSlotBytes = 256 * 1024;
 
@@ -36,7 +36,7 @@ class StackPool {
   std::vector<void*> chunks_;
   std::vector<Stack*> stacks_;
   std::vector<Stack*> free_;
-  std::size_t guards_ = 0; // pages of this pool that are protected
+  std::size_t guards_ = 0; // number of this pool's protected pages
 };
 
 } // namespace kg::host

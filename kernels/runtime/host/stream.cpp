@@ -48,7 +48,7 @@ Event& Event::operator=(Event&& other) noexcept {
   return *this;
 }
 
-// In a capture it marks a point of the graph, which has no time (as cudaEventRecord does).
+// During capture the event marks a point of the graph, without a time (like cudaEventRecord).
 void Event::record(Stream& stream) {
   HostEvent& event = event_of(*this);
   event.recorded = !host::queue_of(stream).capturing();

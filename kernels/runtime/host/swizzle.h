@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where swizzled tiles keep their bytes: 16-byte units change places within 8 rows, by the address
-// in shared memory itself (CUDA Driver API, "CUtensorMapSwizzle"; PTX ISA, "Swizzling Modes").
+// The byte layout of swizzled tiles: 16-byte units are permuted within 8 rows, depending on the
+// shared memory address (CUDA Driver API, "CUtensorMapSwizzle"; PTX ISA, "Swizzling Modes").
 #pragma once
 
 #include "runtime/host/tensor_map.h"
@@ -12,7 +12,7 @@
 
 namespace kg::host {
 
-// Of a row of the pattern; 0 where nothing changes places.
+// Bytes per row of the pattern; 0 without swizzling.
 inline std::size_t bytes_of(Swizzle swizzle) {
   return swizzle == Swizzle::none ? 0 : std::size_t{16} << static_cast<unsigned>(swizzle);
 }

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a thread says to the other threads of its block: barriers, fences, waiting, giving up.
+// Communication with the other threads of the block: barriers, fences, waiting, traps.
 #pragma once
 
 #include "runtime/host/block.h"
@@ -19,8 +19,8 @@ inline T* dynamic_shared(std::size_t byte_offset = 0, Location where = Location:
   return reinterpret_cast<T*>(base + byte_offset);
 }
 
-// Where a __device__ or __constant__ variable lies, for copies to and from it; of an array, where
-// its first element does.
+// The address of a __device__ or __constant__ variable, for copies to and from it; for an array,
+// the address of its first element.
 template <class T>
 T* symbol_address(T& symbol) {
   return &symbol;
@@ -52,7 +52,7 @@ inline void __threadfence_block() { kg::host::fence(true); }
 inline void __threadfence() { kg::host::fence(false); }
 inline void __threadfence_system() { kg::host::fence(false); }
 
-// A loop that waits for another thread of its block must contain this: threads are not preempted.
+// Required in loops that wait for another thread of the block: threads are not preempted.
 inline void __nanosleep(unsigned, kg::Location where = kg::Location::here()) {
   kg::host::running_block("__nanosleep", where).yield("__nanosleep", where);
 }
@@ -61,5 +61,5 @@ inline void __nanosleep(unsigned, kg::Location where = kg::Location::here()) {
   kg::host::running_block("__trap", where).trap("__trap() was called", where);
 }
 
-// Nanoseconds of the host's steady clock stand in for the multiprocessor's cycles.
+// Nanoseconds of the host's steady clock instead of SM cycles.
 long long clock64();

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kMagic = 0x504154454452474BULL; // "KGRDETAP"
 constexpr std::size_t kUnit = 16;                       // bytes
 
-// Where each part lies in a map.
+// Indices of the parts of a map.
 namespace word {
 constexpr std::size_t magic = 0, kind = 1, base = 2, extent = 3, stride = 8, box = 12;
 } // namespace word
@@ -59,7 +59,7 @@ std::vector<BoxPiece> pieces_of_box(const TiledTensor& tensor,
       line += static_cast<std::uint64_t>(index) * tensor.stride[i - 1];
     }
     for (std::size_t begin = 0; begin < row_bytes; begin += kUnit) {
-      // Of a unit the elements before, within and behind the tensor.
+      // The unit's elements before, within and after the tensor.
       const std::int64_t element = first[0] + static_cast<std::int64_t>(begin / size);
       const auto count = static_cast<std::int64_t>(kUnit / size);
       const std::int64_t from = inside ? std::clamp<std::int64_t>(-element, 0, count) : count;
@@ -83,7 +83,7 @@ std::vector<BoxPiece> pieces_of_box(const TiledTensor& tensor,
 }
 
 unsigned char outside_byte(const TiledTensor& tensor) {
-  return tensor.fills_with_nan ? 0xFF : 0; // all ones: a NaN of every floating-point type
+  return tensor.fills_with_nan ? 0xFF : 0; // all ones: NaN in every floating-point type
 }
 
 } // namespace kg::host
@@ -103,7 +103,7 @@ TensorMap encode(const TiledTensor& tensor, Location where) {
   for (unsigned i = 0; i < kMaxTensorRank; ++i) {
     map.words[word::extent + i] = tensor.extent[i];
     if (i > 0) map.words[word::stride + i - 1] = tensor.stride[i - 1];
-    // Less 1, 8 bits each, and 3 of the element stride.
+    // Stored minus 1: 8 bits for each box extent, 3 for each element stride.
     const bool has = i < tensor.rank;
     map.words[word::box] |= std::uint64_t{has ? tensor.box[i] - 1 : 0} << (11 * i);
     map.words[word::box] |= std::uint64_t{has ? tensor.element_stride[i] - 1 : 0} << (11 * i + 8);

@@ -8,15 +8,15 @@
 
 namespace kg::host {
 
-// Lets OS threads run one at a time, each until it yields, and always in the same order: blocks
-// that run together do so under an observer, who then sees the same each time.
+// Lets OS threads run one at a time, each until it yields, always in the same order. Blocks that
+// run together do so with an observer attached, so that it sees the same events in every run.
 class Turns {
  public:
   explicit Turns(unsigned count) : present_(count, true) {}
 
-  void begin(unsigned rank); // returns when it is the turn of `rank`
-  void yield(unsigned rank); // the others go first, once around
-  void end(unsigned rank);   // for good
+  void begin(unsigned rank); // returns when it is `rank`'s turn
+  void yield(unsigned rank); // all others run first, once around
+  void end(unsigned rank);   // permanently
 
  private:
   void pass_on();

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What code made from PTX tells whoever follows values that nothing has written from their load to
-// their use. A value's origin stands for the load: 0 where the value is defined. Code that is
-// compiled from source says nothing of this, because its values are variables of C++.
+// Interface by which code made from PTX reports values that nothing has written, from load to use.
+// A value's origin identifies the load; 0 means defined. Code compiled from source does not report,
+// because its values are C++ variables.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,16 @@ namespace kg::host {
 
 struct UndefinedValues {
   virtual ~UndefinedValues() = default;
-  // The origin of what the running thread has just loaded, `bytes` bytes from `from` on. Loads that
-  // nobody asks about are reported where they are; 0 bytes ask about none.
+  // Returns the origin of the `bytes` bytes at `from`, which the running thread has just loaded.
+  // Loads without this query are reported at the load; 0 bytes query nothing.
   virtual std::uint32_t loaded(const void* from, std::size_t bytes) = 0;
-  // After a store of `bytes` bytes, which `instruction` makes.
+  // Called after `instruction` has stored `bytes` bytes.
   virtual void stored(const void* to, std::size_t bytes, std::uint32_t origin,
                       const void* instruction) = 0;
-  // `how` is a verb and what goes with it: "branches on".
+  // `how` is a verb phrase: "branches on".
   virtual void used(std::uint32_t origin, const char* how, const void* instruction) = 0;
 };
 
-inline constinit UndefinedValues* undefined_values = nullptr; // null when nobody follows them
+inline constinit UndefinedValues* undefined_values = nullptr; // null if nobody tracks them
 
 } // namespace kg::host

@@ -1,23 +1,23 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA's built-in vector types for the host backend: the same names, sizes and alignments, in the
-// global namespace. Each is an aggregate without constructors, so that a vectorised load or store
-// is one access of its full width, as on a GPU.
+// CUDA's built-in vector types for the host backend: same names, sizes and alignments, in the
+// global namespace. All are aggregates without constructors, so that a vectorized load or store is
+// one access of the full width, as on a GPU.
 #pragma once
 
 #include "runtime/host/forceinline.h"
 
 namespace kg::host {
 
-// CUDA aligns a vector of 2 or 4 elements to its size, but to no more than 16 bytes (CUDA C++
-// Programming Guide, table "Alignment Requirements of Built-in Vector Types"); vectors of 1 and 3
-// elements are aligned as their element.
+// CUDA aligns a vector of 2 or 4 elements to its size, up to 16 bytes (CUDA C++ Programming Guide,
+// table "Alignment Requirements of Built-in Vector Types"). Vectors of 1 and 3 elements have their
+// element's alignment.
 constexpr unsigned long vector_alignment(unsigned long bytes) { return bytes < 16 ? bytes : 16; }
 
 } // namespace kg::host
 
-// A macro, because only it can make the names char1, make_char1, char2, ... from one element type.
+// A macro, to generate the names char1, make_char1, char2, ... from one element type.
 #define KG_VECTOR_TYPES(name, Element)                                                             \
   struct name##1 {                                                                                 \
     Element x;                                                                                     \
@@ -55,7 +55,7 @@ KG_VECTOR_TYPES(double, double)
 #undef KG_VECTOR_TYPES
 
 // CUDA 13 adds vectors of four 8-byte elements with the alignment in the name (_16a, _32a), and
-// deprecates double4 and its kin.
+// deprecates double4 and its variants.
 #define KG_ALIGNED_VECTOR_TYPE(name, Element, bytes)                                               \
   struct alignas(bytes) name##4_##bytes##a {                                                       \
     Element x, y, z, w;                                                                            \
@@ -77,8 +77,8 @@ KG_ALIGNED_VECTOR_TYPE(double, double, 16)
 KG_ALIGNED_VECTOR_TYPE(double, double, 32)
 #undef KG_ALIGNED_VECTOR_TYPE
 
-// The extent of a grid or of a block: unlike the vector types it has constructors, and an axis left
-// out is 1.
+// The extents of a grid or a block. Unlike the vector types it has constructors; missing axes are
+// 1.
 struct dim3 {
   unsigned int x, y, z;
 

@@ -3,8 +3,8 @@
 //
 // Warp collectives: shuffles, votes, matches and reductions, with the mask semantics of the CUDA
 // C++ Programming Guide ("Warp Shuffle Functions", "Warp Vote Functions", "Warp Match Functions",
-// "Warp Reduce Functions"). Every lane that the mask names and that has not exited must call;
-// disjoint masks of one warp are independent.
+// "Warp Reduce Functions"). Every lane in the mask that has not exited must call; disjoint masks of
+// one warp are independent.
 #pragma once
 
 #include "runtime/host/block.h"
@@ -17,9 +17,9 @@
 
 namespace kg::host {
 
-// A value in flight between lanes. What a lane gets from one that did not take part is undefined in
-// CUDA; here it is all ones, which is NaN for every floating-point type, so that a kernel that uses
-// it fails visibly.
+// A value exchanged between lanes. In CUDA, a value from a lane that did not participate is
+// undefined. Here it is all ones, which is NaN in every floating-point type, so that a kernel that
+// uses it fails visibly.
 struct Exchange {
   std::uint64_t value;
   unsigned source; // lane
@@ -52,7 +52,7 @@ T exchange(unsigned mask, T value, unsigned source, const char* name, Location w
   return value;
 }
 
-// Runs `Combine` over the values of all lanes, in lane order; everyone gets the result.
+// Reduces the values of all lanes with `Combine`, in lane order; every lane gets the result.
 template <class T, class Combine>
 void resolve_reduce(void* const* payload, unsigned lanes) {
   unsigned rest = lanes;
@@ -71,7 +71,7 @@ T reduce(unsigned mask, T value, const char* name, Location where) {
   return value;
 }
 
-// Turns a lane's predicate (0 or 1) into the ballot of all.
+// Replaces each lane's predicate (0 or 1) by the ballot.
 inline void resolve_ballot(void* const* payload, unsigned lanes) {
   unsigned ballot = 0;
   for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
@@ -153,8 +153,8 @@ struct BitXor {
 
 } // namespace kg::host
 
-// The lane that each shuffle reads, as PTX defines it (shfl.sync): lanes form segments of `width`;
-// a source beyond the segment's end means the lane's own value. Operands count modulo 32.
+// The source lane of each shuffle, as defined by PTX (shfl.sync). Lanes form segments of `width`; a
+// source beyond the segment's end means the lane's own value. Operands are taken modulo 32.
 
 template <class T>
 __forceinline__ T __shfl_sync(unsigned mask, T value, int source, int width = warpSize,
@@ -216,7 +216,7 @@ __forceinline__ unsigned __match_any_sync(unsigned mask, T value,
                                           kg::Location where = kg::Location::here()) {
   return kg::host::match(mask, value, "__match_any_sync", where);
 }
-// Returns the participating lanes and sets *all to 1 when their values are all equal, else 0 and 0.
+// Returns the participating lanes and sets *all to 1 if all values are equal; otherwise 0 and 0.
 template <class T>
 __forceinline__ unsigned __match_all_sync(unsigned mask, T value, int* all,
                                           kg::Location where = kg::Location::here()) {

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::size_t kUnit = 16; // bytes
 
-// Of the block that this OS thread runs. On the heap: a library that is loaded late gets few bytes
-// of thread-local memory.
+// Of the block that this OS thread runs. On the heap, because a library loaded later gets only a
+// few bytes of thread-local memory.
 using Warpgroups = std::array<Warpgroup, kMaxThreads / kWarpgroupSize>;
 Warpgroups& warpgroups() {
   thread_local const auto all = std::make_unique<Warpgroups>();
@@ -60,7 +60,7 @@ void require_alike(Block& block, const WarpgroupJob& job, const WarpgroupProduct
                where);
 }
 
-// The ranges of shared memory that hold an operand.
+// The contiguous ranges of shared memory that hold an operand.
 std::vector<WarpgroupJob::Range> ranges_of(std::vector<std::uintptr_t> units, Swizzle swizzle) {
   std::sort(units.begin(), units.end());
   std::vector<WarpgroupJob::Range> ranges;
@@ -73,7 +73,7 @@ std::vector<WarpgroupJob::Range> ranges_of(std::vector<std::uintptr_t> units, Sw
   return ranges;
 }
 
-// A matrix that begins in the block's dynamic shared memory, where PTX has all of it, ends there.
+// In PTX, a matrix that starts in the block's dynamic shared memory must also end there.
 void require_within(Block& block, const std::vector<std::uintptr_t>& units, const char* which,
                     const char* name, Location where) {
   const auto [first, last] = std::minmax_element(units.begin(), units.end());
@@ -87,7 +87,7 @@ void require_within(Block& block, const std::vector<std::uintptr_t>& units, cons
                where);
 }
 
-// All threads have issued it: the executor says which memory it reads.
+// All threads have issued the product: reports the memory that it reads.
 void complete(Block& block, Warpgroup& group, WarpgroupJob& job, const char* name) {
   const auto reads = [&](const std::vector<std::uintptr_t>& units, const MatrixOperand& operand,
                          const char* which) {
@@ -131,7 +131,7 @@ void written_early(Block& block, const WarpgroupJob& job, const char* which, Loc
              where);
 }
 
-// The running thread's sums become the product's.
+// Assigns the running thread's accumulators to the product.
 void take_sums(Block& block, Warpgroup& group, WarpgroupJob& job, void* const* sums,
                const char* name) {
   const unsigned thread = member_of(block);
@@ -178,7 +178,7 @@ void take_a(Block& block, WarpgroupMember& member, WarpgroupJob& job, const void
   for (std::size_t i = 0; i < kRegistersOfA; ++i) job.a_issued[first + i] = word_at(a[i]);
 }
 
-// The thread has waited for the product.
+// The thread has waited for the product: delivers its sums.
 void retire(Block& block, WarpgroupMember& member, WarpgroupJob& job, Location where) {
   const unsigned thread = member_of(block);
   for (std::size_t i = 0; i < kRegistersOfA && !job.a_at.empty(); ++i)
@@ -201,7 +201,7 @@ void retire(Block& block, WarpgroupMember& member, WarpgroupJob& job, Location w
   ++job.retired;
 }
 
-// Whether all threads have issued the products up to `end`, or one of them never will.
+// Whether all threads have issued the products up to `end`, or at least one thread never will.
 bool issued_or_never(const void* what, unsigned end) {
   const auto& group = *static_cast<const Warpgroup*>(what);
   if (std::all_of(group.jobs.begin(),
@@ -247,7 +247,7 @@ void warpgroup_multiply(const WarpgroupProduct& product, void* const* sums,
   if (a_registers) take_a(block, member, job, a_registers, name);
   take_sums(block, group, job, sums, name);
   if (++job.came < kWarpgroupSize) return;
-  complete(block, group, job, name); // other threads may go on meanwhile
+  complete(block, group, job, name); // other threads may run in between
   job.issued = true;
   if (computes_at_once(block)) group.execute(number + 1);
   block.state_changed();
@@ -285,7 +285,7 @@ void warpgroup_wait(std::size_t pending, const char* name, Location where) {
     const WarpgroupJob& job = group.job(number);
     if (!job.issued) block.trap(incomplete(job), where);
   }
-  // Others may go first, and overwrite what it reads.
+  // Other threads may run first and overwrite the operands.
   if (!group.job(end - 1).executed) block.preempt(name, where);
   bool first = false;
   for (std::size_t number = member.retired; number < end; ++number) {
@@ -312,7 +312,7 @@ void warpgroup_sum_copied(void* to, const void* from) {
   if (group.members[thread].issued == group.members[thread].retired) return;
   const Warpgroup::Owner overwritten = group.owner(thread, to);
   if (overwritten.copy) Warpgroup::release(overwritten);
-  if (word_at(from) != kPendingSum) return; // a sum that is overwritten shows in the wait
+  if (word_at(from) != kPendingSum) return; // an overwritten sum is detected at the wait
   const Warpgroup::Owner source = group.owner(thread, from);
   if (!source.job) return;
   if (overwritten.job && !overwritten.copy) Warpgroup::release(overwritten);

@@ -3,17 +3,17 @@
 //
 // wgmma (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions"): the 128
 // threads of a warpgroup issue products, commit them in groups, and wait for all but their latest
-// groups. warpgroup_product.h says what a product is.
+// groups. warpgroup_product.h defines a product.
 //
-// A GPU reads the operands and writes the sums at any time between the issue and the wait. Here a
-// product is computed at the worst, as async_copy.h has it: as late as possible (thread order
-// forward), as soon as the last of the threads has issued it (reverse), or either, by chance
-// (random), and those of a warpgroup in order. Meanwhile its sums hold 0xFF in every byte (NaN);
-// the wait gives each thread its own.
+// A GPU reads the operands and writes the accumulators at any time between issue and wait. The
+// emulator picks adverse times, as in async_copy.h: as late as possible (thread order forward), at
+// the last thread's issue (reverse), or randomly at either time (random). A warpgroup's products
+// run in order. Until then, every byte of the accumulators is 0xFF (NaN); the wait gives each
+// thread its results.
 //
-// An Error (a trap) is: threads of a warpgroup that issue different products; sums that are
-// written, and registers of A that are changed, before the wait; either of them changed since the
-// last wgmma.fence; a matrix that does not lie in the block's shared memory.
+// Errors (traps): threads of a warpgroup that issue different products; accumulators written, or
+// registers of A changed, before the wait; either of them changed since the last wgmma.fence; a
+// matrix outside the block's shared memory.
 #pragma once
 
 #include "runtime/error.h"
@@ -26,26 +26,26 @@ namespace kg::host {
 
 class Block;
 
-// --- What device code calls. `name` is the function that the kernel called.
+// --- Called by device code. `name` is the function that the kernel called.
 
-// `sums` are the addresses of the running thread's words of sums, `a_registers` those of its four
-// words of A, null where A is in shared memory. They stay valid until the wait.
+// `sums` are the addresses of the running thread's accumulator words, `a_registers` the addresses
+// of its four words of A, null if A is in shared memory. They stay valid until the wait.
 void warpgroup_multiply(const WarpgroupProduct& product, void* const* sums,
                         const void* const* a_registers, const char* name, Location where);
 void warpgroup_fence(const char* name, Location where);
 void warpgroup_commit(const char* name, Location where);
-// Until at most `pending` of the latest groups have yet to be computed.
+// Waits until at most `pending` of the latest groups have yet to be computed.
 void warpgroup_wait(std::size_t pending, const char* name, Location where);
 
-// Of code in which sums are registers that may be copied: the running thread has just copied one,
-// pending or not, or is about to look at one, which must not be pending.
+// For code that may copy accumulator registers: the running thread has just copied a register,
+// pending or not, or is about to read one, which must not be pending.
 void warpgroup_sum_copied(void* to, const void* from);
 void warpgroup_sum_read(const void* sum, Location where);
 
-// --- What a block calls, on the OS thread that runs it
+// --- Called by a block, on the OS thread that runs it
 
 void warpgroups_reset(); // a new block begins
-// The block has run to its end. Throws Error for a product that is pending.
+// Called when the block has run to its end. Throws Error if a product is pending.
 void warpgroups_finish();
 
 } // namespace kg::host

@@ -46,7 +46,7 @@ KnownRegisters* WarpgroupMember::find(const void* const* at, std::size_t count) 
 }
 
 void WarpgroupMember::know(const void* const* at, std::size_t count) {
-  constexpr std::size_t kMost = 8; // sets of registers that kernels use in turn
+  constexpr std::size_t kMost = 8; // register sets that kernels alternate between
   KnownRegisters* registers = find(at, count);
   if (!registers) {
     if (known.size() == kMost) known.erase(known.begin());

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The products of one warpgroup that are not over, and the registers that they hold (warpgroup.h).
+// The unfinished products of one warpgroup, and the registers that they use (warpgroup.h).
 #pragma once
 
 #include "runtime/host/warpgroup_product.h"
@@ -24,16 +24,16 @@ void set_word(void* address, Word value);
 struct WarpgroupJob {
   WarpgroupJob(const WarpgroupProduct& what, Location place);
 
-  // Where the sums go of a thread: null, where another product has taken the register over.
+  // Destinations of a thread's sums; null if another product has taken over the register.
   void** registers(unsigned thread) { return at.data() + thread * product.words(); }
-  void execute(); // takes the sums that it continues from those before it, which are executed
+  void execute(); // the products whose sums this one continues must be executed
 
-  struct Copied { // by the thread, from a register that is pending
+  struct Copied { // by the thread, from a pending register
     unsigned thread;
     void* to;
     std::size_t word; // of `sums`
   };
-  struct Taken { // a sum that begins as that of another product
+  struct Taken { // a sum that starts from another product's sum
     std::size_t word;
     std::shared_ptr<const WarpgroupJob> from;
     std::size_t word_there;
@@ -41,17 +41,17 @@ struct WarpgroupJob {
 
   WarpgroupProduct product;
   Location where;
-  unsigned came = 0;    // of the warpgroup's threads
-  unsigned retired = 0; // threads that have got their sums
-  bool issued = false;  // by all, and whoever watches has been told
+  unsigned came = 0;    // number of the warpgroup's threads that have issued it
+  unsigned retired = 0; // number of threads that have received their sums
+  bool issued = false;  // by all threads, and reported to the observer
   bool executed = false;
   bool waited_for = false;
   std::vector<void*> at;                          // by thread, then word
-  std::vector<Word> sums;                         // likewise
-  std::vector<const void*> a_at;                  // empty where A is in shared memory
-  std::vector<Word> a_issued;                     // what was there
-  std::shared_ptr<const WarpgroupJob> before;     // the one whose sums it goes on from
-  std::bitset<kWarpgroupSize> goes_on, continued; // threads whose sums all come from, or go to, one
+  std::vector<Word> sums;                         // in the same order
+  std::vector<const void*> a_at;                  // empty if A is in shared memory
+  std::vector<Word> a_issued;                     // values of A at the issue
+  std::shared_ptr<const WarpgroupJob> before;     // the product whose sums this one continues
+  std::bitset<kWarpgroupSize> goes_on, continued; // threads: all sums from, or to, one product
   std::vector<Taken> taken;
   std::vector<Copied> copies;
   struct Range {
@@ -59,10 +59,10 @@ struct WarpgroupJob {
     std::size_t bytes;
     Swizzle swizzle;
   };
-  std::vector<Range> reads; // of shared memory; while somebody watches
+  std::vector<Range> reads; // of shared memory; only with an observer
 };
 
-// Registers and what they held when it was allowed to change them last.
+// Registers, and their values when a change was last allowed.
 struct KnownRegisters {
   std::vector<const void*> at;
   std::vector<Word> values;
@@ -71,11 +71,11 @@ struct KnownRegisters {
 // One thread of the warpgroup.
 struct WarpgroupMember {
   std::size_t issued = 0, retired = 0; // products
-  std::vector<std::size_t> groups;     // for each committed group, how many products it ends at
+  std::vector<std::size_t> groups;     // for each committed group, the end of its products
   bool has_fenced = false;
   std::vector<KnownRegisters> known;
 
-  // Null where they are not known.
+  // Null if the registers are not known.
   KnownRegisters* find(const void* const* at, std::size_t count);
   void know(const void* const* at, std::size_t count);
   void know_anew();
@@ -83,21 +83,21 @@ struct WarpgroupMember {
 
 struct Warpgroup {
   std::deque<std::shared_ptr<WarpgroupJob>> jobs;
-  std::size_t over = 0; // products in front of these
+  std::size_t over = 0; // finished products, no longer in `jobs`
   std::array<WarpgroupMember, kWarpgroupSize> members;
 
   WarpgroupJob& job(std::size_t number) { return *jobs[number - over]; }
 
-  // Where a register of a thread belongs to a pending product.
+  // The pending product that a thread's register belongs to.
   struct Owner {
-    std::shared_ptr<WarpgroupJob> job; // null: nowhere
+    std::shared_ptr<WarpgroupJob> job; // null: none
     std::size_t word = 0;              // of its sums
     WarpgroupJob::Copied* copy = nullptr;
   };
   Owner owner(unsigned thread, const void* sum);
-  // The register is that product's no more.
+  // The register no longer belongs to the product.
   static void release(const Owner& owner);
-  void execute(std::size_t end); // all products up to it
+  void execute(std::size_t end); // all products before `end`
   void drop_retired();
 };
 

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What wgmma tells whoever watches (observer.h): which ranges of shared memory a warpgroup reads by
-// the asynchronous proxy, and until when. `group` stands for the warpgroup: who passes it as a
-// barrier (Observer::barrier_passed) knows of the reads that have ended before.
+// wgmma events for the observer (observer.h): the ranges of shared memory that a warpgroup reads by
+// the asynchronous proxy, and until when. `group` stands for the warpgroup: passing it as a barrier
+// (Observer::barrier_passed) synchronizes with the reads that ended before.
 #pragma once
 
 #include "runtime/error.h"
@@ -18,17 +18,17 @@ struct WarpgroupProduct;
 
 struct WarpgroupObserver {
   virtual ~WarpgroupObserver() = default;
-  // All threads of a warpgroup, that of the running one, have issued it.
+  // All threads of the running thread's warpgroup have issued the product.
   virtual void warpgroup_multiplies(const WarpgroupProduct&) {}
-  // By the running thread, for its warpgroup; until it has waited. As tiles of this swizzle.
+  // A read by the running thread, for its warpgroup, until it has waited. As tiles of this swizzle.
   virtual void warpgroup_reads(const void* /*group*/, const void* /*from*/, std::size_t /*bytes*/,
                                Swizzle, Location) {}
   virtual void warpgroup_has_read(const void* /*group*/, const void* /*from*/,
                                   std::size_t /*bytes*/) {}
-  // The bulk loads that are issued from now on write tiles of this swizzle; none: of no known one.
+  // Bulk loads issued from now on write tiles of this swizzle; nullopt: unknown.
   virtual void tiles_swizzled(std::optional<Swizzle>) {}
 };
 
-extern WarpgroupObserver* warpgroup_observer; // null when nothing watches
+extern WarpgroupObserver* warpgroup_observer; // null without an observer
 
 } // namespace kg::host

@@ -39,7 +39,7 @@ const std::array<float, 256>& values_of_e4m3() {
   return values;
 }
 
-// f(number), of each element of `bytes` bytes that begin at `from`.
+// Calls f(number) for each element of the `bytes` bytes at `from`.
 template <class Number, class Function>
 void for_each_element(ElementType type, const void* from, unsigned bytes, const Function& f) {
   const auto each = [&]<class Raw>(Raw, auto&& value_of) {
@@ -65,12 +65,12 @@ void for_each_element(ElementType type, const void* from, unsigned bytes, const 
   }
 }
 
-// set(row, k, number), of all elements of a matrix in shared memory.
+// Calls set(row, k, number) for all elements of a matrix in shared memory.
 template <class Number, class Set>
 void read(const std::vector<std::uintptr_t>& units, ElementType type, bool by_depth, unsigned depth,
           const Set& set) {
   const auto in_unit = static_cast<unsigned>(kUnit / bytes_of(type));
-  const unsigned a_line = by_depth ? depth / in_unit : depth; // units of a row, or of 8 rows
+  const unsigned a_line = by_depth ? depth / in_unit : depth; // units per row, or per 8 rows
   for (unsigned n = 0; n < units.size(); ++n) {
     const unsigned line = n / a_line, within = n % a_line;
     for_each_element<Number>(type, reinterpret_cast<const void*>(units[n]), kUnit,
@@ -96,7 +96,7 @@ void read_registers(std::span<const std::uint32_t> words, ElementType type, cons
   }
 }
 
-// f(row, column, word, half), of all sums; `half`: of a word of two.
+// Calls f(row, column, word, half) for all sums; `half` selects one of two sums in a word.
 template <class Function>
 void for_each_sum(const WarpgroupProduct& product, const Function& f) {
   const bool two = product.sum_type == SumType::f16;
@@ -109,7 +109,7 @@ void for_each_sum(const WarpgroupProduct& product, const Function& f) {
   }
 }
 
-// A GPU's arithmetic on f32 gives one NaN (runtime/ptx/prelude.h).
+// f32 arithmetic on a GPU produces a single NaN value (runtime/ptx/prelude.h).
 std::uint32_t bits_of(float value) {
   return value == value ? std::bit_cast<std::uint32_t>(value) : 0x7fffffffu;
 }
@@ -125,9 +125,9 @@ struct Factors {
 template <class Number>
 void multiply_as(const WarpgroupProduct& product, std::span<std::uint32_t> sums,
                  std::span<const std::uint32_t> a_registers, Location where) {
-  // On the heap: a library that is loaded late gets few bytes of thread-local memory.
+  // On the heap: a library loaded later gets only a few bytes of thread-local memory.
   static thread_local const auto factors = std::make_unique<Factors<Number>>();
-  auto& a = factors->a; // clang++ 14 captures no structured bindings
+  auto& a = factors->a; // clang++ 14 cannot capture structured bindings
   auto& b = factors->b;
   auto& sum = factors->sum;
   const unsigned depth = product.depth();

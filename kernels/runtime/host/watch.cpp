@@ -12,15 +12,15 @@ namespace kg::host {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{50};
-constexpr unsigned kIdleTicks = 20; // before the watcher sleeps until it is needed
+constexpr unsigned kIdleTicks = 20; // until the watcher sleeps
 
 struct Entry {
   Watched* watched;
   std::uint64_t progress;
-  unsigned more; // workers, when there is no progress by the next tick
+  unsigned more; // workers to add if there is no progress by the next tick
 };
 
-// Never destroyed: its thread runs until the process ends.
+// Never destroyed, because its thread runs until the process ends.
 class Watcher {
  public:
   void add(Watched& watched) {

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Polling by plain C++ is not seen without instrumentation: by volatile, or by an atomic type.
-// Where a launch makes no progress for some time, it gets more OS threads.
+// Without instrumentation, polling by plain C++ (volatile or an atomic type) is invisible. A launch
+// that makes no progress for some time therefore gets more OS threads.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace kg::host {
 class Watched {
  public:
   virtual ~Watched() = default;
-  virtual std::uint64_t progress() = 0; // another number whenever there was some
+  virtual std::uint64_t progress() = 0; // changes whenever there was progress
   virtual void add_workers(unsigned count) = 0;
 };
 
-// While it lives, somebody watches.
+// Monitors a launch during its lifetime.
 class Watch {
  public:
   explicit Watch(Watched& watched);

@@ -16,7 +16,7 @@
 namespace kg::ptx_run {
 namespace {
 
-// Other programs may do the same beside this one.
+// Other programs may do the same at the same time.
 constexpr unsigned kMostThreads = 4;
 
 struct Ahead {
@@ -33,7 +33,7 @@ void end();
 Ahead& ahead() {
   static Ahead& only = []() -> Ahead& {
     std::atexit(end);
-    return *new Ahead; // never destroyed: a fork has the threads' waiting, but not the threads
+    return *new Ahead; // never destroyed: a fork inherits the waiting, but no threads
   }();
   return only;
 }
@@ -69,7 +69,7 @@ void work_on(Ahead& all) {
 
 void do_ahead(std::function<void()> work) {
   Ahead& all = ahead();
-  if (::getpid() != all.process) return; // a fork has the lock, perhaps closed, but no threads
+  if (::getpid() != all.process) return; // a fork may inherit a closed lock, but no threads
   const std::lock_guard lock(all.mutex);
   all.waiting.push_back(std::move(work));
   if (all.threads.size() < std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads))

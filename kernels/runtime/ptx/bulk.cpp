@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What code made from PTX asks of the executor for bulk copies and proxy fences.
+// Bulk copies and proxy fences for code translated from PTX.
 #include "runtime/host/bulk_copy.h"
 #include "runtime/host/bulk_tensor.h"
 #include "runtime/host/proxy.h"

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What code made from PTX asks of the executor where blocks form a cluster. A block without one is
-// a cluster of its own, as the PTX ISA has it.
+// Cluster operations for code translated from PTX. As in the PTX ISA, a block without a cluster is
+// its own cluster.
 #include "runtime/host/block.h"
 #include "runtime/host/block_group.h"
 #include "runtime/ptx/prelude.h"
@@ -12,7 +12,7 @@
 namespace kg::ptx_run {
 namespace {
 
-// A rank and 1 stand above an offset into shared memory, which has less than 2^24 bytes.
+// Rank + 1 is stored above an offset into shared memory, which has less than 2^24 bytes.
 constexpr unsigned kOffsetBits = 24;
 constexpr u64 kOffsets = (u64{1} << kOffsetBits) - 1;
 
@@ -36,8 +36,8 @@ struct Place {
   u32 rank;
   u64 offset;
 };
-// Where a generic address lies in the cluster's shared memory, its own block first; the rank is
-// size() where it does not.
+// The position of a generic address in the cluster's shared memory. The block's own memory is
+// searched first. The rank is size() if the address is elsewhere.
 Place place_of(u64 address) {
   const u64 bytes = host::current_block->launch().shared_bytes;
   for (u32 i = 0, rank = own_rank(); i < size(); ++i, rank = (rank + 1) % size())
@@ -90,8 +90,8 @@ u64 to_window(u64 address) {
   return place.rank == size() ? address - base_of(own_rank()) : in_window(place.rank, place.offset);
 }
 
-// The compiler may move mapa before the barrier behind which the other block has begun: it says
-// where its memory is, and no more.
+// The compiler may move mapa before the barrier after which the other block has started. So mapa
+// only returns where that block's memory is.
 u64 mapped(u64 address, u32 rank, Where where) {
   check_rank("mapa", rank, where);
   const Place place = place_of(address);

@@ -17,8 +17,8 @@ std::size_t rounded_up(std::size_t bytes, std::size_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-// "kernels/ops/gemm/gemm.cu" of a file of this project, the same on every machine; else the path
-// that nvcc gives.
+// A file of this project as "kernels/ops/gemm/gemm.cu", the same on every machine; any other file
+// as the path that nvcc gives.
 std::string short_name(const std::string& path) {
   const std::size_t at = path.rfind("/kernels/");
   const bool own = at != std::string::npos &&
@@ -110,7 +110,7 @@ std::string Emitter::functions() {
       std::string body;
       try {
         body = callee.statements();
-      } catch (const Error& error) { // perhaps no pointer leads to it
+      } catch (const Error& error) { // perhaps no pointer refers to it
         if (called_.contains(name)) throw;
         body = fmt::format("  lost_call(R\"({})\", Where{{\"{}\", 0}});\n", error.what(),
                            module_.name);
@@ -128,7 +128,7 @@ std::string Emitter::functions() {
   return declarations + definitions;
 }
 
-// A function gets the memory of its results and of its parameters, in that order.
+// A function takes pointers to its results and its parameters, in that order.
 std::string Emitter::declaration() const {
   std::string text = "static void " + identifier("F_", entry_.name) + "(u8* shared";
   const std::size_t count = entry_.results.size() + entry_.parameters.size();
@@ -136,7 +136,7 @@ std::string Emitter::declaration() const {
   return text + ")";
 }
 
-// Arguments are no memory of the device: they are copied where the checkers do not look.
+// Arguments are not device memory: uninstrumented code copies them.
 std::string Emitter::parameters(const std::string& function) const {
   std::string copies;
   std::size_t at = 0, alignment = 16;
@@ -154,8 +154,8 @@ std::string Emitter::parameters(const std::string& function) const {
       function, alignment, std::max<std::size_t>(at, 1), copies);
 }
 
-// The module's variables that this kernel, or any function, names, and those of the body; then what
-// is dynamic. The others are other kernels'.
+// The variables of the module that this kernel or any function names, and those of the body; then
+// the dynamic ones. The other variables belong to other kernels.
 void Emitter::lay_out_shared() {
   std::set<std::string> named;
   const auto look_through = [&](const Entry& entry) {
@@ -184,7 +184,7 @@ void Emitter::lay_out_shared() {
     if (is_dynamic(variable)) shared_[variable.name] = shared_bytes_;
 }
 
-// In PTX a label is that of its scope, in C++ of the function.
+// A label belongs to a scope in PTX, but to a function in C++.
 void Emitter::find_labels() {
   labels_.assign(1, {});
   std::vector<std::size_t> open = {0};
@@ -200,7 +200,7 @@ void Emitter::find_labels() {
   }
 }
 
-// The label of this name that can be seen here: of the innermost scope that has one.
+// The visible label of this name, in the innermost scope that has one.
 std::string Emitter::label(const std::string& name) const {
   for (auto scope = label_scopes_.rbegin(); scope != label_scopes_.rend(); ++scope)
     if (*scope != 0 && labels_[static_cast<std::size_t>(*scope)].contains(name))
@@ -213,7 +213,7 @@ void Emitter::declare(const Registers& registers) {
   std::string list, origins, cleared;
   const auto add = [&](const std::string& name) {
     const std::string variable = identifier("R_", name) + suffix;
-    if (undefined_.contains(name)) { // assigned, for a label may lie between
+    if (undefined_.contains(name)) { // assigned, because a label may be in between
       origins += (origins.empty() ? "U" : ", U") + variable;
       cleared += fmt::format(" U{} = 0;", variable);
     }

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel in PTX as C++ that includes prelude.h: registers are local variables, labels are labels,
-// and each access to memory is one of the same width. `#line` names the lines of the `.cu` file, so
-// that compiler, checkers and counters do.
+// Translates a PTX kernel to C++ that includes prelude.h. Registers become local variables, labels
+// stay labels, and each memory access keeps its width. `#line` refers to the lines of the `.cu`
+// file, for compiler, checkers and counters.
 #pragma once
 
 #include "runtime/host/fidelity.h"
@@ -22,17 +22,17 @@ struct SharedVariable {
 };
 
 struct Emitted {
-  std::string text;     // which may stand in one file with the texts of other kernels
-  std::string function; // that it defines: void (void** arguments), with a pointer to each argument
-  std::size_t static_shared_bytes = 0; // which lie in front of the dynamic ones
-  std::vector<SharedVariable> shared;  // in order of their offsets
-  std::vector<std::string> variables;  // of the module, that it names
-  host::InexactSet inexact{};          // what it holds of that
-  std::vector<SourceLine> lines{};     // that it marks (lines.h)
+  std::string text;     // can share a file with the texts of other kernels
+  std::string function; // that `text` defines: void (void** arguments), a pointer per argument
+  std::size_t static_shared_bytes = 0; // come before the dynamic ones
+  std::vector<SharedVariable> shared;  // ordered by offset
+  std::vector<std::string> variables;  // of the module, that the text names
+  host::InexactSet inexact{};          // inexact operations in the kernel
+  std::vector<SourceLine> lines{};     // that the kernel marks as reached (lines.h)
 };
 
-// Throws Error where the kernel holds what is not executed, naming the instruction, its line in the
-// PTX and in the source. `place`: among the kernels of one file.
+// Throws Error if the kernel contains something unsupported, with the instruction and its lines in
+// the PTX and in the source. `place`: index among the kernels of one file.
 Emitted emit(const Module& module, const Entry& entry, std::size_t place = 0);
 
 } // namespace kg::ptx_run

@@ -3,7 +3,7 @@
 //
 // Atomic updates, and the loads and stores that other threads may see (PTX ISA, "Parallel
 // Synchronization and Communication Instructions: atom, red", "Memory Consistency Model"). All are
-// sequentially consistent, which is stronger than what most ask for.
+// sequentially consistent, which is stronger than most of them require.
 #include "runtime/ptx/emitter.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace kg::ptx_run {
 namespace {
 
-// The integer that an update moves in the place of a value.
+// The integer type that an update uses for a value.
 std::string word_of(std::string_view type) { return fmt::format("u{}", 8 * size_of(type)); }
 
 } // namespace
@@ -20,22 +20,22 @@ bool Emitter::is_strong() const {
   return has("volatile") || has("relaxed") || has("acquire") || has("release") || has("mmio");
 }
 
-// By what misses the first-level cache, too: __ldcg, CUB's grid barrier.
+// Includes loads that bypass the L1 cache: __ldcg, CUB's grid barrier.
 bool Emitter::is_polled() const { return is_strong() || has("cg") || has("cv"); }
 
-// What was loaded, once that is noted.
+// The loaded value, after the load has been recorded.
 std::string Emitter::looked(const std::string& type, const std::string& loaded,
                             const std::string& from) {
   return fmt::format("looked<{}>({}, {}, {})", type, loaded, from, where());
 }
 
-// What a release orders before itself is a fence's matter: the checkers ask for one.
+// A fence provides the ordering of a release, because the checkers ask for a fence.
 void Emitter::order_before() {
   if (has("release") || has("acq_rel")) line(fmt::format("fence({});", has("cta")));
 }
 
-// What a load that others may write meanwhile gives. One that only misses the first-level cache is
-// taken for volatile.
+// A load from memory that other threads may write. A load that only bypasses the L1 cache is
+// treated as volatile.
 std::string Emitter::strong_load(const std::string& type, const std::string& from) {
   if (now_->parts[1] == "volatile" || !is_strong())
     return fmt::format("*const_cast<const volatile {0}*>(&memory<{0}>({1}))", type, from);
@@ -55,8 +55,7 @@ std::string Emitter::strong_store(const std::string& type, const std::string& to
                      to, is_float(type) ? fmt::format("bits_of({})", value) : value);
 }
 
-// atom.add.u32 d, [a], b and red.add.u32 [a], b. What is no single instruction of a CPU is tried
-// until nobody was in between.
+// atom.add.u32 d, [a], b and red.add.u32 [a], b. Each update is a compare-and-swap loop.
 bool Emitter::atomic() {
   const std::string& family = now_->parts[0];
   if (family != "atom" && family != "red") return false;
@@ -98,7 +97,7 @@ bool Emitter::atomic() {
       "false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) continue; updated(before{1}, after, p{1}, {3}); "
       "break; }}",
       word, id, after, where());
-  // Locks are waited for by these two.
+  // Programs wait for locks with these two.
   if (what == "cas" || what == "exch") text += fmt::format(" yield(\"atom\", {});", where());
   if (family == "atom")
     text += " " + write(operand(0), fmt::format("b{}", 8 * size_of(type)), "before" + id);

@@ -25,7 +25,7 @@ bool Emitter::bulk() {
     only_parts({"cp", "async", "bulk", "wait_group", "read"});
     line(fmt::format("bulk_wait({}, {}, {});", in(0, "u32"), has("read"), where()));
   } else if (has("prefetch")) {
-    // It changes no value.
+    // A prefetch changes no value.
     only_parts({"cp", "async", "bulk", "prefetch", "L2", "global", "L2::cache_hint"});
   } else if (has("mbarrier::complete_tx::bytes")) {
     only_parts({"cp", "async", "bulk", "shared::cluster", "shared::cta", "global",
@@ -45,7 +45,7 @@ bool Emitter::bulk() {
   return true;
 }
 
-// cp.async.bulk.tensor, tiled mode: [map, {coordinates}] is one of the operands.
+// cp.async.bulk.tensor, tiled mode: one operand is [map, {coordinates}].
 void Emitter::tensor() {
   const auto& parts = now_->parts;
   if (std::any_of(parts.begin(), parts.end(),
@@ -67,7 +67,7 @@ void Emitter::tensor() {
   Operand map = operand(loads ? 1 : 0);
   if (map.parts.size() != 1 || !has(std::to_string(map.parts[0].parts.size()) + "d"))
     refuse("as many coordinates are expected as the tensor has dimensions");
-  if (prefetches) return; // it changes no value
+  if (prefetches) return; // a prefetch changes no value
   const Operand coordinates = map.parts[0];
   map.parts.clear();
   const std::size_t rank = coordinates.parts.size();
@@ -93,7 +93,7 @@ void Emitter::proxy_fence() {
     line("proxy_fence(Covered::mbarrier_init);");
     return;
   }
-  if (has("tensormap::generic")) { // maps are read in the order of the program
+  if (has("tensormap::generic")) { // maps are read in program order
     only_parts({"fence", "proxy", "tensormap::generic", "acquire", "release", "cta", "cluster",
                 "gpu", "sys"});
     line(fmt::format("fence({});", has("cta") ? "true" : "false"));

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Calls of functions that nvcc did not inline (PTX ISA, "Control Flow Instructions: call"), and of
-// those that CUDA's device runtime has.
+// functions in CUDA's device runtime.
 #include "runtime/ptx/emitter.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace kg::ptx_run {
 
 Emitter::Arguments Emitter::arguments() {
   Arguments all;
-  bool results = true; // they stand in front of the function
+  bool results = true; // they come before the function
   for (const Operand& operand : now_->operands) {
     if (operand.kind != Operand::Kind::vector) results = false;
     for (const Operand& part : operand.parts) {
@@ -28,8 +28,8 @@ Emitter::Arguments Emitter::arguments() {
   return all;
 }
 
-// The function is one of the module's that take and give as much; of each the address is known
-// (variables.h). The prototype, which stands behind the parameters, says no more than these do.
+// The function is one of the module's with results and parameters of the same sizes; its address is
+// known (variables.h). The prototype, which follows the parameters, says no more than these sizes.
 void Emitter::call_by_pointer(const Operand& pointer, const Arguments& arguments) {
   const auto as_wide = [](const std::vector<Parameter>& list, const std::vector<std::size_t>& as) {
     return std::equal(list.begin(), list.end(), as.begin(), as.end(),

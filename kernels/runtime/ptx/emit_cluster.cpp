@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the blocks of a cluster do with each other (PTX ISA, "Parallel Synchronization and
-// Communication Instructions: barrier.cluster", "Data Movement and Conversion Instructions: mapa,
-// getctarank, st.async"). Accesses through the cluster's window are those of emit_memory.cpp.
+// Operations between the blocks of a cluster (PTX ISA, "Parallel Synchronization and Communication
+// Instructions: barrier.cluster", "Data Movement and Conversion Instructions: mapa, getctarank,
+// st.async"). emit_memory.cpp translates accesses through the cluster's window.
 #include "runtime/ptx/emitter.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ bool Emitter::cluster() {
   return true;
 }
 
-// The store and the arrival of its bytes at an mbarrier, at once: nobody may count on less.
+// Stores, and completes the bytes at an mbarrier at once: no program may rely on a delay.
 void Emitter::store_async() {
   only({"async", "weak", "shared::cluster", "mbarrier::complete_tx::bytes", "v2", "v4"});
   const Operand& source = operand(1);
@@ -47,7 +47,7 @@ void Emitter::store_async() {
                    address(operand(2), "shared::cluster"), count * size_of(type()), where()));
 }
 
-// Only then an address in shared memory may be another block's.
+// Whether an address in shared memory may belong to another block.
 bool Emitter::uses_clusters() const {
   const auto one_of_them = [](const Entry& code) {
     return std::any_of(code.statements.begin(), code.statements.end(), [](const Statement& each) {

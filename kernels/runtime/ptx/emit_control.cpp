@@ -1,9 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Control, barriers, and what the lanes of a warp do together (PTX ISA, "Control Flow
-// Instructions", "Parallel Synchronization and Communication Instructions", "Warp Level Matrix
-// Instructions").
+// Control flow, barriers, and warp-level operations (PTX ISA, "Control Flow Instructions",
+// "Parallel Synchronization and Communication Instructions", "Warp Level Matrix Instructions").
 #include "runtime/ptx/emitter.h"
 
 #include <fmt/format.h>
@@ -11,7 +10,7 @@
 namespace kg::ptx_run {
 namespace {
 
-// Of the block: what a barrier is for that names no number.
+// All threads of the block take part in a barrier that gives no thread count.
 constexpr const char* kThreads = "(::blockDim.x * ::blockDim.y * ::blockDim.z)";
 
 } // namespace

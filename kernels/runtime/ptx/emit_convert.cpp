@@ -14,7 +14,7 @@ std::string Emitter::comparison(const std::string& how, const std::string& type,
   const auto with = [&](const char* op) { return fmt::format("({} {} {})", a, op, b); };
   const auto otherwise = [&](const char* op) { return fmt::format("!({} {} {})", a, op, b); };
   if (how == "eq") return with("==");
-  // A float that is no number is neither equal nor unequal to another.
+  // A NaN is neither equal nor unequal to another float.
   if (how == "ne")
     return is_float(type) ? fmt::format("({0} < {1} || {0} > {1})", a, b) : with("!=");
   if (how == "lt" || how == "lo") return with("<");
@@ -83,7 +83,7 @@ std::string Emitter::widened(const std::string& bits, const std::string& type) {
   return (type.starts_with("bf16") ? "bf16_to_f32(" : "half_to_f32(") + bits + ")";
 }
 
-// set of 16-bit floats: 1 or 0 of such a type, or all bits of an integer; of pairs, half by half.
+// set on 16-bit floats: 1 or 0 of such a type, or all bits of an integer; pairs, half by half.
 bool Emitter::compare_halves(const std::string& to, const std::string& type) {
   only({now_->parts[1], to});
   const bool pair = type.ends_with("x2");
@@ -110,7 +110,7 @@ bool Emitter::compare_halves(const std::string& to, const std::string& type) {
   return true;
 }
 
-// From one type to another, not packed.
+// Converts one unpacked type to another.
 void Emitter::convert_value(const std::string& to, const std::string& from) {
   const std::string mode = round();
   const bool from_half = from == "f16" || from == "bf16";
@@ -132,7 +132,7 @@ void Emitter::convert_value(const std::string& to, const std::string& from) {
                           : fmt::format("static_cast<{}>({})", cpp_type(to), value));
     return;
   }
-  if (!is_float(type)) { // an integer becomes a float
+  if (!is_float(type)) { // integer to float
     const std::string name = type[0] == 's' ? "int" : "unsigned";
     if (to == "f64") {
       if (mode != "nearest") refuse("a double rounded in this direction is not needed so far");
@@ -143,7 +143,7 @@ void Emitter::convert_value(const std::string& to, const std::string& from) {
                                 : fmt::format("from_{}_directed({}, {})", name, value, mode);
       type = "f32";
     } else {
-      // To odd first, so that the second rounding is the only one.
+      // Round to odd first, so that the second rounding is the only one.
       value = fmt::format("from_{}_directed({}, zero)", name, value);
       if (size_of(from) > 2) refuse("so wide an integer as a 16-bit float is not needed so far");
       type = "f32";
@@ -174,8 +174,8 @@ void Emitter::convert_value(const std::string& to, const std::string& from) {
   if (to == "f64" && type == "f32") value = fmt::format("static_cast<f64>({})", value);
   if (has("ftz") && to == "f32") value = "flush(" + value + ")";
   if (has("sat") && to == "f32") value = "saturate(" + value + ")";
-  // Of f64 a NaN becomes what the CPU makes of it, quiet and of the same sign: so it was on an
-  // H200. The PTX ISA leaves it open.
+  // An f64 NaN becomes what the CPU makes of it, quiet and with the same sign, as on an H200. The
+  // PTX ISA leaves it open.
   result(to, to == "f32" && is_float(from) && from != "f64" ? with_one_nan(value) : value);
 }
 
@@ -189,7 +189,7 @@ bool Emitter::converting() {
   const bool eight_bits = to == "e4m3x2" || to == "e5m2x2";
   if (has("satfinite") != eight_bits || (eight_bits && (from != "f32" || has("relu"))))
     refuse("of .satfinite only the conversions of f32 to pairs of 8 bits are executed");
-  if (eight_bits) { // the first of the two is the upper half
+  if (eight_bits) { // the first operand is the upper half
     const std::string name = to.substr(0, 4) + "_of";
     result("b16", fmt::format("static_cast<u16>({0}({1}) << 8 | {0}({2}))", name, in(1, "f32"),
                               in(2, "f32")));
@@ -200,7 +200,7 @@ bool Emitter::converting() {
     if (!has("rna")) refuse("to TF32 only .rna is executed");
     result("b32", "tf32_of(" + in(1, "f32") + ")");
   } else if (to == "f16x2" || to == "bf16x2") {
-    // The first of the two is the upper half.
+    // The first operand is the upper half.
     const std::string name = to == "f16x2" ? "half_of" : "bf16_of";
     const auto each = [&](std::size_t i) {
       const std::string value =
@@ -217,8 +217,8 @@ bool Emitter::converting() {
 bool Emitter::moving() {
   const std::string& family = now_->parts[0];
   if (family == "cvta") {
-    // Generic, global, constant and local addresses are the host's own; one in shared memory is an
-    // offset.
+    // Generic, global, constant and local addresses are host addresses. A shared memory address is
+    // an offset.
     only({"to", "global", "shared", "shared::cta", "shared::cluster", "local", "const", "param"});
     if (shared_space().empty())
       result("u64", in(1, "u64"));
@@ -250,7 +250,7 @@ bool Emitter::moving() {
   if (family != "mov") return false;
   only({});
   const std::string type = this->type();
-  if (operand(0).kind == Operand::Kind::vector) { // a wide register taken apart, the low part first
+  if (operand(0).kind == Operand::Kind::vector) { // unpacks a wide register, the low part first
     const auto& parts = operand(0).parts;
     const std::string whole = fmt::format("m{}", temporaries_++);
     const std::size_t width = 8 * size_of(type) / parts.size();

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Floating point (PTX ISA, "Floating Point Instructions", "Half Precision Floating Point
-// Instructions"). Approximations are computed to the last bit; what a GPU gives may differ within
-// the bounds of the ISA, and does here where liberties.h is asked for that.
+// Instructions"). Approximations are computed to the last bit. A GPU's may differ within the bounds
+// of the ISA, and so do these if liberties.h asks for it.
 #include "runtime/ptx/emitter.h"
 #include "runtime/ptx/liberties.h"
 
@@ -29,7 +29,7 @@ bool Emitter::floating() {
     if (has("sat")) value = "saturate(" + value + ")";
     result(type, type == "f32" && !has("sat") ? with_one_nan(value) : value);
   };
-  // Where the CPU cannot round so, a function does.
+  // If the CPU cannot round this way, a function does.
   const auto directed = [&](const std::string& function, const std::string& arguments) {
     give(fmt::format("{}_directed({}, {})", function, arguments, mode));
   };
@@ -49,7 +49,7 @@ bool Emitter::floating() {
       const Product product{input(1), input(2), operand(1).text + " " + operand(2).text + " "};
       give(fmt::format("({} * {})", product.a, product.b),
            fmt::format("{}, {}, 0", product.a, product.b));
-      // Not of a product that takes the place of a factor, which is then gone.
+      // Not if the product overwrites one of its factors.
       const bool in_place = product.sources.find(operand(0).text + " ") != std::string::npos;
       if (may_fuse && now_->guard.empty() && !in_place) products_[operand(0).text] = product;
     } else
@@ -86,8 +86,8 @@ bool Emitter::floating() {
   return true;
 }
 
-// The value as a GPU may give it; `of`: the argument, of whose zero and infinity the ISA's tables
-// say the result exactly. The bounds are those that the ISA states under each name.
+// The value as a GPU might return it. `of`: the argument; for zero and infinity, the ISA's tables
+// give exact results. The bounds are those of the ISA for each instruction.
 std::string Emitter::approximated(const std::string& value, const std::string& of) const {
   if (!liberties().approximate || type() != "f32") return value;
   const std::string& family = now_->parts[0];
@@ -101,7 +101,7 @@ std::string Emitter::approximated(const std::string& value, const std::string& o
     return either(fmt::format("off_by({}, {}, {})", value, relative, absolute));
   };
   if (family == "div" || family == "ex2") return ulps(2);
-  if (family == "rcp") // of 1 an H200 gives exactly 1
+  if (family == "rcp") // an H200 returns exactly 1 for 1
     return fmt::format("(__builtin_fabsf({0}) == 1 ? {0} : {1})", of, ulps(1));
   if (family == "sqrt") return error("0x1p-23", "0");
   if (family == "rsqrt") return error("0x1.125p-23", "0"); // 2^-22.9
@@ -116,7 +116,7 @@ void Emitter::note_inexact(const std::string& name) {
   if (const std::size_t place = host::inexact(name); place < inexact_.size()) inexact_.set(place);
 }
 
-// The sum of the second and the third operand, with a product that either is inside of it.
+// The sum of operands 1 and 2. If one of them holds a product, both are fused.
 std::string Emitter::fused(const std::string& sum, bool subtract) {
   for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
     const auto found = products_.find(operand(i).text);
@@ -131,7 +131,7 @@ std::string Emitter::fused(const std::string& sum, bool subtract) {
   return sum;
 }
 
-// Quotients, roots and elementary functions.
+// Division, roots and elementary functions.
 bool Emitter::approximate() {
   const std::string& family = now_->parts[0];
   const std::string type = this->type();
@@ -172,7 +172,7 @@ bool Emitter::approximate() {
                            : fmt::format("root_directed({}, {})", input(1), mode));
   } else if (family == "rsqrt") {
     only({"approx", "ftz"});
-    // Once rounded: the root of a float is exact enough as a double.
+    // Rounded once: a float's square root is accurate enough as a double.
     give(type == "f32"
              ? fmt::format("static_cast<f32>(1.0 / __builtin_sqrt(static_cast<f64>({})))", input(1))
              : fmt::format("(1.0 / __builtin_sqrt({}))", input(1)));
@@ -188,8 +188,8 @@ bool Emitter::approximate() {
   return true;
 }
 
-// 16-bit arithmetic: in f32, rounded once. Sums, products and their like need no more than that
-// (runtime/host/float16.h); a fused product and sum is rounded to odd on its way.
+// 16-bit arithmetic: in f32, rounded once. Sums, products and the like need no more than that
+// (runtime/host/float16.h). A fused multiply-add is rounded to odd first.
 bool Emitter::half() {
   const std::string& family = now_->parts[0];
   const std::string type = this->type();

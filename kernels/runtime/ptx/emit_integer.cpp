@@ -25,8 +25,8 @@ bool Emitter::integer() {
   const std::string& family = now_->parts[0];
   const std::string type = this->type();
   if (!is_integer(type) || type == "b8") return false;
-  // Sums and products wrap, in the unsigned type of the same width: that of registers, so that
-  // most of a kernel is plain sums, which compile fastest. Short ones would be promoted to int.
+  // Sums and products wrap in the unsigned type of the same width, the type of registers. Most of a
+  // kernel is then plain sums, which compile fastest. Short types would be promoted to int.
   const bool is_short = size_of(type) < 4;
   const std::string wrapping =
       (is_short ? type.substr(0, 1) : "u") + std::to_string(8 * size_of(type));
@@ -136,7 +136,7 @@ bool Emitter::bits() {
     only({});
     result(type, fmt::format("insert_bits<{}>({}, {}, {}, {})", to, in(1, type), in(2, type),
                              in(3, "u32"), in(4, "u32")));
-  } else if (family == "bmsk") { // a field of ones; insert_bits takes eight bits of its ends
+  } else if (family == "bmsk") { // a mask of ones; insert_bits uses eight bits of its bounds
     only({"clamp", "wrap"});
     const auto end = [&](int i) {
       const std::string value = in(i, "u32");

@@ -15,7 +15,7 @@ bool Emitter::mbarrier() {
   const auto barrier = [&](std::size_t i) {
     return fmt::format("reinterpret_cast<u64*>({})", address(operand(i), shared_space()));
   };
-  // A function of the mbarrier, of what `rest` says, and of the place.
+  // A call of an mbarrier function with the mbarrier, `rest`, and the source location.
   const auto call = [&](const char* name, std::size_t i, const std::string& rest) {
     return fmt::format("mbarrier_{}({}{}, {})", name, barrier(i), rest, where());
   };

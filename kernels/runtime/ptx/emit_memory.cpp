@@ -10,7 +10,7 @@
 namespace kg::ptx_run {
 namespace {
 
-// What an access says of caches and of the threads that see it (emit_atomic.cpp).
+// Qualifiers for caches and for the threads that see an access (emit_atomic.cpp).
 bool is_hint(const std::string& part) {
   for (const char* known :
        {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "weak", "volatile", "relaxed", "acquire",
@@ -26,12 +26,12 @@ bool is_space(const std::string& part) {
   return false;
 }
 
-// The vector in which `count` elements of so many bytes travel as one access.
+// The vector type in which one access moves `count` elements of `bytes` bytes.
 std::string vector_type(std::size_t bytes, std::size_t count) {
   return fmt::format("v{}u{}u", count, 8 * bytes);
 }
 
-// What an access moves; Triton writes a single register in braces, too.
+// The operand of an access. Triton also writes a single register in braces.
 const Operand& without_braces(const Operand& operand) {
   const bool single = operand.kind == Operand::Kind::vector && operand.parts.size() == 1;
   return single ? operand.parts[0] : operand;
@@ -40,7 +40,7 @@ const Operand& without_braces(const Operand& operand) {
 struct Access {
   std::string space;
   std::size_t count = 1; // elements
-  std::string strange;   // the first part that is not known
+  std::string strange;   // the first unknown part
 };
 
 Access access_of(const Instruction& instruction) {
@@ -71,7 +71,7 @@ bool Emitter::memory() {
     fetch_texture();
   } else if (family == "prefetch" || family == "prefetchu" || family == "discard" ||
              family == "applypriority") {
-    // They change no value; what a discarded line holds is not read before it is written.
+    // They change no value. A discarded line is written before it is read.
   } else {
     return false;
   }
@@ -93,7 +93,7 @@ void Emitter::load() {
   }
   const auto& parts = to.parts;
   if (parts.size() != access.count) refuse("it names another number of registers than of elements");
-  if (is_strong()) { // no vector is one atomic access
+  if (is_strong()) { // a vector access is not one atomic access
     const std::string as = cpp_type(type);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const std::string at = fmt::format("{} + {}", from, i * size_of(type));
@@ -104,8 +104,8 @@ void Emitter::load() {
   const std::string loaded = fmt::format("v{}", temporaries_++);
   std::string text = fmt::format("{{ const {0} {1} = memory<{0}>({2});",
                                  vector_type(size_of(type), access.count), loaded, from);
-  // Of a signed type the sign is extended. Always a cast: of an element as it stands clang++ 14
-  // takes the bits of the first one for a float.
+  // A signed type is sign-extended. Always a cast: from a plain element, clang++ 14 takes the bits
+  // of the first one for a float.
   const std::string as = type[0] == 's' ? type : "b" + std::to_string(8 * size_of(type));
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::string element = fmt::format("static_cast<{}>({}[{}])", cpp_type(as), loaded, i);
@@ -161,7 +161,7 @@ void Emitter::store() {
   line(stored(to, source));
 }
 
-// One access that moves a register, or as many as stand in braces.
+// One access that moves a register, or all registers in braces.
 std::string Emitter::stored(const std::string& to, const Operand& source) {
   const std::string type = this->type();
   if (source.kind != Operand::Kind::vector)

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arithmetic on f32 gives one NaN on a GPU (prelude.h: canonical), and whatever a CPU likes here.
-// It is made the one where an instruction looks at its bits: stores, moves or compares them as
-// words. What goes from sum to sum stays as it is, so that loops pay nothing.
+// On a GPU, f32 arithmetic returns one NaN (prelude.h: canonical); on a CPU, any NaN. The code
+// converts a NaN only where an instruction sees its bits: stores, moves or compares them as words.
+// A NaN passed from sum to sum stays as it is, so that loops cost nothing.
 #include "runtime/ptx/emitter.h"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ bool converts_to(const Instruction& instruction, const char* type) {
   return instruction.parts[0] == "cvt" && instruction.parts[instruction.parts.size() - 2] == type;
 }
 
-// Whether its result is an f32 that it has computed, with the one NaN. A bfloat16 becomes one by a
-// shift, and of an f64 a NaN's sign is kept.
+// Whether the result is a computed f32, with the one NaN. A bfloat16 converts by a shift, and an
+// f64 NaN keeps its sign.
 bool computes(const Instruction& instruction) {
   const std::string& family = instruction.parts[0];
   const std::string& from = instruction.parts.back();
@@ -27,14 +27,14 @@ bool computes(const Instruction& instruction) {
                             "rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh", "mma"});
 }
 
-// Whether what it makes of its operands is the same for every NaN. TF32 has some of its bits.
+// Whether the result is the same for every NaN operand. TF32 keeps some of a NaN's bits.
 bool takes_any_nan(const Instruction& instruction) {
   return instruction.parts.back() == "f32" && !converts_to(instruction, "tf32") &&
          (computes(instruction) || is_one_of(instruction.parts[0], {"cvt", "setp", "set"}));
 }
 
-// mov.b32 %r1, %f1 and selp.f32 %f1, %f2, %f3, %p1: the result is one of the sources, which
-// are so many from the second operand on.
+// mov.b32 %r1, %f1 and selp.f32 %f1, %f2, %f3, %p1: the result is one of the sources. Returns their
+// number; they begin with the second operand.
 std::size_t sources_of_copy(const Instruction& instruction) {
   const std::string& family = instruction.parts[0];
   if (size_of(instruction.parts.back()) != 4) return 0;
@@ -79,7 +79,7 @@ void Emitter::follow_nans() {
       for_names(to, [&](const std::string& name) { raw_.insert(name); });
     }
   }
-  // What is never written, a special register say, holds its own bits.
+  // A register that is never written, such as a special register, holds raw bits.
   std::unordered_set<std::string> written = computed_;
   written.insert(raw_.begin(), raw_.end());
   for (const Copy& copy : copies) written.insert(copy.to);
@@ -93,13 +93,13 @@ void Emitter::follow_nans() {
   }
 }
 
-// Whether the instruction at hand must see the one NaN where it reads this register.
+// Whether the current instruction must see the one NaN in this register.
 bool Emitter::sees_nan(const std::string& name) const {
   if (!computed_.contains(name) || raw_.contains(name) || takes_any_nan(*now_)) return false;
   return sources_of_copy(*now_) == 0 || raw_.contains(operand(0).text);
 }
 
-// A computed f32. Beside bits that are kept as they are, it is the one NaN from the beginning.
+// A computed f32. If the register may also hold raw bits, the NaN is converted at once.
 std::string Emitter::with_one_nan(const std::string& value) const {
   return raw_.contains(operand(0).text) ? "canonical(" + value + ")" : value;
 }

@@ -14,7 +14,7 @@ namespace {
 
 // Special registers of one word (PTX ISA, "Special Registers").
 const std::unordered_map<std::string, std::string>& special_registers() {
-  // Never destroyed: at the end of the process threads may still translate (ahead.h).
+  // Never destroyed: threads may still translate when the process ends (ahead.h).
   static const auto& known = *new std::unordered_map<std::string, std::string>{
       {"%tid.x", "::threadIdx.x"},
       {"%tid.y", "::threadIdx.y"},
@@ -62,7 +62,7 @@ std::string bit_cast(std::string_view to, const std::string& value) {
   return fmt::format("__builtin_bit_cast({}, {})", to, value);
 }
 
-// The bits of a float as an integer, which may be of another size.
+// The bits of a float as an integer, possibly of another size.
 std::string bits_as(const std::string& to, const std::string& value, std::string_view type) {
   const std::string word = type == "f32" ? "u32" : "u64";
   const std::string bits = bit_cast(word, value);
@@ -108,12 +108,12 @@ std::string Emitter::read(const Operand& operand, std::string_view type) {
                           : fmt::format("static_cast<{}>(0x{}ul)", to, text.substr(2));
   if (type == "pred") return text == "0" ? "false" : "true";
   const std::string digits = text.ends_with('U') ? text.substr(0, text.size() - 1) : text;
-  // Most are literals of their own type.
+  // Most literals have this type already.
   if (!is_float(type) && size_of(type) >= 4 &&
       std::isdigit(static_cast<unsigned char>(digits[0])) != 0 &&
       std::strtoull(digits.c_str(), nullptr, 0) <= 0x7fffffff)
     return digits + (to[0] == 'u' ? "u" : "") + (size_of(type) == 8 ? "l" : "");
-  // The least number has no positive twin.
+  // The minimum has no positive counterpart.
   if (digits == "-9223372036854775808") return fmt::format("static_cast<{}>(1ul << 63)", to);
   return fmt::format("static_cast<{}>({}l)", to, digits);
 }
@@ -137,7 +137,7 @@ std::string Emitter::read_name(const Operand& operand, std::string_view type) {
     return fmt::format("static_cast<{}>({})", to, variable);
   }
   if (const auto known = special_registers().find(name); known != special_registers().end()) {
-    note_inexact(name.substr(1)); // of a clock
+    note_inexact(name.substr(1)); // for a clock
     return fmt::format("static_cast<{}>({})", to, known->second);
   }
   if (const auto shared = shared_.find(name); shared != shared_.end())
@@ -157,7 +157,7 @@ std::string Emitter::variable(const std::string& name) {
     variables_.insert(name);
     return names_[name] = identifier("V_", name);
   }
-  for (const Entry& one : module_.functions) { // its address
+  for (const Entry& one : module_.functions) { // the address of a function
     if (one.name != name) continue;
     variables_.insert(name);
     return names_[name] = identifier("V_", name);
@@ -179,7 +179,7 @@ std::string Emitter::write(const Operand& operand, std::string_view type,
   if (to == cpp_type(type)) return fmt::format("{} = {};", found->variable, value);
   if (is_float(found->type)) return fmt::format("{} = {};", found->variable, bit_cast(to, value));
   if (is_float(type)) return fmt::format("{} = {};", found->variable, bits_as(to, value, type));
-  // First as what it is, so that a signed value is extended by its sign.
+  // Its own type first, so that a signed value is sign-extended.
   return fmt::format("{} = static_cast<{}>(static_cast<{}>({}));", found->variable, to,
                      cpp_type(type), value);
 }
@@ -202,8 +202,8 @@ std::string Emitter::place_of(const Operand& operand, std::string_view space) {
   if (space == "shared::cluster")
     return fmt::format("cluster_memory((u64)({}) + {}l, {})", found->variable, operand.offset,
                        where());
-  // An address of 32 bits wraps around: nvcc folds part of it into the offset, and what is left may
-  // be negative.
+  // A 32-bit address wraps around: nvcc moves part of it to the offset, and the rest may be
+  // negative.
   if (space == "shared" && size_of(found->type) == 4 && operand.offset != 0)
     return fmt::format("(shared + (u64)(u32)({} + (u32)({})))", found->variable, operand.offset);
   if (space == "shared")
@@ -232,7 +232,7 @@ void Emitter::result(std::string_view type, const std::string& value) {
   line(write(operand(0), type, value));
 }
 
-// What one line of the source became stays on one line: the compiler counts them from its #line.
+// The code for a source line stays on one line: the compiler counts lines from the last #line.
 void Emitter::line(const std::string& text) { text_ += " " + text; }
 
 bool Emitter::has(std::string_view part) const {

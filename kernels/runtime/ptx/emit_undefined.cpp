@@ -1,12 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Under the checkers a register that may hold what nothing has written has a variable beside it:
-// the origin of its value (runtime/host/undefined_values.h), 0 where it is defined. Arithmetic
-// hands it on, whatever the operands are; `and` and `or` forget it where the other operand alone
-// decides, and `selp` takes that of the chosen one. Branches, addresses, stores to global memory
-// and whatever other threads see are uses. Registers without a load among their ancestors cost
-// nothing.
+// Under the checkers, a register that may hold an undefined value has a second variable: the origin
+// of its value (runtime/host/undefined_values.h), 0 if the value is defined. Arithmetic passes the
+// origin on, for any operands. `and` and `or` drop it if the other operand alone decides, and
+// `selp` takes that of the chosen operand. Branches, addresses, stores to global memory, and
+// anything that other threads see are uses. Registers that do not depend on a load cost nothing.
 #include "runtime/host/undefined_values.h"
 #include "runtime/ptx/emitter.h"
 
@@ -17,7 +16,7 @@
 namespace kg::ptx_run {
 namespace {
 
-// Whether the result is defined whatever its operands are, because they are reported.
+// Whether the result is defined for all operands, because undefined operands are reported here.
 bool ends_here(const Instruction& instruction) {
   return is_one_of(instruction.parts[0],
                    {"st",    "bra",      "atom",      "red",      "cp",           "vote",
@@ -71,7 +70,7 @@ void Emitter::use_undefined(const std::string& name, const std::string& how) {
     line(fmt::format("if ({0}) undefined_used({0}, \"{1}\");", origin, how));
 }
 
-// The origin of what the instruction at hand makes of these origins, as C++.
+// The origin of the current instruction's result, from the origins of its operands, as C++.
 std::string Emitter::joined_origin(const std::vector<std::string>& origins) {
   const std::string& family = now_->parts[0];
   const auto of = [&](std::size_t i) {
@@ -84,7 +83,7 @@ std::string Emitter::joined_origin(const std::vector<std::string>& origins) {
     return of(3) == "0u" ? chosen : fmt::format("({} ?: {})", of(3), chosen);
   }
   if (family == "and" || family == "or") {
-    // By itself a zero decides `and`, and ones in all bits decide `or`.
+    // A zero alone decides `and`, and all ones decide `or`.
     const auto decides = [&](std::size_t i) {
       const std::string value = read(operand(i), type);
       if (family == "and") return fmt::format("{} == 0", value);
@@ -96,7 +95,7 @@ std::string Emitter::joined_origin(const std::vector<std::string>& origins) {
   return fmt::format("{}", fmt::join(origins, " ?: "));
 }
 
-// Of the instruction whose text begins at `begin`.
+// For the instruction whose text begins at `begin`.
 void Emitter::hand_on_undefined(std::size_t begin) {
   if (undefined_.empty()) return;
   const std::string& family = now_->parts[0];
@@ -112,7 +111,7 @@ void Emitter::hand_on_undefined(std::size_t begin) {
   for (const std::string& name : written) add(to, name);
   if (family == "ld") return loaded_undefined(begin);
   if (family == "st") return store_undefined();
-  if (family == "ldmatrix") line("loaded_origin(nullptr, 0);"); // what it reads is reported there
+  if (family == "ldmatrix") line("loaded_origin(nullptr, 0);"); // reports undefined values itself
   if (family == "shfl" && !origin_of(operand(1).text).empty()) return; // emit_control.cpp
   if (ends_here(*now_) || to.empty()) {
     for (const std::string& origin : from)
@@ -145,7 +144,7 @@ void Emitter::loaded_undefined(std::size_t begin) {
                    : fmt::format(" {} = loaded_origin({} + {}, {});", origin, at, i * bytes, bytes);
   }
   if (origins.empty()) return;
-  // The register that holds the address may be overwritten.
+  // The load may overwrite the register that holds the address.
   text_.insert(begin, fmt::format(" {{ const u8* const {} = {};", at, last_address_));
   line(origins + " }");
 }
@@ -160,7 +159,7 @@ void Emitter::store_undefined() {
   const std::size_t bytes = size_of(type());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::string origin = origin_of(parts[i]);
-    // A variable whose address goes nowhere is written without the checkers' knowledge.
+    // The checkers do not see a write to a variable whose address is not passed on.
     if (!origin.empty() || has("param") || has("local"))
       line(fmt::format("{}origin_stored({} + {}, {}, {});",
                        has("param") || has("local") ? "" : fmt::format("if ({}) ", origin),

@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// wgmma (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"; runtime/host/warpgroup.h).
-// The executor writes sums, and reads A, in the variables that stand for their registers, up to the
-// wait. A `mov` of a pending sum copies what it is to become; anything else that reads one is an
-// error of the program.
+// wgmma (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"; runtime/host/warpgroup.h). Up
+// to the wait, the emulator writes sums to, and reads A from, the variables that stand for their
+// registers. A `mov` of a pending sum copies the future value. Any other read of a pending sum is
+// an error of the program.
 #include "runtime/host/warpgroup_product.h"
 #include "runtime/ptx/emitter.h"
 
@@ -39,7 +39,7 @@ std::optional<SumType> sum_type(const std::string& name) {
 bool is_integer(ElementType type) { return type == ElementType::s8 || type == ElementType::u8; }
 bool is_fp8(ElementType type) { return type == ElementType::e4m3 || type == ElementType::e5m2; }
 
-// m64n<N>k<K>; 0 where it is another shape.
+// N of m64n<N>k<K>; 0 for another shape.
 unsigned columns_of(const std::string& shape, unsigned depth) {
   unsigned columns = 0;
   const char* const end = shape.data() + shape.size();
@@ -57,7 +57,7 @@ bool is_product(const Statement& statement) {
 
 } // namespace
 
-// A register holds a sum if a wgmma writes it, or a copy of one that does.
+// A register may hold a sum if a wgmma writes it, or if it is a copy of such a register.
 void Emitter::follow_sums() {
   for (const Statement& each : entry_.statements)
     if (is_product(each) && !each.instruction.operands.empty())
@@ -75,7 +75,7 @@ void Emitter::follow_sums() {
   }
 }
 
-// Whether the instruction at hand copies one register that may hold a sum.
+// Whether the current instruction copies one register that may hold a sum.
 bool Emitter::copies_sum() const {
   return now_->parts[0] == "mov" && now_->operands.size() == 2 &&
          operand(0).kind == Operand::Kind::name && operand(1).kind == Operand::Kind::name &&
@@ -131,7 +131,7 @@ bool Emitter::wgmma() {
   if (in_registers && operand(1).parts.size() != host::kRegistersOfA)
     refuse("A is in four registers");
   if (in_registers) a_registers = registers(operand(1), "");
-  // Behind the descriptors: scale-d; the signs; of 16-bit types what is not K-major.
+  // After the descriptors: scale-d; the signs; for 16-bit types, which are not K-major.
   const auto number = [&](std::size_t i, const char* otherwise) {
     return i < now_->operands.size() ? operand(i).text : otherwise;
   };

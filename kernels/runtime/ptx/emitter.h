@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one who writes (emit.h). Instructions are grouped by family, a file each: emit_<family>.cpp.
+// The translator (emit.h). Each family of instructions has a file: emit_<family>.cpp.
 #pragma once
 
 #include "runtime/host/fidelity.h"
@@ -23,7 +23,7 @@ namespace kg::ptx_run {
 class Emitter {
  public:
   Emitter(const Module& module, const Entry& entry) : module_(module), entry_(entry) {}
-  Emitted run(const std::string& function); // which the text defines
+  Emitted run(const std::string& function); // that the text defines
 
  private:
   // --- emit.cpp: the frame
@@ -32,9 +32,9 @@ class Emitter {
   std::string label(const std::string& name) const;
   std::string parameters(const std::string& function) const;
   std::string statements(); // of the body
-  // The functions that it calls, and those that they call: declarations, then definitions.
+  // The functions that the kernel calls, directly or not: declarations, then definitions.
   std::string functions();
-  std::string declaration() const; // of one
+  std::string declaration() const; // of one function
   void declare(const Parameter& parameter);
   void statement(const Statement& statement);
   void declare(const Registers& registers);
@@ -47,45 +47,45 @@ class Emitter {
     std::string variable;
   };
   const Register* find(const std::string& name) const;
-  // The value of an operand, as a C++ expression of the type that `type` ("s32", "b64", "f16": its
-  // bits) stands for.
+  // The value of an operand, as a C++ expression of the type that `type` ("s32", "b64"; "f16": its
+  // bits) denotes.
   std::string read(const Operand& operand, std::string_view type);
   std::string read_name(const Operand& operand, std::string_view type);
-  // The address of a variable other than in shared memory, as C++; empty where there is none.
+  // The address of a variable outside shared memory, as C++; empty if there is none.
   std::string variable(const std::string& name);
   std::string special(const std::string& name);
-  // A statement that gives a register a value: of `type`, zero- or sign-extended where the register
-  // is wider.
+  // A statement that assigns a value of `type` to a register, zero- or sign-extended if the
+  // register is wider.
   std::string write(const Operand& operand, std::string_view type, const std::string& value);
-  // The address of [name + offset] in a state space; empty: generic.
+  // The address of [name + offset] in a state space. An empty `space` is the generic one.
   std::string address(const Operand& operand, std::string_view space);
   std::string place_of(const Operand& operand, std::string_view space);
   std::string predicate(const Operand& operand);
-  std::string where() const; // Where{file, line}, of the instruction at hand
+  std::string where() const; // Where{file, line} of the current instruction
   [[noreturn]] void refuse(const std::string& why) const;
 
-  // The i-th operand of the instruction at hand, as read() gives it.
+  // Operand i of the current instruction, as read() returns it.
   std::string in(std::size_t i, std::string_view type) { return read(operand(i), type); }
   const Operand& operand(std::size_t i) const;
-  // The first operand gets the value.
+  // Assigns the value to the first operand.
   void result(std::string_view type, const std::string& value);
-  void line(const std::string& text);    // a statement
-  bool has(std::string_view part) const; // the opcode has this part
-  std::string type() const;              // its last part
-  // Refuses where the opcode has a part besides the first and the last that is none of these.
+  void line(const std::string& text);    // adds a statement
+  bool has(std::string_view part) const; // whether the opcode has this part
+  std::string type() const;              // the opcode's last part
+  // Refuses an opcode with a part, besides the first and the last, that is not in `known`.
   void only(std::initializer_list<std::string_view> known) const;
-  // The same of an opcode without a type, for all of its parts.
+  // The same for an opcode without a type: the last part is checked as well.
   void only_parts(std::initializer_list<std::string_view> known) const;
   std::string round() const; // "nearest", "zero", "down", "up" from rn, rz, rm, rp (and rni, ...)
 
-  // --- The families; each says whether the instruction is one of its own.
+  // --- The families; each returns whether the instruction belongs to it.
   bool integer();
   bool bits();
   bool floating();
   bool half();
   bool approximate();
   std::string approximated(const std::string& value, const std::string& of) const;
-  void note_inexact(const std::string& name); // the kernel holds it
+  void note_inexact(const std::string& name); // records that the kernel contains it
   std::string fused(const std::string& value, bool subtract);
   bool comparing();
   bool converting();
@@ -121,10 +121,10 @@ class Emitter {
   bool copies_sum() const;
   std::string settled(const std::string& name, const std::string& value) const;
 
-  struct Arguments {                 // of a call: the memory of its results and parameters
-    std::vector<std::string> places; // results first
-    std::string list;                // ", P0, P1"
-    std::vector<std::size_t> results, parameters; // their bytes
+  struct Arguments {                              // of a call: memory of its results and parameters
+    std::vector<std::string> places;              // results first
+    std::string list;                             // ", P0, P1"
+    std::vector<std::size_t> results, parameters; // sizes in bytes
   };
   Arguments arguments();
   void call_by_pointer(const Operand& pointer, const Arguments& arguments);
@@ -134,9 +134,9 @@ class Emitter {
   void store();
   std::string shared_space() const; // "shared", "shared::cluster"; empty: generic
   std::string stored(const std::string& to, const Operand& source);
-  bool is_strong() const; // other threads may write what it reads, or read what it writes
+  bool is_strong() const; // other threads may access this memory
   std::string looked(const std::string& type, const std::string& loaded, const std::string& from);
-  bool is_polled() const; // threads may wait in a loop of such loads
+  bool is_polled() const; // threads may spin on such loads
   void order_before();
   std::string strong_load(const std::string& type, const std::string& from);
   std::string strong_store(const std::string& type, const std::string& to,
@@ -152,44 +152,44 @@ class Emitter {
   const Instruction* now_ = nullptr;
   std::string text_;
   std::vector<std::unordered_map<std::string, Register>> scopes_;
-  std::unordered_map<std::string, std::size_t> shared_; // offsets of the variables in shared memory
-  std::unordered_map<std::string, std::string> names_;  // of other variables: their address as C++
+  std::unordered_map<std::string, std::size_t> shared_; // offsets of variables in shared memory
+  std::unordered_map<std::string, std::string> names_;  // addresses of other variables, as C++
   std::size_t shared_bytes_ = 0;
   std::vector<SharedVariable> shared_variables_; // those with a size
-  // Registers that hold what arithmetic on f32 gave, and those that hold other bits: some both.
+  // Registers that hold results of f32 arithmetic, and registers with other bits; some hold both.
   std::unordered_set<std::string> computed_, raw_;
-  std::unordered_set<std::string> sums_;      // registers that may hold sums of a wgmma
-  std::unordered_set<std::string> undefined_; // registers that may hold what nothing has written
-  std::vector<std::string> read_, written_;   // registers, by the instruction at hand
+  std::unordered_set<std::string> sums_;      // registers that may hold wgmma sums
+  std::unordered_set<std::string> undefined_; // registers that may hold undefined values
+  std::vector<std::string> read_, written_;   // registers accessed by the current instruction
   std::string last_address_;
-  std::vector<SourceLine> lines_;   // that are marked, those of called functions too
-  SourceLine marked_;               // last, in straight code
-  std::set<std::string> variables_; // of the module, that are named: V_name
+  std::vector<SourceLine> lines_;   // marked lines, including those of called functions
+  SourceLine marked_;               // the last one, in straight-line code
+  std::set<std::string> variables_; // used variables of the module: V_name
   std::set<std::string> called_;    // functions
-  std::set<std::string> pointed_;   // those that a call through a pointer may reach
-  std::map<std::string, std::size_t> argument_bytes_; // of the parameters of calls, by their names
-  // Products without a rounding modifier in straight code, by the register that holds them: a and
-  // b, which no later statement has written (liberties.h).
+  std::set<std::string> pointed_;   // functions that a call through a pointer may reach
+  std::map<std::string, std::size_t> argument_bytes_; // of call parameters, by name
+  // Products without a rounding modifier in straight-line code, by the register that holds them. No
+  // later statement has written a or b (liberties.h).
   struct Product {
     std::string a, b, sources;
   };
   std::unordered_map<std::string, Product> products_;
   host::InexactSet inexact_;
-  bool clusters_ = false; // an address in shared memory may be another block's
+  bool clusters_ = false; // a shared-memory address may belong to another block
   int scopes_opened_ = 0;
-  std::vector<std::set<std::string>> labels_; // of each scope, in the order in which they open
-  std::vector<int> label_scopes_;             // that are open, without the whole body
+  std::vector<std::set<std::string>> labels_; // of each scope, in opening order
+  std::vector<int> label_scopes_;             // open scopes, except the whole body
   int temporaries_ = 0;
-  std::string place_; // the directive in force
+  std::string place_; // the current #line directive
 };
 
-// A name of PTX as one of C++.
+// A PTX name as a C++ name.
 std::string identifier(const std::string& prefix, const std::string& name);
-// The C++ type that a PTX type's values have: "s32" for s32, "u32" for u32 and b32, "u16" for f16.
+// The C++ type of a PTX type's values: "s32" for s32, "u32" for u32 and b32, "u16" for f16.
 std::string cpp_type(std::string_view type);
 bool is_float(std::string_view type); // f32, f64
 bool is_one_of(const std::string& family, std::initializer_list<const char*> families);
-// f(name) for each name in an operand.
+// Calls f(name) for each name in an operand.
 template <class Function>
 void for_names(const Operand& operand, const Function& f) {
   f(operand.text);

@@ -11,7 +11,7 @@
 namespace kg::ptx_run {
 namespace {
 
-// Behind the next `word` of `text`; empty where there is none. By memmem: texts are megabytes.
+// The text after the next `word`; empty if there is none. With memmem: texts are megabytes.
 std::string_view behind(std::string_view text, std::string_view word) {
   const void* const found = ::memmem(text.data(), text.size(), word.data(), word.size());
   if (found == nullptr) return {};
@@ -19,7 +19,7 @@ std::string_view behind(std::string_view text, std::string_view word) {
                      word.size());
 }
 
-// The same of a directive, which blanks follow: fat binaries hold lines without indentation.
+// The same for a directive, which a blank follows: fat binaries have lines without indentation.
 std::string_view behind_directive(std::string_view text, std::string_view word) {
   do text = behind(text, word);
   while (!text.empty() && text.front() != ' ' && text.front() != '\t');
@@ -46,7 +46,7 @@ std::map<int, std::string> files_of(std::string_view ptx) {
   return files;
 }
 
-// CUB and Thrust without -lineinfo.
+// Kernels of CUB and Thrust that were compiled without -lineinfo.
 bool is_named_by_toolkit(std::string_view mangled) {
   return mangled.starts_with("_ZN3cub") || mangled.starts_with("_ZN6thrust");
 }

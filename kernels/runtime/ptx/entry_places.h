@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the kernels of a module stand in the source, without reading their bodies.
+// The source locations of a module's kernels, found without parsing the kernels' bodies.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ namespace kg::ptx_run {
 
 struct EntryPlace {
   std::string name;        // mangled
-  std::string file;        // "" where the module was compiled without -lineinfo
+  std::string file;        // empty if compiled without -lineinfo
   int line = 0;            // of the first instruction
-  bool of_toolkit = false; // CUB's, Thrust's: a header of the CUDA toolkit holds it
+  bool of_toolkit = false; // defined in a header of the CUDA toolkit: CUB, Thrust
 };
 
 std::vector<EntryPlace> entry_places(std::string_view ptx);
 
-// A file below the CUDA toolkit's include folder.
+// Whether the file is below the CUDA toolkit's include folder.
 bool is_of_toolkit(std::string_view path);
 
 } // namespace kg::ptx_run

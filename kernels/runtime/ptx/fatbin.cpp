@@ -62,7 +62,7 @@ std::string_view FatbinEntry::ptx() const {
   require_plain(*this);
   if (kind != Kind::ptx)
     throw Error("the code for " + arch_name() + " is not PTX; compile for compute_* as well");
-  return contents.substr(0, contents.find('\0')); // which fills it up
+  return contents.substr(0, contents.find('\0')); // zeros fill the entry
 }
 
 std::vector<FatbinEntry> read_fatbin(std::string_view section, const std::string& name) {
@@ -70,7 +70,7 @@ std::vector<FatbinEntry> read_fatbin(std::string_view section, const std::string
   std::vector<FatbinEntry> entries;
   for (std::uint64_t at = 0; at < bytes.size();) {
     const auto magic = bytes.number<std::uint32_t>(at, "a container");
-    if (magic == 0) { // between containers the linker fills up with zeros
+    if (magic == 0) { // the linker pads containers with zeros
       at += sizeof magic;
       continue;
     }

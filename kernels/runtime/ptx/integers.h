@@ -1,9 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The types of PTX, and its integer instructions where C++ has no operator for them: wrapped in
-// unsigned types, in which nothing overflows. A part of prelude.h, which code made from PTX
-// includes.
+// The types of PTX, and the integer instructions for which C++ has no operator. Unsigned types make
+// arithmetic wrap around. Part of prelude.h, which code translated from PTX includes.
 #pragma once
 
 namespace kg::ptx_run {
@@ -16,7 +15,7 @@ using s8 = signed char;
 using s16 = short;
 using s32 = int;
 using s64 = long;
-__extension__ typedef __int128 s128; // wider than ISO C++ has
+__extension__ typedef __int128 s128; // not in ISO C++
 __extension__ typedef unsigned __int128 u128;
 using f32 = float;
 using f64 = double;
@@ -25,14 +24,14 @@ template <class T>
 inline T shift_left(T value, u32 by) {
   return by < 8 * sizeof(T) ? static_cast<T>(value << by) : T{0};
 }
-// Of a signed type the sign is shifted in.
+// A signed type shifts in its sign.
 template <class T>
 inline T shift_right(T value, u32 by) {
   constexpr u32 most = 8 * sizeof(T) - 1;
   if (by <= most) return static_cast<T>(value >> by);
   return value < 0 ? static_cast<T>(-1) : T{0};
 }
-// A quotient by zero is not specified; hardware gives all ones.
+// A quotient by zero is unspecified; hardware returns all ones.
 template <class T>
 inline T quotient(T a, T b) {
   if (b == 0) return static_cast<T>(-1);
@@ -74,9 +73,9 @@ inline u32 funnel_left(u32 a, u32 b, u32 by) {
 inline u32 funnel_right(u32 a, u32 b, u32 by) {
   return by == 0 ? a : by >= 32 ? b : b << (32 - by) | a >> by;
 }
-// The place and the length of a field of T. The PTX ISA restricts both to 0 to 255 and takes eight
-// bits of them. So do the instructions of 32 bits; those of 64 bits were seen to take the whole
-// words on an H200. What is beyond 255 no program should rely on.
+// Mask for the position and the length of a bit field of T. The PTX ISA restricts both to 0 to 255,
+// and uses eight bits of them. The 32-bit instructions do so. The 64-bit ones used the whole words
+// on an H200. No program should rely on values above 255.
 template <class T>
 constexpr u32 kFieldMask = sizeof(T) == 4 ? 255 : ~0u;
 template <class T> // u32, s32, u64, s64
@@ -98,7 +97,7 @@ inline T insert_bits(T from, T into, u32 at, u32 length) {
   const T mask = shift_left<T>(ones, at);
   return (into & ~mask) | (shift_left<T>(from, at) & mask);
 }
-// The place of the highest bit that is no sign, or how far it is from the top; all ones: none.
+// The position of the highest non-sign bit, or its distance from the top. All ones: there is none.
 template <class T>
 inline u32 highest_bit(T value, bool amount) {
   constexpr u32 top = 8 * sizeof(T) - 1;
@@ -107,7 +106,7 @@ inline u32 highest_bit(T value, bool amount) {
   const u32 at = 63 - static_cast<u32>(__builtin_clzl(bits));
   return amount ? top - at : at;
 }
-// Four products of bytes, each signed or not, and c.
+// Four products of bytes, each signed or not, plus c.
 inline s32 byte_of(u32 word, bool is_signed) {
   return is_signed ? static_cast<s8>(word) : static_cast<s32>(word & 255);
 }

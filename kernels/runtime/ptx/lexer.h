@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The characters of a PTX module, taken one after another: words, numbers, punctuation; over
-// comments.
+// Reads the characters of a PTX module in order: words, numbers and punctuation. Comments are
+// skipped.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace kg::ptx_run {
 
 class Lexer {
  public:
-  // `name` stands in messages. The text must outlive the lexer.
+  // Messages contain `name`. The text must outlive the lexer.
   Lexer(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {}
 
   struct Mark {
@@ -34,14 +34,14 @@ class Lexer {
     return here_.at + ahead < text_.size() ? text_[here_.at + ahead] : '\0';
   }
   char take();
-  bool skip_space(); // over white space and comments; whether anything is left
+  bool skip_space(); // and comments; returns whether any text is left
   bool accept(char c);
   void expect(char c);
-  std::string word();    // of letters, digits and _ $ % . :
+  std::string word();    // letters, digits and _ $ % . :
   std::int64_t number(); // decimal or hexadecimal, with a sign
   std::string rest_of_line();
   void skip_braces();
-  void skip_brackets(); // (with none inside)
+  void skip_brackets(); // (not nested)
   void skip_statement();
 
  private:

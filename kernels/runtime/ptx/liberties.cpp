@@ -28,8 +28,8 @@ std::optional<std::uint32_t> seed() {
   return number;
 }
 
-// Evenly from -1 to 1. The mixing is that of splitmix64 (Steele, Lea and Flood, "Fast splittable
-// pseudorandom number generators", 2014).
+// Uniform from -1 to 1. The mixing function is splitmix64's (Steele, Lea and Flood, "Fast
+// splittable pseudorandom number generators", 2014).
 double deviation(std::uint32_t seed, f32 value) {
   std::uint64_t x = (std::uint64_t{seed} << 32 | bits_of(value)) + 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -49,11 +49,11 @@ const Liberties& liberties() { return taken(); }
 void take_liberties(const Liberties& liberties) { taken() = liberties; }
 
 f32 off_by(f32 value, double relative, double absolute) {
-  if (value == 0 || !std::isfinite(value)) return value; // the ISA's tables say these exactly
+  if (value == 0 || !std::isfinite(value)) return value; // exact according to the ISA's tables
   const double bound = std::max(std::fabs(static_cast<double>(value)) * relative, absolute);
   const double off = value + bound * deviation(liberties().approximate.value_or(0), value);
   const auto rounded = static_cast<f32>(off);
-  // Rounding must not lead out of the bound.
+  // Rounding must not exceed the bound.
   return std::fabs(rounded - static_cast<double>(value)) <= bound ? rounded : value;
 }
 

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the PTX ISA leaves open and a GPU may do otherwise than the executor does of itself. A
-// kernel that is right is right with both.
+// Results that the PTX ISA leaves open, where a GPU may differ from the emulator's default. A
+// correct kernel is correct with both.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 namespace kg::ptx_run {
 
 struct Liberties {
-  // Approximations (.approx, and div.full) are off by up to the ISA's bound, by a hash of this
-  // seed and of their value: the same arguments give the same result, as on a GPU. None: they are
-  // correctly rounded.
+  // The error of approximations (.approx, and div.full), up to the ISA's bound, is a hash of this
+  // seed and of their value. Equal arguments give equal results, as on a GPU. Without a seed,
+  // approximations are correctly rounded.
   std::optional<std::uint32_t> approximate = std::nullopt;
-  // A product and a sum without a rounding modifier, the one of the other in straight code, become
-  // one fma (PTX ISA, "mul", "add").
+  // A product and a sum without rounding modifiers become one fma, if the sum uses the product in
+  // straight-line code (PTX ISA, "mul", "add").
   bool fuse = false;
 };
 
-// As KERNELGRADE_PTX_APPROX=<seed> and KERNELGRADE_PTX_FUSE=1 say, until take_liberties() says
-// otherwise for kernels compiled from then on. Throws Error for a seed that is no number.
+// Set by KERNELGRADE_PTX_APPROX=<seed> and KERNELGRADE_PTX_FUSE=1, until take_liberties() sets them
+// for kernels compiled from then on. Throws Error for a seed that is not a number.
 const Liberties& liberties();
 void take_liberties(const Liberties& liberties);
 

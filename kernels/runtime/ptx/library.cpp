@@ -25,16 +25,16 @@
 #include <unordered_map>
 #include <vector>
 
-extern "C" [[gnu::weak]] const char __executable_start; // a shared library has none
+extern "C" [[gnu::weak]] const char __executable_start; // not in a shared library
 
 namespace kg::ptx_run {
 namespace {
 
 namespace fs = std::filesystem;
 
-// As kernels are compiled at run time, but less optimised, which compiles in less than half the
-// time and runs as fast: what it calls takes the time. What would be a fault of the source, an
-// overflowing sum say, is none of the machine code's.
+// Like kernels compiled at run time, but less optimized: compilation takes less than half the time,
+// and the code runs as fast, because the functions that it calls take the time. What would be a
+// fault of a source, such as an overflowing sum, is not one of machine code.
 const jit::Toolchain& toolchain() {
   static const jit::Toolchain made = [] {
     jit::Toolchain result = jit::toolchain();
@@ -50,7 +50,7 @@ const jit::Toolchain& toolchain() {
 }
 
 struct Translated {
-  Module module; // with the one kernel
+  Module module; // with only this kernel
   Emitted emitted;
   jit::Source source;
 };
@@ -67,7 +67,7 @@ Translated translate(const Program& program, const std::string& entry, std::size
   return made;
 }
 
-// What a library looks for when it is loaded.
+// Creates what a library looks up when it is loaded.
 void make_variables(const Translated& translated) {
   for (const std::string& variable : translated.emitted.variables)
     make_variable(translated.module, variable);
@@ -77,20 +77,20 @@ void make_variables(const Translated& translated) {
   keep_primitives();
 }
 
-struct Kept { // for as long as the process lives: kernels are launched again
+struct Kept { // as long as the process lives, because kernels are launched again
   std::mutex mutex;
   std::deque<std::shared_ptr<void>> libraries;
   std::deque<std::string> names;
   std::deque<std::vector<std::size_t>> parameters, offsets;
-  std::map<const void*, StaticShared> shared; // of those that have some
+  std::map<const void*, StaticShared> shared; // of kernels that have any
 };
 Kept& kernels_kept() {
   static Kept kept;
   return kept;
 }
 
-// The kernel of `source`, which is its own or one with the texts of others. All their variables are
-// made.
+// Loads the kernel of `source`, which may also contain the texts of other kernels. All their
+// variables exist.
 LoadedKernel load(const Translated& translated, const jit::Source& source,
                   const std::string& entry) {
   Kept& kept = kernels_kept();
@@ -128,13 +128,13 @@ LoadedKernel load(const Translated& translated, const std::string& entry) {
   return load(translated, translated.source, entry);
 }
 
-// The 16-bit types in a kernel's name: a run of an operation's tests takes one type.
+// The 16-bit types in a kernel's name: a test run of an operation uses one type.
 std::pair<bool, bool> types_of(std::string_view mangled) {
   const auto has = [&](std::string_view type) { return mangled.find(type) != mangled.npos; };
   return {has("6__half"), has("13__nv_bfloat16")};
 }
 
-// The PTX of a folder's fat binaries, and where each kernel stands in it.
+// The PTX of a folder's fat binaries, and the text that contains each kernel.
 class Library {
  public:
   explicit Library(std::string folder) : folder_(std::move(folder)) {
@@ -149,7 +149,7 @@ class Library {
                                  "with nvcc -fatbin for a virtual architecture as well");
   }
 
-  // A folder is compiled for one architecture: the first module's, ".target sm_90a".
+  // A folder is compiled for one architecture, that of the first module: ".target sm_90a".
   int architecture() const {
     constexpr std::string_view kTarget = ".target sm_";
     const std::string_view ptx = texts_.front().ptx;
@@ -184,15 +184,15 @@ class Library {
       return *program;
     }
 
-    fs::path folder;  // an operation's
+    fs::path folder;  // one per operation
     std::string name; // "softmax.ptx"
     MappedFile file;  // the fat binary
     std::string_view ptx;
     std::vector<std::string> kernels;
-    std::optional<Program> program; // once a kernel is launched
+    std::optional<Program> program; // after the first launch
   };
 
-  // Who launches a kernel that was never compiled will launch others of its operation and type.
+  // A program that launches a kernel not yet compiled will launch others of its operation and type.
   void compile_ahead(const Text& wanted, std::string_view kernel) {
     for (Text& text : texts_) {
       if (text.folder != wanted.folder) continue;
@@ -216,14 +216,14 @@ class Library {
   }
 
   std::string folder_;
-  std::deque<Text> texts_; // stay where they are
+  std::deque<Text> texts_; // at stable addresses
   std::unordered_map<std::string_view, Text*> where_;
-  std::set<std::string_view> begun_; // to be compiled ahead
+  std::set<std::string_view> begun_; // queued for compilation
 };
 
-// A folder's kernels, and what was found of those that were launched.
+// A folder's kernels, and the results of looking up launched kernels.
 struct Opened {
-  std::unique_ptr<Library> library; // once somebody asks for it
+  std::unique_ptr<Library> library; // opened on first use
   std::map<const void*, std::optional<LoadedKernel>> known;
 
   Library& library_of(const std::string& folder) {
@@ -232,7 +232,7 @@ struct Opened {
   }
 };
 
-// What launches run. A test that goes to and fro between two folders opens each but once.
+// The kernels that launches run. A test that switches between two folders opens each only once.
 struct Chosen {
   std::mutex mutex;
   std::string folder = [] {
@@ -326,7 +326,7 @@ std::optional<LoadedKernel> find(const void* kernel) {
   Dl_info info;
   require(dladdr(kernel, &info) != 0, "the launched kernel belongs to no loaded module");
   std::optional<LoadedKernel> loaded;
-  // The tests' own kernels are in no fat binary, and under no test.
+  // The tests' own kernels are in no fat binary, and no test covers them.
   const std::string_view name = info.dli_sname ? info.dli_sname : "";
   if (info.dli_fbase == &__executable_start && !name.starts_with("_ZN2kg4test")) {
     require(!name.empty(),

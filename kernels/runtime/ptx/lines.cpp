@@ -26,7 +26,7 @@ struct AllRecorded {
   std::map<std::string, Recorded> kernels;
 };
 AllRecorded& recorded() {
-  static auto& all = *new AllRecorded; // never destroyed: the process writes it as it ends
+  static auto& all = *new AllRecorded; // never destroyed: written when the process ends
   return all;
 }
 
@@ -57,7 +57,7 @@ void record_lines(std::string_view ptx, const std::vector<std::string>& kernels)
         lines.emplace(module.files.at(place.file), place.line);
       }
       record_lines(kernel, {lines.begin(), lines.end()});
-    } catch (const std::exception&) { // its launch says why
+    } catch (const std::exception&) { // its launch reports why
     }
   }
 }
@@ -79,7 +79,7 @@ void write_lines() {
   if (!text.empty()) write_note(kLinesEvent, text);
 }
 
-// In front of the first instruction of a line in straight code.
+// Placed before the first instruction of a line in straight-line code.
 void Emitter::mark_line() {
   if (!records_lines()) return;
   const Place place = module_.named(now_->place);

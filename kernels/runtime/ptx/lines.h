@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which source lines of kernels made from PTX were reached, where KERNELGRADE_LINES=1 asks for it:
-// a note of the process (runtime/event_file.h). Lines are those of the module's line table
-// (nvcc -lineinfo); what was inlined from the CUDA toolkit counts for the line that calls it.
+// Records which source lines of kernels translated from PTX were reached, if KERNELGRADE_LINES=1:
+// an event of the process (runtime/event_file.h). Lines come from the module's line table (nvcc
+// -lineinfo). Code inlined from the CUDA toolkit counts for the line that calls it.
 #pragma once
 
 #include <string>
@@ -13,15 +13,15 @@
 
 namespace kg::ptx_run {
 
-using SourceLine = std::pair<std::string, int>; // path as nvcc gives it, line
+using SourceLine = std::pair<std::string, int>; // path as nvcc writes it, line
 
 bool records_lines();
-// Of a kernel that is about to be loaded, by a name of its own. reached_lines (prelude.h) gives a
-// byte for each, which the kernel sets.
+// For a kernel that is about to be loaded, under a unique name. reached_lines (prelude.h) returns
+// one byte per line, which the kernel sets.
 void record_lines(const std::string& kernel, std::vector<SourceLine> lines);
-// Of kernels of a module that may never be launched. What is not understood has no lines.
+// For kernels of a module that may never be launched. A kernel that cannot be parsed has no lines.
 void record_lines(std::string_view ptx, const std::vector<std::string>& kernels);
-// Writes the note: "1 17 /home/me/k.cu" a line, 0 for one that was not reached.
+// Writes the event: "1 17 /home/me/k.cu" for each line, beginning with 0 if it was not reached.
 void write_lines();
 
 } // namespace kg::ptx_run

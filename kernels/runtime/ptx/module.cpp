@@ -24,7 +24,7 @@ std::size_t size_of(std::string_view type) {
 }
 
 Place Module::named(const Place& place) const {
-  // kernels/instructions, whose functions are one instruction each
+  // kernels/instructions, whose functions are single instructions
   const auto is_instruction = [](const std::string& path) {
     return path.find("/kernels/instructions/") != std::string::npos;
   };
@@ -40,7 +40,7 @@ Place Module::named(const Place& place) const {
 std::vector<std::string> entry_names(std::string_view text) {
   std::vector<std::string> names;
   constexpr std::string_view kMark = ".entry ";
-  for (;;) { // by memmem, since every other word begins with a dot
+  for (;;) { // with memmem, because every other word begins with a dot
     const void* const found = ::memmem(text.data(), text.size(), kMark.data(), kMark.size());
     if (found == nullptr) return names;
     text.remove_prefix(static_cast<std::size_t>(static_cast<const char*>(found) - text.data()) +

@@ -28,7 +28,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
 
 class Parser : private Lexer {
  public:
-  // Of entries, by name. With such a map, which gets them, their bodies are not read.
+  // Positions of entries, by name. A parser given such a map fills it, and skips the bodies.
   using Places = std::map<std::string, Mark, std::less<>>;
 
   Parser(std::string_view text, const std::string& name, Places* unread = nullptr)
@@ -37,7 +37,7 @@ class Parser : private Lexer {
     module_.id = MurmurHash().field(text).hex();
   }
 
-  // Goes on behind another parser, which has read all but the entries.
+  // Continues after another parser, which has read everything except the entries.
   Parser(std::string_view text, Module module)
       : Lexer(text, module.name), module_(std::move(module)) {}
 
@@ -53,7 +53,7 @@ class Parser : private Lexer {
   }
 
  private:
-  // --- The module's level
+  // --- Module level
 
   void directive() {
     const std::string first = word();
@@ -100,7 +100,7 @@ class Parser : private Lexer {
     if (accept('(')) parameters(function.results);
     function.name = word();
     if (accept('(')) parameters(function.parameters);
-    while (skip_space() && peek() != '{' && peek() != ';') take(); // .noreturn and the like
+    while (skip_space() && peek() != '{' && peek() != ';') take(); // .noreturn and similar
     if (accept(';')) return;
     body(function);
     module_.functions.push_back(std::move(function));
@@ -157,7 +157,7 @@ class Parser : private Lexer {
     return text;
   }
 
-  // .reqnctapercluster 2, 1, 1, without blanks: extents that are left out are 1.
+  // .reqnctapercluster 2, 1, 1, without blanks; omitted extents are 1.
   std::optional<std::array<unsigned, 3>> cluster_of(std::string_view directives) const {
     constexpr std::string_view kName = ".reqnctapercluster";
     const std::size_t at = directives.find(kName);
@@ -180,7 +180,7 @@ class Parser : private Lexer {
     const Mark begin = mark();
     entry.name = word();
     if (accept('(')) parameters(entry.parameters);
-    std::string directives; // .maxntid and the like: ptxas's concern
+    std::string directives; // .maxntid and similar, for ptxas
     while (skip_space() && peek() != '{') directives += take();
     if (unread_) {
       unread_->emplace(entry.name, begin);
@@ -211,7 +211,7 @@ class Parser : private Lexer {
     return result;
   }
 
-  // --- A body
+  // --- Bodies
 
   static Statement& add(Entry& entry, Statement::Kind kind) {
     entry.statements.emplace_back();
@@ -246,7 +246,7 @@ class Parser : private Lexer {
       add(entry, Statement::Kind::label).label = first;
     } else if (first == ".loc") {
       location();
-    } else if (first.starts_with(".reg")) { // inline assembly may leave out the blank behind it
+    } else if (first.starts_with(".reg")) { // inline assembly may omit the following blank
       registers(entry, first == ".reg" ? word() : first.substr(4));
     } else if (first == ".local" || first == ".shared") {
       entry.variables.push_back(variable(first.substr(1), false));
@@ -264,7 +264,7 @@ class Parser : private Lexer {
   }
 
   // .loc 3 402 3, function_name $L__info_string0, inlined_at 1 45 2
-  // A line 0 is of code that no line stands for: it belongs to what it stands among.
+  // Line 0 marks code without a source line: it counts for the previous location.
   void location() {
     Place place;
     place.file = static_cast<int>(number());
@@ -277,7 +277,7 @@ class Parser : private Lexer {
       Place outer;
       outer.file = static_cast<int>(caller.number());
       outer.line = static_cast<int>(caller.number());
-      // Where it was inlined itself, a .loc of its own has said so before.
+      // If the caller was inlined as well, one of its own .loc directives came before.
       const auto known = located_.find({outer.file, outer.line, static_cast<int>(caller.number())});
       module_.callers.push_back(known == located_.end() ? outer : known->second);
       place.caller = static_cast<int>(module_.callers.size());
@@ -311,7 +311,7 @@ class Parser : private Lexer {
     finish(made, entry);
   }
 
-  // The operands of an instruction whose opcode has been read.
+  // Parses the operands of an instruction whose opcode has been read.
   void finish(Instruction& made, Entry& entry) {
     made.place = place_;
     made.parts = split(made.opcode, '.');
@@ -326,7 +326,7 @@ class Parser : private Lexer {
     add(entry, Statement::Kind::instruction).instruction = std::move(made);
   }
 
-  // call.uni (result), name, (parameters); of which a function without any leaves out the lists.
+  // call.uni (result), name, (parameters). A function with neither has no lists.
   void call(Instruction& made) {
     while (!accept(';')) {
       Operand list = of_kind(Operand::Kind::vector);
@@ -373,7 +373,7 @@ class Parser : private Lexer {
       pair.parts = {result, operand()};
       return pair;
     }
-    if (accept('+')) result.offset = number(); // an address of a variable
+    if (accept('+')) result.offset = number(); // offset from a variable's address
     return result;
   }
 

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What code made from PTX (emit.h) includes, and nothing else: it is compiled when a kernel is
-// first launched, so no header of the standard library is in it. What an instruction means is said
-// by the PTX ISA under its name.
+// The only header that code translated from PTX (emit.h) includes. It is compiled at a kernel's
+// first launch, so it uses no header of the standard library. The PTX ISA describes each
+// instruction under its name.
 #pragma once
 
 #include "runtime/host/looks.h"
@@ -28,9 +28,9 @@ namespace kg::ptx_run {
 
 enum Round { nearest, zero, down, up };
 
-// --- Of the executor (primitives.cpp)
+// --- Provided by the emulator (primitives.cpp)
 
-void keep_primitives(); // a program that calls it has the others, too
+void keep_primitives(); // calling it links the other primitives as well
 
 u8* shared_base();
 u8* variable(const char* module, const char* name); // variables.h
@@ -41,22 +41,22 @@ void named_barrier(u32 id, u32 threads, bool wait, Where where);
 u32 barrier_vote(char kind, bool predicate, Where where); // 'c' count, 'a' and, 'o' or
 u32 named_barrier_vote(char kind, u32 id, u32 threads, bool predicate, Where where);
 void warp_barrier(u32 mask, Where where);
-// Where the blocks of a cooperative grid meet; 0 where they do not run together. CUDA's driver says
-// it in two environment registers (cooperative_groups/details/driver_abi.h of the toolkit).
+// Workspace in which the blocks of a cooperative grid synchronize; 0 for other grids. CUDA's driver
+// passes it in two environment registers (cooperative_groups/details/driver_abi.h of the toolkit).
 u64 grid_workspace();
 void fence(bool block_scope);
 void yield(const char* name, Where where);
 void poll(Where where);
 [[noreturn]] void trap(Where where);
-[[noreturn]] void lost_call(const char* why, Where where); // through a pointer
+[[noreturn]] void lost_call(const char* why, Where where); // a call through a pointer
 [[noreturn]] void assertion_failed(const char* condition, const char* file, u32 line, Where where);
 u32 print(const char* format, const u8* arguments); // print.cpp
-// An approximation as a GPU might give it (liberties.h): within units in the last place, or errors.
+// An approximation as a GPU might return it (liberties.h): within some ulps, or within an error.
 f32 off_by_ulps(f32 value, int ulps);
 f32 off_by(f32 value, f64 relative, f64 absolute);
 u32 exchange(u32 mask, u32 value, u32 source, Where where);
 u32 exchange_both(u32 mask, u32 value, u32* origin, u32 source, Where where);
-// Of values that nothing has written (runtime/host/undefined_values.h, emit_undefined.cpp)
+// Undefined values (runtime/host/undefined_values.h, emit_undefined.cpp)
 u32 loaded_origin(const void* from, u32 bytes);
 void origin_stored(const void* to, u32 bytes, u32 origin);
 void undefined_used(u32 origin, const char* how);
@@ -85,7 +85,7 @@ void proxy_fence(Covered covered);
 void bulk_load(void* to, const void* from, u32 bytes, u64* barrier, Where where);
 void bulk_multicast(void* to, const void* from, u32 bytes, u64* barrier, u32 blocks, Where where);
 void bulk_store(void* to, const void* from, u32 bytes, Where where);
-// Of boxes of a tensor, which begin at `rank` coordinates.
+// Copies of tensor boxes. `rank` coordinates give the start of a box.
 void tensor_load(void* to, const void* map, const u32* at, u32 rank, u64* barrier, Where where);
 void tensor_multicast(void* to, const void* map, const u32* at, u32 rank, u64* barrier, u32 blocks,
                       Where where);
@@ -101,27 +101,27 @@ void mbarrier_complete(u64* barrier, u32 bytes, Where where);
 bool mbarrier_ended(u64* barrier, u32 parity, Where where);
 u32 mbarrier_parity(u64 state);
 
-// Clusters (cluster.cpp). Their window on the blocks' shared memory: an offset into this block's,
-// or into that of another, whose rank and 1 stand above the low 24 bits.
+// Clusters (cluster.cpp). A window address is an offset into this block's shared memory, or into
+// another block's: then the bits above the low 24 hold that block's rank + 1.
 struct InCluster {
-  u32 index[3], extent[3]; // of the block, in blocks
+  u32 index[3], extent[3]; // block index and cluster size, in blocks
   u32 rank, size;
 };
 InCluster in_cluster();
 void cluster_arrive(bool relaxed, Where where);
 void cluster_wait(Where where);
-u8* cluster_memory(u64 in_window, Where where);      // the memory that such an address means
-u64 to_window(u64 address);                          // of a generic one
-u64 mapped(u64 address, u32 rank, Where where);      // what lies there in the block of this rank
-u64 mapped_in_window(u64 at, u32 rank, Where where); // likewise, of addresses in the window
+u8* cluster_memory(u64 in_window, Where where);      // the memory at a window address
+u64 to_window(u64 address);                          // from a generic address
+u64 mapped(u64 address, u32 rank, Where where);      // the same location in the block of this rank
+u64 mapped_in_window(u64 at, u32 rank, Where where); // the same for window addresses
 u32 rank_of(u64 in_window);
 bool is_in_cluster(u64 address); // whether a generic address is in the window
 
-bool is_shared(u64 address); // of a generic address
+bool is_shared(u64 address); // for a generic address
 bool is_local(u64 address);
 u64 clock_ns();
 
-// --- Arithmetic that is seldom, or that a CPU rounds otherwise
+// --- Rare arithmetic, and arithmetic that a CPU rounds differently
 
 f32 sum_directed(f32 a, f32 b, Round round);
 f32 product_directed(f32 a, f32 b, Round round);
@@ -143,7 +143,7 @@ u16 half_fma(f32 a, f32 b, f32 c); // rounded once
 u16 bf16_fma(f32 a, f32 b, f32 c);
 u16 bf16_of(f32 value, Round round);
 f32 float_of_half(u16 bits);
-u32 e4m3_of(f32 value); // saturated
+u32 e4m3_of(f32 value); // saturating
 u32 e5m2_of(f32 value);
 u32 halves_of_e4m3(u16 both);
 u32 tf32_of(f32 value); // .rna: to nearest, ties away from zero
@@ -153,7 +153,7 @@ f32 cos_accurate(f32 value);
 f32 tanh_accurate(f32 value);
 f32 exp2_accurate(f32 value);
 
-// The origin of `a and b` or `a or b`, where one of the two may decide by itself.
+// The origin of `a and b` or `a or b`, where one operand alone may decide the result.
 inline u32 decided(u32 origin_a, bool a_decides, u32 origin_b, bool b_decides) {
   if ((origin_a == 0 && a_decides) || (origin_b == 0 && b_decides)) return 0;
   return origin_a ? origin_a : origin_b;
@@ -166,14 +166,14 @@ inline u32 bits_of(f32 value) { return __builtin_bit_cast(u32, value); }
 inline f64 as_f64(u64 bits) { return __builtin_bit_cast(f64, bits); }
 inline u64 bits_of(f64 value) { return __builtin_bit_cast(u64, value); }
 
-// The one NaN that arithmetic on f32 gives on a GPU, 0x7fffffff, whatever NaN its operands are
-// (CUDA Programming Guide 1.1, A.2; the PTX ISA leaves it open). Of f64 it keeps the payload, as a
-// CPU does.
+// The one NaN that f32 arithmetic returns on a GPU, 0x7fffffff, for any NaN operand (CUDA
+// Programming Guide 1.1, A.2; the PTX ISA leaves it open). f64 arithmetic keeps the payload, as on
+// a CPU.
 inline f32 quiet_nan() { return as_f32(0x7fffffffu); }
 inline f32 canonical(f32 value) { return value == value ? value : quiet_nan(); }
 inline f64 canonical(f64 value) { return value; }
 
-// Of f16 in either direction a NaN is the canonical one (runtime/host/half.h).
+// Conversions from and to f16 return the canonical NaN (runtime/host/half.h).
 inline f32 half_to_f32(u16 bits) {
 #if KG_PTX_FLOAT16
   if ((bits & 0x7fff) > 0x7c00) return quiet_nan();
@@ -192,8 +192,8 @@ inline u16 f32_to_half(f32 value) {
 }
 inline f32 bf16_to_f32(u16 bits) { return as_f32(static_cast<u32>(bits) << 16); }
 
-// --- Memory. One access each, whole, which the checkers and the counters see as the machine would
-// make it, at the line of the code that was made: what is read or written through it stands there.
+// --- Memory. Each access is a single one of full width, as on hardware. The returned reference
+// lets the translated code make the access, so checkers and counters see it at the code's own line.
 
 template <class T>
 struct Accessed {
@@ -208,14 +208,14 @@ template <class T>
   return *static_cast<const typename Accessed<T>::Type*>(address);
 }
 
-// After a load by which a thread may poll, and after an atomic update (host/look.h).
+// Called after a load on which a thread may spin, and after an atomic update (host/look.h).
 template <class T>
 KG_NOT_INSTRUMENTED inline T looked(T found, const void* address, Where where) {
   unsigned long long value = 0;
   __builtin_memcpy(&value, &found, sizeof found);
   if (host::looks.in_vain(address, value)) [[unlikely]]
     poll(where);
-  asm volatile("" : : : "memory"); // a loop reads it anew
+  asm volatile("" : : : "memory"); // a loop must load again
   return found;
 }
 template <class T>
@@ -243,7 +243,7 @@ typedef v2u32 v2u32u __attribute__((aligned(1)));
 typedef v4u32 v4u32u __attribute__((aligned(1)));
 typedef v2u64 v2u64u __attribute__((aligned(1)));
 
-// What an atomic update makes of the old value's bits (PTX ISA, "atom").
+// The new bits that an atomic update computes from the old ones (PTX ISA, "atom").
 template <class T, class Word>
 inline Word update_add(Word before, T by) {
   const T sum = static_cast<T>(__builtin_bit_cast(T, before) + by);
@@ -295,13 +295,13 @@ inline u32 add_bf16x2(u32 before, u32 by) {
 
 // --- Floats
 
-// Subnormal numbers are zero, with their sign.
+// Flushes a subnormal number to zero, and keeps its sign.
 inline f32 flush(f32 value) {
   return (bits_of(value) & 0x7f800000u) == 0 ? as_f32(bits_of(value) & 0x80000000u) : value;
 }
-// `value` is a * b + c as the nearest float. The PTX ISA does not say whether a result is subnormal
-// before or after rounding; on an H200 it is one if rounding to 24 bits, as if exponents had no
-// end, gives less than 2^-126. So 2^-126 is flushed where only the subnormal format rounds to it.
+// `value` is a * b + c as the nearest float. The PTX ISA does not say whether rounding precedes the
+// test for subnormals. On an H200, a result is subnormal if rounding to 24 bits with unbounded
+// exponent gives less than 2^-126. 2^-126 is flushed if only the subnormal format rounds up to it.
 inline f32 flush_rounded(f32 value, f32 a, f32 b, f32 c) {
   const bool may_be_less = __builtin_fabsf(value) == 0x1p-126f;
   return may_be_less && is_below_normal(a, b, c) ? __builtin_copysignf(0.f, value) : flush(value);
@@ -311,7 +311,7 @@ inline u32 add_flushed(u32 before, f32 by) {
   return bits_of(canonical(flush(flush(as_f32(before)) + flush(by))));
 }
 inline f32 saturate(f32 value) { return value > 0 ? (value < 1 ? value : 1.f) : 0.f; } // NaN: 0
-// The one that is no NaN, and of two the canonical one; -0 is less than +0.
+// The operand that is not NaN, or the canonical NaN if both are; -0 is less than +0.
 template <class T>
 inline T least(T a, T b) {
   if (a != a) return b != b ? static_cast<T>(quiet_nan()) : b;
@@ -326,12 +326,12 @@ inline T greatest(T a, T b) {
   if (a == b) return __builtin_signbit(a) ? b : a;
   return a < b ? b : a;
 }
-// .relu: what is negative becomes +0, and a NaN stays one.
+// .relu: a negative value becomes +0; a NaN stays NaN.
 template <class T>
 inline T without_negative(T value) {
   return value > 0 || value != value ? value : T{0};
 }
-// div.approx: beyond 2^126 the divisor's reciprocal would be subnormal, and is zero.
+// div.approx: for a divisor above 2^126, the reciprocal would be subnormal and is zero.
 inline f32 quotient_approx(f32 a, f32 b) {
   const f32 size = __builtin_fabsf(b);
   if (size > 0x1p126f && size <= 0x1.fffffep127f)
@@ -340,8 +340,8 @@ inline f32 quotient_approx(f32 a, f32 b) {
   return a / b;
 }
 
-// A float as an integer: rounded, saturated at the ends of the type (PTX ISA, "cvt"). A NaN is 0,
-// or of 64 bits the highest.
+// A float as an integer: rounded, and saturated at the type's limits (PTX ISA, "cvt"). A NaN gives
+// 0, or only the top bit if the integer or the float has 64 bits.
 template <class Int, class Float>
 inline Int to_int(Float value, Round round) {
   constexpr bool is_signed = static_cast<Int>(-1) < 0;
@@ -361,7 +361,7 @@ inline Int to_int(Float value, Round round) {
   if (rounded < static_cast<f64>(least_value)) return least_value;
   return static_cast<Int>(rounded);
 }
-// One integer as another, saturated.
+// An integer as another type, saturated.
 template <class To, class From>
 inline To saturate_int(From value) {
   constexpr bool is_signed = static_cast<To>(-1) < 0;
@@ -375,7 +375,7 @@ inline To saturate_int(From value) {
 // --- Warps
 
 enum class Shuffle { up, down, butterfly, index };
-// shfl.sync: `clamp` holds the segment's mask above its eight low bits.
+// shfl.sync: `clamp` holds the segment mask above its low eight bits.
 inline u32 shuffle(Shuffle mode, u32 value, u32 by, u32 clamp, u32 mask, bool* in_range,
                    Where where, u32* origin = nullptr) {
   const u32 self = lane();
@@ -399,10 +399,10 @@ inline u32 shuffle(Shuffle mode, u32 value, u32 by, u32 clamp, u32 mask, bool* i
                 : exchange(mask, value, source, where);
 }
 
-// vote.uni: the votes of the lanes of `mask`.
+// vote.uni: `votes` are the votes of the lanes in `mask`.
 inline bool all_alike(u32 mask, u32 votes) { return votes == 0 || votes == mask; }
 
-// ldmatrix, stmatrix: whether this lane names a row, which the kernel then accesses by itself.
+// ldmatrix, stmatrix: whether this lane supplies a row's address. The kernel accesses the row.
 inline bool names_row(const void* row, u32 matrices, Where where) {
   if (lane() >= 8 * matrices) return false;
   if (reinterpret_cast<u64>(row) % 16 != 0) misaligned_row(where);

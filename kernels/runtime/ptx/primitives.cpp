@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What code made from PTX asks of the executor.
+// The emulator's functions for code translated from PTX.
 #include "runtime/host/async_copy.h"
 #include "runtime/host/bfloat16.h"
 #include "runtime/host/block.h"
@@ -33,7 +33,7 @@ Location here(Where where) { return {where.file, where.line}; }
 
 host::Rounding rounding(Round round) { return static_cast<host::Rounding>(round); }
 
-// f(mode) with a mode that the compiler knows.
+// Calls f(mode) with a mode that is a compile-time constant.
 template <class Function>
 auto with_mode(Round round, Function f) {
   using host::Rounding;
@@ -46,7 +46,7 @@ auto with_mode(Round round, Function f) {
   return f(std::integral_constant<Rounding, Rounding::nearest>{});
 }
 
-// Of the OS thread, on which the block's first thread runs.
+// The stack of the OS thread that runs the block's first thread.
 struct Stack {
   u64 begin = 0, bytes = 0;
 };
@@ -72,7 +72,7 @@ static_assert(static_cast<int>(host::Rounding::zero) == zero &&
               static_cast<int>(host::Rounding::up) == up);
 
 void keep_primitives() {
-  // They stand in other files.
+  // Defined in other files.
   static u32 (*volatile const kept)(const char*, const u8*) = &print;
   static f32 (*volatile const kept_off)(f32, int) = &off_by_ulps;
   static InCluster (*volatile const kept_cluster)() = &in_cluster;
@@ -126,11 +126,11 @@ void assertion_failed(const char* condition, const char* file, u32 line, Where w
 u32 exchange(u32 mask, u32 value, u32 source, Where where) {
   return host::exchange(mask, value, source, "shfl.sync", here(where));
 }
-// A value and its origin, which belong together.
+// A value and its origin, exchanged together.
 u32 exchange_both(u32 mask, u32 value, u32* origin, u32 source, Where where) {
   const u64 both = host::exchange(mask, static_cast<u64>(*origin) << 32 | value, source,
                                   "shfl.sync", here(where));
-  const bool none = both == ~u64{0}; // of a lane that takes no part
+  const bool none = both == ~u64{0}; // from a lane that takes no part
   *origin = none ? 0 : static_cast<u32>(both >> 32);
   return static_cast<u32>(both);
 }
@@ -216,7 +216,7 @@ void mbarrier_inval(u64* barrier, Where where) { host::mbarrier_inval(barrier, h
 u64 mbarrier_arrive(u64* barrier, u32 count, u32 bytes, Where where) {
   return host::mbarrier_arrive(barrier, count, bytes, here(where));
 }
-// Only the last one can end the phase.
+// Only the last arrival can end the phase.
 u64 mbarrier_arrive_drop(u64* barrier, u32 count, Where where) {
   u64 state = 0;
   for (u32 i = 0; i < count; ++i) state = host::mbarrier_arrive_drop(barrier, here(where));
@@ -287,8 +287,8 @@ f64 fma_directed(f64 a, f64 b, f64 c, Round round) {
   return host::rounded(
       cpu_mode(round), [](f64 x, f64 y, f64 z) { return std::fma(x, y, z); }, a, b, c);
 }
-// Below the middle between 2^-126 and the number of 24 bits before it; the middle itself is rounded
-// to 2^-126, which is even. A sum rounded to odd is on the side of it that the exact one is on.
+// True below the midpoint of 2^-126 and the preceding 24-bit number. The midpoint rounds to 2^-126,
+// which is even. A sum rounded to odd is on the same side of the midpoint as the exact sum.
 bool is_below_normal(f32 a, f32 b, f32 c) {
   return std::fabs(host::sum_to_odd(static_cast<f64>(a) * b, c)) < 0x1.ffffffp-127;
 }
@@ -301,9 +301,9 @@ f32 from_unsigned_directed(u64 value, Round round) {
 u16 half_of(f32 value, Round round) {
   return with_mode(round, [&](auto mode) { return host::Binary16::from_float<mode.value>(value); });
 }
-// Of a NaN the PTX ISA ("cvt") does not say which it becomes. On an H200 it kept its sign, and was
-// not the canonical one that an f32 gives. The upper bits of its payload, which were 0 there, stay,
-// as x86's cvtsd2ss leaves them.
+// The PTX ISA ("cvt") does not say how a NaN converts. On an H200 the result kept the sign, and was
+// not the canonical NaN that an f32 gives. The upper bits of the payload, which were 0 there, are
+// kept, as by x86's cvtsd2ss.
 u16 half_of_double(f64 value, Round round) {
   const f32 odd = host::narrow_to_odd(value);
   const u32 bits = bits_of(odd);
@@ -324,9 +324,9 @@ u16 bf16_of(f32 value, Round round) {
 f32 float_of_half(u16 bits) { return host::Binary16::to_float(bits); }
 namespace {
 
-// To nearest even, with so many bits of fraction; what is beyond the largest number is that. All
-// NaN are 0x7f (PTX ISA, "cvt", .satfinite). The last place of a number below 2^(1 - bias) is
-// worth what that of 2^(1 - bias) is.
+// Rounds to nearest even with `fraction` bits of fraction, and saturates at `largest`. Every NaN
+// becomes 0x7f (PTX ISA, "cvt", .satfinite). The last place of a number below 2^(1 - bias) has the
+// same value as that of 2^(1 - bias).
 u32 eight_bits_of(f32 value, int fraction, int bias, u32 largest) {
   if (value != value) return 0x7f;
   const u32 sign = bits_of(value) >> 24 & 0x80;
@@ -334,13 +334,13 @@ u32 eight_bits_of(f32 value, int fraction, int bias, u32 largest) {
   const int exponent = value == 0 ? 1 - bias : std::max(std::ilogb(value), 1 - bias);
   const f64 places =
       std::nearbyint(std::ldexp(static_cast<f64>(std::fabs(value)), fraction - exponent));
-  // A carry goes into the exponent.
+  // A carry increments the exponent.
   const f64 number = std::ldexp(exponent + bias - 1, fraction) + places;
   return sign | (number > largest ? largest : static_cast<u32>(number));
 }
 
-// Exact: 3 bits of fraction and a bias of 7 (OCP 8-bit Floating Point Specification 1.0). Of NaN
-// the canonical one.
+// Exact: 3 bits of fraction and a bias of 7 (OCP 8-bit Floating Point Specification 1.0). A NaN
+// becomes the canonical NaN.
 u32 half_of_e4m3(u32 bits) {
   const int exponent = static_cast<int>(bits >> 3 & 0xf), fraction = static_cast<int>(bits & 7);
   if (exponent == 15 && fraction == 7) return 0x7fff;
@@ -354,8 +354,8 @@ u32 half_of_e4m3(u32 bits) {
 u32 halves_of_e4m3(u16 both) { return half_of_e4m3(both >> 8) << 16 | half_of_e4m3(both & 0xff); }
 u32 e4m3_of(f32 value) { return eight_bits_of(value, 3, 7, 0x7e); }
 u32 e5m2_of(f32 value) { return eight_bits_of(value, 2, 15, 0x7b); }
-// Of a NaN the PTX ISA does not say what it becomes. On an H200 the low bits were cut off, so that
-// one that has no others is infinity.
+// The PTX ISA does not say how a NaN converts. An H200 cut off the low bits, so a NaN without other
+// bits becomes infinity.
 u32 tf32_of(f32 value) {
   const u32 bits = bits_of(value);
   return (value == value ? bits + 0x1000u : bits) & ~0x1fffu;

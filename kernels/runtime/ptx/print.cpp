@@ -57,7 +57,7 @@ u32 print(const char* format, const u8* arguments) {
     } else if (*c == 's' || *c == 'p') {
       std::printf(one.c_str(), next<const char*>(arguments, at));
     } else {
-      std::fputs(one.c_str(), stdout); // as it stands
+      std::fputs(one.c_str(), stdout); // unchanged
     }
   }
   return converted;

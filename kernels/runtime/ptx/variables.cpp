@@ -39,10 +39,10 @@ class Variables {
     }
     require(found != module.variables.end(),
             fmt::format("{}: it has no variable {}", module.name, name));
-    // On the host a kernel that g++ compiled has the same variable. A program of nvcc's has its
-    // shadow by that name, which is none (kernels/cuda/binary).
+    // A host build has the variable of the kernel that g++ compiled. In a program that nvcc
+    // compiled, this name belongs to the host's shadow of the variable (kernels/cuda/binary).
     const bool emulated = dlsym(RTLD_DEFAULT, "kernelgrade_emulated_device") != nullptr;
-    // Nor does it hold functions of the module.
+    // Nor can a variable of the host hold functions of the module.
     const bool own = emulated || holds_functions(module, *found);
     u8* place = own ? nullptr : static_cast<u8*>(dlsym(RTLD_DEFAULT, name.c_str()));
     if (!place) {
@@ -99,7 +99,7 @@ class Variables {
   std::mutex mutex_;
   std::map<std::pair<std::string, std::string>, u8*> made_; // by module and name
   std::vector<DeviceBuffer<u8>> memory_;
-  std::deque<u8> functions_; // their addresses: of no device memory, and never looked into
+  std::deque<u8> functions_; // only addresses: never dereferenced, not in device memory
 };
 
 Variables& variables() {

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The variables of modules (.global and .const) in device memory. Each is made when a kernel that
-// names it is compiled, and lives as long as the process: its kernels share it. Functions have an
-// address likewise, by which all kernels of the module know them.
+// Module variables (.global and .const) in device memory. Compiling a kernel that names a variable
+// creates the variable. It lives as long as the process, because the module's kernels share it.
+// Functions also have an address, which is the same in all kernels of the module.
 #pragma once
 
 #include "runtime/ptx/module.h"
@@ -12,9 +12,9 @@
 
 namespace kg::ptx_run {
 
-// Makes the variable, or the function's address: the variable with its initial value, zeros where
-// it has none. Of a name that the program has as well, its own is taken. Throws Error where the
-// module has no such variable, or an initialiser that is not understood.
+// Creates a variable with its initial value (default: zeros), or the address of a function. If the
+// program has a variable of this name, that one is used. Throws Error if the module has no such
+// variable or its initializer is not understood.
 void make_variable(const Module& module, const std::string& name);
 
 } // namespace kg::ptx_run

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What code made from PTX asks of the executor for wgmma and setmaxnreg.
+// wgmma and setmaxnreg for code translated from PTX.
 #include "runtime/host/block.h"
 #include "runtime/host/register_pool.h"
 #include "runtime/host/warpgroup.h"

@@ -4,7 +4,7 @@
 
 namespace kg::ptx_run {
 
-// Where an instruction stands, for messages: a line of the `.cu` file, or of the PTX.
+// The source location of an instruction, for messages: a line of the `.cu` file, or of the PTX.
 struct Where {
   const char* file;
   int line;

@@ -20,7 +20,7 @@
 namespace kg::candidate {
 namespace {
 
-// Of Landlock's second and third version, which the headers of Debian 12 have not all got.
+// Rights of Landlock versions 2 and 3, not all in the headers of Debian 12.
 constexpr std::uint64_t kRefer = 1ULL << 13, kTruncate = 1ULL << 14;
 
 long landlock_version() {
@@ -29,7 +29,7 @@ long landlock_version() {
 
 std::string failure(const std::string& what) { return what + ": " + std::strerror(errno); }
 
-// Of files: what changes them.
+// The rights that change files.
 std::uint64_t changes(long version) {
   std::uint64_t rights = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
                          LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
@@ -41,7 +41,7 @@ std::uint64_t changes(long version) {
   return rights;
 }
 
-// Devices, as /dev/null, are written to and not made.
+// Devices such as /dev/null may be written to, but not created.
 std::string allow(int rules, const std::string& folder, std::uint64_t rights) {
   landlock_path_beneath_attr beneath{};
   beneath.allowed_access = rights;
@@ -72,10 +72,10 @@ std::string without_writes(const std::vector<std::string>& writable) {
   return words;
 }
 
-// Sockets of IPv4 and IPv6, and io_uring, which opens them without a call that a filter sees.
+// Sockets of IPv4 and IPv6, and io_uring, which opens sockets without a call visible to the filter.
 std::string without_network() {
 #if defined(__x86_64__)
-  constexpr std::uint32_t kForeignCalls = 0x40000000; // of the x32 interface
+  constexpr std::uint32_t kForeignCalls = 0x40000000; // of the x32 ABI
   constexpr auto kNumber = static_cast<std::uint32_t>(offsetof(seccomp_data, nr));
   constexpr auto kFamily = static_cast<std::uint32_t>(offsetof(seccomp_data, args));
   constexpr auto kMachine = static_cast<std::uint32_t>(offsetof(seccomp_data, arch));

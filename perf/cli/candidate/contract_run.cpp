@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the checkers said, with its hint; else the first line of a failure that says something.
+// The checkers' message with its hint; otherwise the first meaningful line of a failure.
 std::string said(const std::string& output, const std::string& test) {
   std::istringstream lines(output);
   std::string line, found;
@@ -37,7 +37,7 @@ std::string said(const std::string& output, const std::string& test) {
   return "";
 }
 
-// Of a failure as GoogleTest words it what the contract itself says.
+// The conformance test's own message within GoogleTest's failure text.
 std::string own_words(const std::string& failure) {
   constexpr std::string_view kException = "C++ exception with description \"";
   if (const std::size_t at = failure.find(kException); at != std::string::npos) {
@@ -47,14 +47,14 @@ std::string own_words(const std::string& failure) {
   constexpr std::string_view kActual = "Actual: false (";
   if (const std::size_t at = failure.find(kActual); at != std::string::npos) {
     const std::size_t from = at + kActual.size();
-    const std::size_t which = failure.find("\n  case ", from); // the shape, and the data
+    const std::size_t which = failure.find("\n  case ", from); // the shape and the data
     return failure.substr(from, failure.find("\n  first", from) - from) +
            (which == std::string::npos
                 ? ""
                 : failure.substr(which, failure.find('\n', which + 1) - which));
   }
-  // Values that were compared are for people who know the test's code; texts and messages are for
-  // all.
+  // Compared values only help readers who know the test's code, so only texts and messages are
+  // shown.
   constexpr std::string_view kText = "    Which is: \"";
   std::istringstream lines(failure);
   std::string line, words;
@@ -98,7 +98,7 @@ Listed list(const Programs& programs, const std::string& op, const fs::path& lib
   command.emplace_back("--gtest_list_tests");
   const perf::Finished printed =
       run_guarded(programs.guard, command, kMostSeconds, library.parent_path());
-  if (const std::size_t at = printed.output.rfind("FAILED: "); // it ended the process, or crashed
+  if (const std::size_t at = printed.output.rfind("FAILED: "); // it ended or crashed the process
       printed.exit_code != 0 && at != std::string::npos)
     throw Broken(printed.output.substr(at + 8, printed.output.find('\n', at) - at - 8));
   require(printed.exit_code == 0, printed.output);

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Somebody else's kernel, compiled and held to the contract of an operation (tests/contract), each
-// run in a process of its own.
+// Compiles an external kernel and runs an operation's conformance tests (tests/contract), each in
+// its own process.
 #pragma once
 
 #include "runtime/error.h"
@@ -14,47 +14,46 @@
 
 namespace kg::candidate {
 
-// The programs that a build leaves beside `kernelgrade`.
+// The programs built next to `kernelgrade`.
 struct Programs {
   std::filesystem::path compile;     // a script: cmake/compile_cuda.sh.in
   std::filesystem::path try_plain;   // kernelgrade-try
   std::filesystem::path try_checked; // kernelgrade-try-checked
   std::filesystem::path try_counted; // kernelgrade-try-counted
-  std::filesystem::path guard;       // kernelgrade-guard, which all of them run below
+  std::filesystem::path guard;       // kernelgrade-guard, which supervises all of them
 };
-// Throws Error that names what is missing and how to build it.
+// Throws Error naming what is missing and how to build it.
 Programs programs_beside(const std::filesystem::path& kernelgrade);
 
 struct TestResult {
-  std::string name; // of the contract: "ExactFill"
+  std::string name; // of the conformance test: "ExactFill"
   bool passed = false;
-  std::string message; // of the first failure: what the checkers say, or the test
+  std::string message; // of the first failure, from the checkers or the test
 };
 
-// One run of the contract in one type.
+// One run of the conformance tests in one type.
 struct ContractRun {
   std::string dtype;
   std::string how; // "as compiled", "checked", "huge", ...
   std::vector<TestResult> tests;
-  std::string broken; // why not all of it ran; empty if it did
+  std::string broken; // why some tests did not run; empty if all did
 
   bool passed() const;
 };
 
-// The library ended the process that loaded it, or made it crash: that is its failure, and no wrong
-// call of ours.
+// The library ended or crashed the process that loaded it: the library's failure, not a usage error
+// of ours.
 class Broken : public Error {
  public:
   using Error::Error;
 };
 
-// What there is to run: the types of which the library has functions, and the contract's tests.
+// What can run: the types for which the library has functions, and the conformance tests.
 struct Listed {
   std::vector<std::string> dtypes, tests;
 };
-// Throws Broken, and Error with the program's words where the library cannot be loaded or has no
-// function.
-// Throws Error, too, where a shape is none, or the library has no function for it.
+// Throws Broken; or Error with the program's message if the library cannot be loaded or has no
+// function; or Error if a shape is invalid or the library has no function for it.
 Listed list(const Programs& programs, const std::string& op, const std::filesystem::path& library,
             const std::vector<std::string>& shapes);
 
@@ -62,10 +61,10 @@ struct How {
   std::string words;
   std::filesystem::path program, library, guard;
   std::vector<std::string> environment; // "NAME=value"
-  bool huge = false;                    // the test RowsBeyond32Bits, in place of the contract
+  bool huge = false;                    // run RowsBeyond32Bits instead of the conformance tests
 };
-// With these shapes beside the contract's, without the tests of `without`. A run takes at most 10
-// minutes.
+// Tests these shapes in addition to the standard ones, without the tests in `without`. A run takes
+// at most 10 minutes.
 ContractRun run_contract(const How& how, const std::string& op, const std::string& dtype,
                          const std::vector<std::string>& shapes,
                          const std::vector<std::string>& without,

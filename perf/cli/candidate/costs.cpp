@@ -25,12 +25,12 @@ namespace fs = std::filesystem;
 double times_the_least(double value, double least) {
   value = judge::as_written(value);
   least = judge::as_written(least);
-  // No fraction of a sector can be moved.
+  // Fractions of a sector cannot be transferred.
   if (least == 0 || value <= least || (least > 100 && value < least + 1)) return 1;
   return value / least;
 }
 
-// How bad it is: by the least, and behind all of these by ours where no least is known.
+// Sort key: the ratio to the minimum, and after these the ratio to ours if no minimum is known.
 std::pair<double, double> badness(const Cost& cost) {
   if (cost.times() > 1) return {cost.times(), 0};
   if (cost.least > 0 || cost.value <= cost.ours) return {0, 0};
@@ -77,7 +77,7 @@ double Cost::times() const { return times_the_least(value, least); }
 std::vector<std::string> Costs::above(double most) const {
   std::vector<std::string> lines;
   for (const Cost& cost : all)
-    if (!(cost.times() <= most)) // a NaN is no cost
+    if (!(cost.times() <= most)) // true for NaN
       lines.push_back(fmt::format("{} {}: {} is {:.3g} times the minimum; --max-cost allows {:g}",
                                   cost.dtype, cost.shape, cost.name, cost.times(), most));
   return lines;
@@ -133,7 +133,7 @@ report::Section costs_section(const Costs& costs) {
                fmt::format("{} ({})", judge::exact_number(cost->ours), cost->variant),
                factor(times_the_least(cost->ours, cost->ours_least), cost->ours_least), cost->shape,
                line});
-    // What is wrong at a line comes before a colon, and is said once.
+    // The problem at a line comes before the colon, and is reported once.
     const std::string wrong =
         fmt::format("{}: {}", line, cost->hint.substr(0, cost->hint.find(':')));
     const auto says_so = [&](const std::string& known) { return known.starts_with(wrong); };

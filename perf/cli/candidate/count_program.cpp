@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade-try-counted, which `kernelgrade try` starts: what a candidate asks of a GPU, counted
-// on the executor for the listed shapes, beside our variant that `automatic` takes. Both are
+// kernelgrade-try-counted, started by `kernelgrade try`: a candidate's costs on a GPU, counted on
+// the executor for the listed shapes, and those of our variant that `automatic` selects. Both are
 // instrumented and linked with the counters.
 #include "perf/code/cost/count_workload.h"
 #include "perf/code/cost/metrics.h"
@@ -52,8 +52,8 @@ double sectors_of(const nlohmann::json& counted) {
   return std::numeric_limits<double>::infinity();
 }
 
-// That which `automatic` takes; where only the operation knows which (of gemm its table may), the
-// one that moves the least.
+// The variant that `automatic` selects. If only the operation knows it (gemm's table may decide),
+// the variant with the fewest sectors.
 nlohmann::json counted(const perf::Case& timed, const std::string& id) {
   if (!timed.automatic.empty()) return counted(timed, id, timed.automatic);
   nlohmann::json best;
@@ -65,7 +65,7 @@ nlohmann::json counted(const perf::Case& timed, const std::string& id) {
   return best;
 }
 
-// Both, of every listed shape that the candidate has a function for, and of `shapes`.
+// Counts both, for every listed shape for which the candidate has a function, and for `shapes`.
 nlohmann::json count(const card::Card& card, const std::string& library, Dtype dtype,
                      const std::vector<std::string>& shapes) {
   card::Card candidate = card::candidate_card(card, library, shapes);

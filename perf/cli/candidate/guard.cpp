@@ -1,24 +1,24 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade-guard [LIMIT NUMBER]... -- PROGRAM ARGUMENT...: runs a program that may do anything,
-// and leaves none of its processes behind, however it or whoever started the guard ends.
+// kernelgrade-guard [LIMIT NUMBER]... -- PROGRAM ARGUMENT...: runs an untrusted program and leaves
+// none of its processes behind, however the program, or the process that started the guard, ends.
 //
-//   --with-parent 1    ends when the process that started it does
+//   --with-parent 1    ends with the process that started it
 //   --seconds      of wall time; then exit code 124
 //   --processes    at once
-//   --megabytes    of memory that all of them hold together
+//   --megabytes    of memory held by all of them
 //   --file-megabytes   of each file
-//   --write FOLDER     once or more: only below these folders, and without a network (confine.h)
+//   --write FOLDER     repeatable: write only below these folders, and no network (confine.h)
 //
-// Beyond another limit than that of time, and where a process stops itself, the exit code is 125
-// and standard error says why. Else the program's exit code, or the signal that ended it.
+// If another limit is exceeded, or a process stops itself, the exit code is 125 and standard error
+// has the reason. Otherwise the guard ends like the program, by exit code or signal.
 //
-// Where the user may have one (root, or by a user namespace), the program gets a PID namespace: it
-// can signal nothing outside, and all of its processes end with the namespace's first one, however
-// fast they fork. Elsewhere orphans become the guard's children (PR_SET_CHILD_SUBREAPER), so that
-// what leaves its process group or session is still found below it, and the program may kill the
-// guard.
+// If the user may create one (root, or by a user namespace), the program runs in a PID namespace:
+// it cannot signal outside processes, and all its processes end with the namespace's first process,
+// however fast they fork. Otherwise orphans become the guard's children (PR_SET_CHILD_SUBREAPER),
+// so that processes that leave their group or session are still found; there, the program may kill
+// the guard.
 #include "perf/cli/candidate/confine.h"
 
 #include <algorithm>
@@ -49,8 +49,8 @@ constexpr int kTimedOut = 124, kBeyond = 125, kUsage = 2;
 
 struct Limits {
   long with_parent = 0, seconds = 0, processes = 0, megabytes = 0, file_megabytes = 0; // 0: none
-  rlim_t tasks = 0; // threads of all processes, which the kernel counts (RLIMIT_NPROC)
-  std::vector<std::string> writable; // none: where its user may
+  rlim_t tasks = 0; // threads of all processes, as counted by the Linux kernel (RLIMIT_NPROC)
+  std::vector<std::string> writable; // empty: not restricted
 };
 
 struct Process {
@@ -59,7 +59,7 @@ struct Process {
   long pages = 0; // resident
 };
 
-// Of /proc/ID/stat: the name in parentheses may hold anything.
+// Parses /proc/ID/stat: the name in parentheses may contain anything.
 std::optional<Process> process_of(const char* id) {
   char text[1024];
   std::snprintf(text, sizeof text, "/proc/%s/stat", id);
@@ -80,7 +80,7 @@ std::optional<Process> process_of(const char* id) {
   return process;
 }
 
-// All that are below this one, without those that only wait to be reaped.
+// All descendants of this process, except zombies.
 std::vector<Process> below() {
   std::multimap<pid_t, Process> children;
   DIR* const folder = opendir("/proc");
@@ -103,8 +103,8 @@ std::vector<Process> below() {
   return found;
 }
 
-// `first` is the first process of a namespace, with which the kernel ends all others, or 0. Else
-// they are stopped first, so that none starts another while it is ended.
+// `first` is the first process of a namespace, with which the Linux kernel kills all others, or 0.
+// In that case processes are stopped before they are killed, so that none starts another.
 void end_all(pid_t first) {
   if (first > 0) {
     kill(first, SIGKILL);
@@ -112,7 +112,7 @@ void end_all(pid_t first) {
     }
     return;
   }
-  constexpr int kTries = 1000; // one that the kernel does not let go of must not keep us for ever
+  constexpr int kTries = 1000; // a process that cannot be killed must not block forever
   for (int round = 0; round < kTries; ++round) {
     std::size_t running = 1;
     for (int again = 0; again < 20 && running > 0; ++again) {
@@ -132,8 +132,8 @@ void end_all(pid_t first) {
   }
 }
 
-// What is wrong; empty where nothing is. `space`: the first process of the namespace, which is none
-// of the program's, or 0. `stopped` counts the looks that found a stopped process.
+// The exceeded limit; empty if none. `space`: the namespace's first process, which does not belong
+// to the program, or 0. `stopped` counts the checks that found a stopped process.
 std::string beyond(const Limits& limits, pid_t space, int& stopped) {
   const std::vector<Process> all = below();
   long pages = 0;
@@ -148,7 +148,7 @@ std::string beyond(const Limits& limits, pid_t space, int& stopped) {
     return "it had more than " + std::to_string(limits.processes) + " processes at once";
   if (limits.megabytes > 0 && pages > limits.megabytes * ((1 << 20) / sysconf(_SC_PAGESIZE)))
     return "it held more than " + std::to_string(limits.megabytes) + " MiB of memory";
-  constexpr int kLooks = 10; // as when a terminal stops and continues it
+  constexpr int kLooks = 10; // tolerates a terminal that stops and continues it
   return limits.seconds > 0 && stopped > kLooks
              ? "a process of it has stopped, and nobody continues it"
              : "";
@@ -156,7 +156,7 @@ std::string beyond(const Limits& limits, pid_t space, int& stopped) {
 
 [[noreturn]] void become(char** command, const Limits& limits, const sigset_t& before) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (isatty(STDIN_FILENO) == 0) setpgid(0, 0); // kill(0, ...) is for its own group
+  if (isatty(STDIN_FILENO) == 0) setpgid(0, 0); // kill(0, ...) affects only its own group
   sigprocmask(SIG_SETMASK, &before, nullptr);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
@@ -186,8 +186,8 @@ bool write_line(const char* path, const std::string& line) {
   return std::fclose(file) == 0 && written;
 }
 
-// From now on children begin a PID namespace. Without privileges that takes a user namespace, where
-// the user and the group are the same as outside.
+// From now on children start a PID namespace. Without privileges this needs a user namespace, which
+// maps user and group to themselves.
 bool unshare_processes() {
   if (unshare(CLONE_NEWPID) == 0) return true;
   const std::string user = std::to_string(geteuid()), group = std::to_string(getegid());
@@ -196,7 +196,7 @@ bool unshare_processes() {
          write_line("/proc/self/gid_map", group + " " + group + " 1");
 }
 
-// Tried by a child: where it fails halfway, the process is nobody's.
+// Tried in a child: a failure halfway leaves a process without a valid user.
 bool may_unshare_processes() {
   const pid_t child = fork();
   if (child == 0) _exit(unshare_processes() ? 0 : 1);
@@ -204,9 +204,9 @@ bool may_unshare_processes() {
   return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-// What bounds a fork bomb before the guard sees it, or 0 where nothing does. The kernel counts by
-// user, and by user namespace since Linux 5.14; root it does not bound. A process has a thread for
-// each core, and some more.
+// Limits a fork bomb before the guard notices it; 0 if impossible. Linux counts per user, and per
+// user namespace since 5.14, but does not limit root. A process has a thread per core, and a few
+// more.
 rlim_t most_tasks(long processes) {
   utsname kernel{};
   int major = 0, minor = 0;
@@ -217,8 +217,8 @@ rlim_t most_tasks(long processes) {
   return static_cast<rlim_t>(processes * (sysconf(_SC_NPROCESSORS_ONLN) + kMore));
 }
 
-// The first process of a namespace. The kernel spares it the signals that it does not ask for, so
-// that a program in its place would not end by abort(). Writes how the program ended.
+// The first process of a namespace. Linux does not deliver unhandled signals to it, so a program in
+// its place would not end by abort(). Writes the program's exit status.
 [[noreturn]] void begin_namespace(char** command, const Limits& limits, const sigset_t& before,
                                   int result) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -233,7 +233,7 @@ rlim_t most_tasks(long processes) {
   _exit(first > 0 && write(result, &status, sizeof status) == sizeof status ? 0 : kUsage);
 }
 
-// As the program ended.
+// Ends like the program.
 int end_as(int status) {
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   const int signal = WTERMSIG(status);
@@ -248,7 +248,7 @@ int end_as(int status) {
   return 128 + signal;
 }
 
-// Every tenth tick; at once where tasks of the system become many, as a fork bomb's do within
+// Checks at every tenth tick; at once if the system's tasks multiply, as a fork bomb's do within
 // ticks.
 class Looks {
  public:
@@ -265,7 +265,7 @@ class Looks {
 
  private:
   int tick_ = 0;
-  long tasks_ = 0; // at the last look
+  long tasks_ = 0; // at the last check
 };
 
 int guard(char** command, Limits limits) {
@@ -276,11 +276,11 @@ int guard(char** command, Limits limits) {
   sigemptyset(&watched);
   for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT}) sigaddset(&watched, signal);
   sigprocmask(SIG_BLOCK, &watched, &before);
-  int result[2]; // how the program ended, from the first process of its namespace
+  int result[2]; // the program's exit status, from its namespace's first process
   if (pipe2(result, O_CLOEXEC) != 0) return std::perror("kernelgrade-guard: pipe"), kUsage;
   const bool apart = may_unshare_processes() && unshare_processes();
   if (apart) limits.tasks = most_tasks(limits.processes);
-  // A guard that shares its core with thousands comes too late. Root alone may ask for this.
+  // A guard that shares its core with thousands of tasks would be too late. Only root may do this.
   const sched_param before_others{.sched_priority = 1};
   sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &before_others);
   const pid_t first = fork();
@@ -298,12 +298,12 @@ int guard(char** command, Limits limits) {
     const int signal = sigtimedwait(&watched, nullptr, &kTick);
     if (signal > 0 && signal != SIGCHLD) {
       end_all(space);
-      return end_as(signal); // WTERMSIG of the number is the signal itself
+      return end_as(signal); // WTERMSIG of a signal number is the signal itself
     }
     int status = 0;
     for (pid_t ended = 0; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
       if (ended == first) {
-        end_all(0); // with a namespace's first process the kernel has ended the others
+        end_all(0); // Linux has ended the others with a namespace's first process
         if (apart && read(result[0], &status, sizeof status) != sizeof status)
           return std::fputs("FAILED: the program could not be started\n", stderr), kBeyond;
         return end_as(status);

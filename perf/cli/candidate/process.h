@@ -12,15 +12,15 @@
 
 namespace kg::candidate {
 
-// A candidate that is judged, or a compiler that reads one, may do anything: how long it may take,
-// and what it may hold at once. Compilers start a few processes, candidates none.
+// Limits on time and resources of a candidate, or of a compiler that reads one: either may do
+// anything. Compilers start a few processes, candidates none.
 inline constexpr int kMostSeconds = 600, kCompileSeconds = 300;
 inline constexpr int kMostProcesses = 64, kMostFileMegabytes = 2048;
 
-// With what it writes to standard error among its output, below kernelgrade-guard (guard.cpp): no
-// process of it is left. Exit code 124 beyond the time, 125 beyond another limit; then the output
-// ends with "FAILED: " and why. In the sandbox, where it is on, it writes to `folder` alone, which
-// its temporary files go to in any case.
+// Runs the command below kernelgrade-guard (guard.cpp), which leaves none of its processes behind;
+// standard error is part of the output. Exit code 124 for the time limit, 125 for any other; then
+// the output ends with "FAILED: " and the reason. In an active sandbox it may write only to
+// `folder`, which always holds its temporary files.
 inline perf::Finished run_guarded(const std::filesystem::path& guard,
                                   const std::vector<std::string>& command, int seconds,
                                   const std::filesystem::path& folder) {

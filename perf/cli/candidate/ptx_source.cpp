@@ -14,8 +14,8 @@
 namespace kg::candidate {
 namespace {
 
-// An argument becomes what the kernel's parameter of so many bytes is: its type is not written in
-// PTX, but a pointer stays one, a number with a fraction a float, and another an integer.
+// Converts an argument to the kernel parameter's size, since PTX does not state its type: pointers
+// stay pointers, numbers with a fraction become floats, others integers.
 constexpr const char* kSource = R"(#include <cstdint>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -100,7 +100,7 @@ std::string declaration_of(const std::string& signature, const std::string& func
   return signature.substr(at, signature.find(") {", at) + 1 - at);
 }
 
-// The arguments in a text, which commas separate but those within brackets.
+// Splits arguments at commas outside brackets.
 std::vector<std::string> split_arguments(const std::string& text) {
   std::vector<std::string> arguments;
   int depth = 0;

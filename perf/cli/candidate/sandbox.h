@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a program of somebody else is confined (confine.h) while it is compiled or judged.
+// Whether an external program is confined (confine.h) while it is compiled or judged.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@ namespace kg::candidate {
 
 struct Sandbox {
   bool on = false;
-  std::string words; // whether it is on, and why not where it is off: a line for the reader
+  std::string words; // a line for the user: whether it is on, and if not, why
 };
 
-// By KERNELGRADE_SANDBOX (1 or 0); without it, on where CI is set as build services set it. Throws
-// Error where 1 is demanded of a kernel that cannot.
+// From KERNELGRADE_SANDBOX (1 or 0); if unset, on if CI is set as build services set it. Throws
+// Error if 1 is requested but the Linux kernel cannot confine processes.
 Sandbox sandbox();
 
 } // namespace kg::candidate

@@ -18,10 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kNoCompiler = 77; // as compile-cuda says
+constexpr int kNoCompiler = 77; // compile-cuda's exit code
 constexpr const char* kOp = "candidate";
 
-// The kernel's name, as its cubin has it: without what kernel_key puts before it.
+// The kernel's name in its cubin, without kernel_key's prefix.
 std::string whole_name_of(const judge::ExactMeasured& row) {
   return row.row.key.front().substr(std::string(kOp).size() + 1);
 }
@@ -43,8 +43,8 @@ double value_of(const judge::ExactMeasured& row, std::string_view quantity) {
   return row.row.values.at(static_cast<std::size_t>(at - all.begin()));
 }
 
-// The executor calls a kernel as the source does where it launches it, cubins by its whole name. Of
-// PTX it gives a block the static shared memory with the dynamic one.
+// The executor names a kernel as the source does at its launch, cubins by its full name. For PTX
+// the executor adds a block's static shared memory to the dynamic one.
 resources::Launches by_whole_name(const resources::Launches& launches,
                                   const std::vector<judge::ExactMeasured>& kernels, bool ptx) {
   resources::Launches result;
@@ -61,7 +61,7 @@ resources::Launches by_whole_name(const resources::Launches& launches,
   return result;
 }
 
-// Others are the host compiler's.
+// Other options belong to the host compiler.
 bool is_of_any_compiler(const std::string& option) {
   return option.starts_with("-D") || option.starts_with("-U") || option.starts_with("-I");
 }

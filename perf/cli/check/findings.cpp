@@ -12,7 +12,7 @@
 namespace kg::program {
 namespace {
 
-// Paths below the current folder as a programmer writes them.
+// Shortens paths below the current folder to relative ones.
 std::string shortened(std::string text, const std::string& folder) {
   const std::string beginning = folder + "/";
   for (std::size_t at = text.find(beginning); at != text.npos; at = text.find(beginning, at))
@@ -54,7 +54,7 @@ Finding finding_of(std::string text) {
   if (hint != text.npos)
     finding.hint =
         text.substr(hint + kHint.size(), text.find('\n', hint + 1) - hint - kHint.size());
-  // Of one block, of a whole launch, or of a stream.
+  // For a block, a launch, or a stream.
   static const std::regex kKernel(
       R"((?:kernel|launch of) (.+?)(?:, block \(|: | (?:reads|writes|accesses|allocates|frees) ))");
   std::smatch kernel;
@@ -64,7 +64,7 @@ Finding finding_of(std::string text) {
   return finding;
 }
 
-// A fault's text has a finding for each line that begins with no blanks.
+// In a fault's text, each line without leading blanks begins a finding.
 void add_findings(std::string_view text, const std::string& folder,
                   std::vector<Finding>& findings) {
   while (!text.empty()) {
@@ -88,7 +88,7 @@ Events read_events(std::string_view file, const std::string& folder) {
     if (event.kind == kLaunchesEvent) {
       std::uint64_t launches = 0;
       std::from_chars(event.text.data(), event.text.data() + event.text.size(), launches);
-      events.launches += launches; // of each process
+      events.launches += launches; // per process
     } else if (!is_note(event.kind)) {
       add_findings(event.text, folder, events.findings);
     }

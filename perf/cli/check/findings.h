@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the checkers found in a program, from the events that it left
+// The checkers' findings in a program, from the events that it wrote
 // (kernels/runtime/event_file.h).
 #pragma once
 
@@ -13,25 +13,25 @@
 namespace kg::program {
 
 struct Place {
-  std::string file; // relative where it lies below the current folder
+  std::string file; // relative if it is below the current folder
   int line = 0;
 };
 
 struct Finding {
   std::string rule;          // "race", "out-of-bounds", "deadlock", ...
-  std::string text;          // as the checkers word it, hints included, paths as in `places`
-  std::string hint;          // "" where there is none
-  std::string kernel;        // the first that the text names; "" where it names none
-  std::vector<Place> places; // the access, then that of the other thread; may be empty
-  bool fails = true;         // a leak is only said
+  std::string text;          // the checkers' message, hints included, paths as in `places`
+  std::string hint;          // "" if there is none
+  std::string kernel;        // the first one named in the text; "" if none is
+  std::vector<Place> places; // the access, then the other thread's access; may be empty
+  bool fails = true;         // false for leaks, which are only reported
 };
 
 struct Events {
   std::vector<Finding> findings;
-  std::uint64_t launches = 0; // 0, too, of a program that did not come to its end
+  std::uint64_t launches = 0; // also 0 for a program that did not finish
 };
 
-// `folder`: the current one. Throws Error where it is no file of events.
+// `folder`: the current one. Throws Error if it is not an event file.
 Events read_events(std::string_view file, const std::string& folder);
 
 } // namespace kg::program

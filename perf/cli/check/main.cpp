@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade-check, which `kernelgrade check` starts: a program of its own, since it needs none of
-// the operations, and nothing else is built for a first verdict.
+// kernelgrade-check, started by `kernelgrade check`: a separate program, since it needs no
+// operations, so that a first verdict builds nothing else.
 #include "perf/cli/candidate/sandbox.h"
 #include "perf/cli/check/report.h"
 #include "perf/code/cost/source_advice.h"
@@ -31,7 +31,7 @@ constexpr const char* kNoMain =
     "  A kernel with a test of your own: kernelgrade_add_kernel_test() in CMake "
     "(docs/how-to/test_in_your_project.md)\n";
 
-// The folder from which a repository's files are named, or the current one.
+// The folder to which a repository's file names are relative, or the current one.
 fs::path root_of_sources() {
   const fs::path here = fs::current_path();
   for (fs::path folder = here;; folder = folder.parent_path()) {
@@ -40,7 +40,7 @@ fs::path root_of_sources() {
   }
 }
 
-// The program, or nothing where it does not compile, which is said then.
+// The compiled program; if it does not compile, prints the reason.
 Compiled compile_or_say(const Options& options, Kind kind, const fs::path& tools,
                         const fs::path& folder) {
   need_parts(kind, tools);
@@ -52,7 +52,7 @@ Compiled compile_or_say(const Options& options, Kind kind, const fs::path& tools
   return compiled;
 }
 
-// A source of the program or a header beside one; nothing of what the compiler brings.
+// Reads a source of the program or a header next to one, but no system header.
 std::optional<std::string> read_own(const Options& options, const std::string& file) {
   for (const fs::path& source : options.sources) {
     const fs::path folder = fs::absolute(source).lexically_normal().parent_path();
@@ -75,7 +75,7 @@ int check(const Options& options) {
   if (!compiled.errors.empty()) return kExitUsage;
   verdict.compile_seconds = std::chrono::duration<double>(steady_clock::now() - begin).count();
   for (const std::string& order : options.orders) {
-    const bool quiet = !verdict.runs.empty(); // what the program prints is shown once
+    const bool quiet = !verdict.runs.empty(); // the program's output is shown once
     verdict.runs.push_back(run(options, tools, compiled.program, order, quiet, folder.path()));
     if (!verdict.passed()) break;
   }
@@ -96,7 +96,7 @@ int check(const Options& options) {
         add(cost::alias_advice(*verdict.costs, file, text));
         add(cost::cache_advice(*verdict.costs, file, text));
       }
-      const std::string here = fs::current_path().string() + "/"; // as the findings name files
+      const std::string here = fs::current_path().string() + "/"; // file names as in the findings
       for (cost::Advice& one : verdict.advice)
         if (one.place.starts_with(here)) one.place.erase(0, here.size());
     }

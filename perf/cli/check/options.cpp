@@ -105,7 +105,7 @@ Options parse(const std::vector<std::string>& words) {
   try {
     std::vector<std::string> reversed(std::make_reverse_iterator(mark),
                                       std::make_reverse_iterator(words.begin()));
-    app.parse(reversed); // as CLI11 wants them
+    app.parse(reversed); // in CLI11's order
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success))
       throw UsageError(
@@ -115,7 +115,7 @@ Options parse(const std::vector<std::string>& words) {
   }
   require_sources(options);
   require_orders(options.orders);
-  // A race may hide in any one order; two random ones find what forward and reverse do not.
+  // Any single order may hide a race; two random orders find races that forward and reverse do not.
   if (options.orders.empty() && options.fast) options.orders = {"forward"};
   if (options.orders.empty()) options.orders = {"forward", "reverse", "random:1", "random:2"};
   for (const std::string& folder : folders)

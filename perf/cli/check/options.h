@@ -12,7 +12,7 @@
 
 namespace kg::program {
 
-// The command was called wrongly; nothing has been done.
+// Wrong usage of the command; nothing has been done.
 class UsageError : public Error {
  public:
   using Error::Error;
@@ -22,17 +22,17 @@ struct Options {
   std::vector<std::filesystem::path> sources;
   std::vector<std::string> compile;   // options of the compiler, with -I and -D
   std::vector<std::string> arguments; // of the program
-  // Of threads, as KERNELGRADE_THREAD_ORDER has them: one run each, up to the first finding.
+  // Thread orders, as in KERNELGRADE_THREAD_ORDER: one run each, up to the first finding.
   std::vector<std::string> orders;
   bool fast = false; // without checkers
   bool costs = false;
-  bool huge = false;   // large grids run in part, and the program's own verdict does not count
+  bool huge = false;   // large grids run partially, and the program's own verdict is ignored
   int timeout_s = 600; // of one run
   std::filesystem::path json, sarif, coverage; // empty: not written
-  std::string help;                            // its text, where it was asked for
+  std::string help;                            // the help text, if requested
 };
 
-// Throws UsageError with what is wrong.
+// Throws UsageError with the reason.
 Options parse(const std::vector<std::string>& words);
 
 } // namespace kg::program

@@ -23,11 +23,11 @@ const char* name(Kind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
-constexpr int kTimedOut = 124; // as kernelgrade-guard says
+constexpr int kTimedOut = 124; // kernelgrade-guard's exit code
 
 fs::path guard(const fs::path& tools) { return tools / "kernelgrade-guard"; }
 
-// A variable of the programs that are started while it lives.
+// Sets an environment variable, for programs started during its lifetime.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name) {
@@ -48,8 +48,8 @@ class Variable {
   std::string before_;
 };
 
-// Below kernelgrade-guard: no process of the program outlives it. In the sandbox it writes to the
-// current folder and to `folder`.
+// Runs below kernelgrade-guard: no process of the program outlives it. In the sandbox it may write
+// to the current folder and to `folder`.
 std::vector<std::string> limited(const Options& options, const fs::path& tools,
                                  const fs::path& program, const fs::path& folder) {
   std::vector<std::string> command = {guard(tools).string(), "--with-parent", "1", "--seconds",
@@ -110,7 +110,7 @@ Run run(const Options& options, const fs::path& tools, const fs::path& program,
   const Variable events("KERNELGRADE_EVENTS", file.string());
   const Variable threads("KERNELGRADE_THREAD_ORDER", order);
   const Variable window("KERNELGRADE_GRID_WINDOW", options.huge ? "1" : "0");
-  // Each run reads a file from where the first one did.
+  // Each run reads a file from the same position as the first run.
   static const off_t input = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
   if (input >= 0) ::lseek(STDIN_FILENO, input, SEEK_SET);
   const steady_clock::time_point begin = steady_clock::now();

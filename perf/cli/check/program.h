@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiles a program for the emulator, and runs it there.
+// Compiles a program for the emulator and runs it.
 #pragma once
 
 #include "perf/cli/check/findings.h"
@@ -20,38 +20,38 @@ enum class Kind { plain, checked, counted };
 
 struct Compiled {
   std::filesystem::path program;
-  std::string errors;   // of the compiler or the linker; empty where there is a program
-  std::string warnings; // of the compiler, of counted ones
+  std::string errors;   // from the compiler or the linker; empty if there is a program
+  std::string warnings; // from the compiler, for counted programs
   bool lacks_main = false;
 };
-// Builds, in a build tree, what the programs of this kind are linked with. Throws Error where
-// something is missing in the end.
+// Builds, in a build tree, the parts that programs of this kind link with. Throws Error if
+// something is still missing.
 void need_parts(Kind kind, const std::filesystem::path& tools);
 
-// By the script compile-cuda in the folder `tools`.
+// Uses the script compile-cuda in the folder `tools`.
 Compiled compile(const Options& options, Kind kind, const std::filesystem::path& tools,
                  const std::filesystem::path& folder);
 
-// How a run ended, and what was found in it.
+// How a run ended, and its findings.
 struct Run {
   std::string order;
   perf::Finished finished;
   bool timed_out = false;
-  double seconds = 0; // of the clock
+  double seconds = 0; // elapsed time
   Events events;
   coverage::Notes notes{};
-  bool huge = false; // its exit code does not count: results are there in part
+  bool huge = false; // the exit code is ignored, since results are partial
 
-  // Why it did not pass, findings apart; empty where it did.
+  // Why it did not pass, other than by findings; empty if it passed.
   std::string failure() const;
 };
-// With the caller's input and outputs. `tools`: the folder of kernelgrade-guard. `folder` takes
-// what the program leaves.
+// Uses the caller's input and output streams. `tools`: the folder of kernelgrade-guard; `folder`
+// receives the files that the program leaves.
 Run run(const Options& options, const std::filesystem::path& tools,
         const std::filesystem::path& program, const std::string& order, bool quiet,
         const std::filesystem::path& folder);
 
-// The launches of a run whose output nobody sees; `program` is counted. Throws Error where it
+// The launches of a run with discarded output; `program` is a counted build. Throws Error if it
 // fails.
 std::vector<count::Launch> count_launches(const Options& options,
                                           const std::filesystem::path& tools,

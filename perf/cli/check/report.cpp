@@ -19,7 +19,7 @@ std::string count_of(std::uint64_t number, const char* one, const char* several)
   return fmt::format("{} {}", number, number == 1 ? one : several);
 }
 
-// What ran, and how long it took.
+// The number of launches and orders, and the time.
 std::string extent(const Verdict& verdict, bool huge) {
   double seconds = 0;
   for (const Run& run : verdict.runs) seconds += run.seconds;

@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-// RFC 3986: what is not unreserved is written as %xx, but for the slashes of a path.
+// RFC 3986: characters that are not unreserved become %xx, except a path's slashes.
 std::string uri_path(const std::string& path) {
   std::string uri;
   for (const unsigned char c : path) {
@@ -58,7 +58,7 @@ std::string description_of(const std::string& rule) {
 } // namespace
 
 std::string sarif_of(const Verdict& verdict, const fs::path& root) {
-  std::map<std::string, std::size_t> rules; // to their places in the list
+  std::map<std::string, std::size_t> rules; // to their list index
   Json described = Json::array(), results = Json::array();
   for (const Finding& finding : verdict.findings()) {
     const auto [rule, is_new] = rules.try_emplace(finding.rule, rules.size());

@@ -12,7 +12,7 @@ namespace {
 
 using count::Launch;
 
-// Of compute capability 9.0 (CUDA C++ Programming Guide, "Technical Specifications per Compute
+// Compute capability 9.0 (CUDA C++ Programming Guide, "Technical Specifications per Compute
 // Capability").
 constexpr std::uint64_t kLanes = 32, kThreads = 2048, kBlocks = 32, kSharedBytes = 227 * 1024;
 constexpr std::uint64_t kSectorBytes = 32;
@@ -33,7 +33,7 @@ std::optional<Advice> partial_warps(const Launch& launch) {
                 static_cast<double>(lanes) / static_cast<double>(threads)};
 }
 
-// The last of a few waves, when it is at most a quarter full: the GPU waits for it.
+// A tail wave that is at most a quarter full after few full waves: most of the GPU idles meanwhile.
 std::optional<Advice> tail_wave(const Launch& launch) {
   const std::uint64_t blocks = product(launch.grid), threads = rounded_up(product(launch.block));
   if (threads == 0) return std::nullopt;
@@ -79,7 +79,7 @@ void crowded_atomics(const Launch& launch, std::set<std::string>& said, std::vec
   }
 }
 
-// Whether line `number` stands in device code: no function ends between it and the nearest
+// Whether line `number` is in device code: no function ends between the line and the nearest
 // qualifier above it.
 bool is_device_line(const std::string& text, std::size_t number) {
   std::vector<std::string_view> lines;
@@ -119,7 +119,7 @@ std::vector<Advice> launch_advice(const std::vector<Launch>& launches) {
 }
 
 std::vector<Advice> timing_advice(const std::string& file, const std::string& text) {
-  // A function ends with a brace in the first column. A copy without Async waits, too.
+  // A function ends with a brace in the first column. A copy without Async also waits.
   static const std::regex kWord(
       "(//[^\n]*)|(\n\\})|(\\bnow\\s*\\(\\)|\\bclock\\s*\\(\\)|\\bclock_gettime\\s*\\(|"
       "\\bgettimeofday\\s*\\(|\\bomp_get_wtime\\s*\\()|(<<<)|"
@@ -127,7 +127,7 @@ std::vector<Advice> timing_advice(const std::string& file, const std::string& te
       "\\()");
   std::vector<Advice> all;
   bool timed = false;
-  std::optional<std::ptrdiff_t> launch; // since the clock was read, and not waited for
+  std::optional<std::ptrdiff_t> launch; // since the clock was read, without a wait
   for (std::sregex_iterator at(text.begin(), text.end(), kWord), end; at != end; ++at) {
     if ((*at)[2].matched) { // the function's end
       timed = false;

@@ -23,7 +23,7 @@ std::string short_name(const std::string& gpu) {
 
 std::string kib(double bytes) { return fmt::format("{:.3g} KiB", bytes / 1024); }
 
-// What a launch is to the GPU: what changes where a bound changes.
+// How a launch fills the GPU: the figures that change when a bound changes.
 std::string geometry(const ModelledLaunch& one, const model::Gpu& gpu) {
   const model::Costs& costs = one.costs;
   std::string text = fmt::format(
@@ -53,7 +53,7 @@ const char* advice(model::Bound bound) {
   return "";
 }
 
-// The line that has most of what the bound is made of.
+// The line with the largest part of the limiting quantity.
 std::string site_of(const Launch& launch, model::Bound bound) {
   std::uint64_t most = 0;
   std::string line;

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bound of a row as figures that are graded: what its launches, with their grids, take of a GPU
-// at the least (perf/code/timing_model/model.h). Kernels size their grids by the device, here the
-// executor's virtual one, so the GPU is as many multiprocessors of a real one.
+// A row's lower bound on time as graded metrics: the minimum time of its launches on a GPU
+// (perf/code/timing_model/model.h). Kernels size their grids for the emulator's virtual device, so
+// the model uses an equal number of a real GPU's multiprocessors.
 #pragma once
 
 #include "perf/code/cost/metrics.h"
@@ -15,16 +15,16 @@
 
 namespace kg::cost {
 
-// Of all launches of one execution, one after the other. Less is better of
-//   bound_ns.<gpu>       the model's time; at the least one launch, and work.bytes at a copy's rate
-//   serial_round_trips   waits for memory one behind the other: of each launch a block's, for each
-//                        wave of blocks
-// Others inform, and say how grids fill the GPU:
-//   waves                blocks over those that fit at once
-//   resident_blocks      on a multiprocessor, of the launch with fewest
-// `gpu` is a part of one (model::part_of). A launch whose block does not fit a multiprocessor is
-// the fault of all four.
-// Whether a metric of that name is one that informs.
+// bound_metrics() covers all launches of one execution, in sequence. Lower is better for:
+//   bound_ns.<gpu>       the model's time; minimum: one launch plus work.bytes at copy bandwidth
+//   serial_round_trips   dependent memory waits: those of a block, times the waves of blocks,
+//                        summed over launches
+// The others are informational and show how grids fill the GPU:
+//   waves                blocks divided by those that fit at once
+//   resident_blocks      per multiprocessor, for the launch with the fewest
+// `gpu` is a part of a GPU (model::part_of). A launch whose block exceeds a multiprocessor is a
+// fault of all four metrics.
+// informs(): whether the metric of this name is informational.
 bool informs(std::string_view metric);
 
 std::vector<Metric> bound_metrics(const std::vector<count::Launch>& launches, const Work& work,

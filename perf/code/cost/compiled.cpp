@@ -34,7 +34,7 @@ std::map<std::string, Sum> by_access(const Launch& launch) {
   return sums;
 }
 
-// Lines that have as many on both sides are none of the difference.
+// Omits lines with equal counts on both sides.
 std::string lines(const Sum& mine, const Sum& other) {
   std::string text;
   for (const auto& [line, requests] : mine.lines) {

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One execution of a workload, counted. Of a program that is linked with the counters.
+// Counts one execution of a workload, in a program linked with the counters.
 #pragma once
 
 #include "perf/measure/suite.h"
@@ -14,8 +14,8 @@
 
 namespace kg::cost {
 
-// Its launches, without those that fill its data; `take_launches` is count::take_launches. Throws
-// Error where the result is wrong, which begins with `name`.
+// The workload's launches, without those that fill its data. `take_launches` is
+// count::take_launches. Throws Error, with `name` first, if the result is wrong.
 inline std::vector<count::Launch>
 count_workload(const perf::Workload& workload,
                const std::function<std::vector<count::Launch>()>& take_launches,

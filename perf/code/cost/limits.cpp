@@ -36,7 +36,7 @@ std::string exceeded(const std::vector<count::Launch>& launches, const std::vect
                                      [&](const Metric& each) { return each.name == limit.metric; });
     if (metric == all.end())
       text += unknown(limit.metric, all);
-    else if (!(metric->value <= limit.blessed)) // a NaN is no limit
+    else if (!(metric->value <= limit.blessed)) // also true for a NaN limit
       text += report(*metric, limit.blessed);
   }
   return text;

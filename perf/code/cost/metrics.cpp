@@ -51,7 +51,7 @@ std::string shared_hint(const Site& site) {
       degree, words == 1 ? "one word" : fmt::format("{} words", words));
 }
 
-// What a site would gain from wider accesses.
+// Suggests wider accesses at a site.
 std::string width_hint(const Site& site) {
   constexpr unsigned kWidest = 16;
   if (site.memory != Memory::global || site.access == Access::atomic || site.width >= kWidest)
@@ -67,7 +67,7 @@ std::string atomic_hint(const Site& site) {
                      site.most_lanes, number(site.lanes) / number(site.addresses));
 }
 
-// The site that is worst by `loss`, if any loses at all.
+// The site with the largest `loss`; null if no site has any.
 const Site* worst(const std::vector<Launch>& launches,
                   const std::function<double(const Site&)>& loss) {
   const Site* found = nullptr;
@@ -100,7 +100,7 @@ double global_requests(const Site& site) {
 }
 double idle_lanes(const Site& site) { return kLanes * number(site.requests) - number(site.lanes); }
 
-// The line with most barriers of blocks.
+// The line with most block barriers.
 std::string most_barriers(const std::vector<Launch>& launches) {
   std::map<std::string, std::uint64_t> at;
   for (const Launch& launch : launches)
@@ -111,7 +111,7 @@ std::string most_barriers(const std::vector<Launch>& launches) {
 }
 
 struct Sums {
-  double requests[2] = {}, lanes = 0; // of both kinds of memory
+  double requests[2] = {}, lanes = 0; // by memory: global and shared
   double sectors = 0, least_sectors = 0, unique = 0;
   double wavefronts = 0, least_wavefronts = 0;
   double atomic_lanes = 0, addresses = 0;
@@ -121,7 +121,7 @@ struct Sums {
   double bulk_loaded = 0, bulk_stored = 0, bulk_in_flight = 0;
 };
 
-// ldmatrix is counted as what it reads.
+// ldmatrix is counted as the reads that it makes.
 bool is_load(std::string_view collective) { return collective.starts_with("ldmatrix"); }
 
 Sums sums_of(const std::vector<Launch>& launches) {
@@ -216,7 +216,7 @@ std::vector<Metric> metrics(const std::vector<Launch>& launches, const Work& wor
     }
     all.push_back(std::move(metric));
   };
-  // Where bytes must move there is a request, and it touches a sector, though none was counted.
+  // If bytes must move, at least one request is needed, and it touches at least one sector.
   add("sectors_per_request", ratio(sums.sectors, global, 0),
       ratio(sums.least_sectors, global, needed > 0 ? 1 : 0), false, excess_sectors);
   add("unique_sectors", sums.unique, needed, false);
@@ -243,7 +243,7 @@ std::vector<Metric> metrics(const std::vector<Launch>& launches, const Work& wor
   add("atomics", sums.atomic_lanes, 0, false, atomic_lanes);
   add("atomic_contention", ratio(sums.atomic_lanes, sums.addresses, 1), 1, false, contention);
   add("global_requests", global, 0, true, global_requests, width_hint);
-  // Where no request touches more than it must, there are too many requests.
+  // If no request touches more sectors than necessary, there are too many requests.
   const bool scattered = sums.sectors > sums.least_sectors;
   add("sectors", sums.sectors, needed, true, scattered ? excess_sectors : sectors);
   add("shared_wavefronts", sums.wavefronts, sums.least_wavefronts, true, excess_wavefronts);

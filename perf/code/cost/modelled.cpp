@@ -17,8 +17,8 @@ double product(const std::array<unsigned, 3>& extents) {
   return static_cast<double>(extents[0]) * extents[1] * extents[2];
 }
 
-// Instructions that the launch's warps issue: the kernel's blessed slots, which are those of its
-// main part for each matrix instruction, for each KiB of global memory, or in all.
+// Instructions that the launch's warps issue. Computed from the kernel's blessed issue slots: per
+// matrix instruction, per KiB of global memory, or in total.
 double issued(const count::Launch& launch, double matrix_instructions, double slots) {
   constexpr double kKiB = 1024;
   if (std::isnan(slots)) return 0;
@@ -31,7 +31,7 @@ double issued(const count::Launch& launch, double matrix_instructions, double sl
   return slots * (bytes > 0 ? bytes / kKiB : warps);
 }
 
-// A request takes the load/store units for as long as they take its addresses, at least.
+// A request occupies the load/store units at least as long as its addresses do.
 double passes(const count::Site& site, const model::Gpu& gpu) {
   const double clocks = model::kLanes / gpu.lsu_lanes;
   const double made = static_cast<double>(site.wavefronts + site.l1_passes);
@@ -78,7 +78,7 @@ model::Costs costs_of(const count::Launch& launch, double resident_blocks, doubl
 }
 
 Taken taken_of(const judge::ExactRow& row) {
-  constexpr std::size_t kRegisters = 0, kStaticShared = 3, kIssueSlots = 10; // the table's order
+  constexpr std::size_t kRegisters = 0, kStaticShared = 3, kIssueSlots = 10; // order of the table
   return {static_cast<int>(row.values.at(kRegisters)),
           static_cast<int>(row.values.at(kStaticShared)), row.values.at(kIssueSlots)};
 }

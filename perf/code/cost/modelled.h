@@ -1,8 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From what the counters counted to the model's time of each launch
-// (perf/code/timing_model/model.h).
+// Computes the modelled time (perf/code/timing_model/model.h) of each launch from its counts.
 #pragma once
 
 #include "perf/code/resources/occupancy.h"
@@ -18,12 +17,11 @@
 
 namespace kg::cost {
 
-// What a kernel takes when it is compiled for a GPU.
+// Resources of a kernel compiled for a GPU.
 struct Taken {
   int registers = 0;     // per thread
   int static_shared = 0; // bytes per block
-  // Instructions for each KiB, or each matrix instruction (perf/code/sass/columns.h); NaN: not
-  // known.
+  // Instructions per KiB moved, or per matrix instruction (perf/code/sass/columns.h). NaN: unknown.
   double issue_slots = std::numeric_limits<double>::quiet_NaN();
 };
 using TakenByKernel = std::map<std::string, Taken>; // by count::Launch::kernel
@@ -33,24 +31,24 @@ Taken taken_of(const judge::ExactRow& row);
 
 struct ModelledLaunch {
   std::string kernel;
-  bool compiled = false; // its registers and static shared memory are known
-  bool fits = false;     // a block is not more than a multiprocessor holds; else there is no time
-  resources::LaunchResources takes; // a block
+  bool compiled = false; // registers and static shared memory are known
+  bool fits = false;     // a block fits into a multiprocessor; otherwise there is no time
+  resources::LaunchResources takes; // per block
   model::Costs costs;
   model::Modelled modelled;
 };
 
-// Of a launch, so many of whose blocks are resident on a multiprocessor of the GPU, and whose
-// kernel takes so many issue slots (Taken).
+// The costs of a launch with this number of resident blocks per multiprocessor. `issue_slots` is
+// that of its kernel (Taken).
 model::Costs costs_of(const count::Launch& launch, double resident_blocks, double issue_slots,
                       const model::Gpu& gpu);
 
-// Of each launch. `work` counts only where there is one launch: how several share its operations is
-// not known. Its operations are taken for f32 arithmetic.
+// Models each launch. Uses `work` only for a single launch, since the division of its operations
+// among several launches is unknown. All operations are taken as f32.
 std::vector<ModelledLaunch> modelled(const std::vector<count::Launch>& launches, const Work& work,
                                      const model::Gpu& gpu, const TakenByKernel& taken);
 
-// A table of the launches' times and their sum, and what was not known.
+// A table of the launches' times with their sum, and a list of what was unknown.
 std::string modelled_text(const std::vector<count::Launch>& launches, const Work& work,
                           const model::Gpu& gpu, const TakenByKernel& taken);
 

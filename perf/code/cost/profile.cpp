@@ -55,8 +55,8 @@ void add_figures(const Site& more, Site& sum) {
   sum.most_lanes = std::max(sum.most_lanes, more.most_lanes);
 }
 
-// A row for each line, memory, kind and width, whose figures are those of all its accesses; then
-// the total of each memory.
+// One row per line, memory, kind and width, with the sum over all its accesses. Then the total of
+// each memory.
 std::string site_table(std::vector<Site> sites) {
   std::stable_sort(sites.begin(), sites.end(),
                    [](const Site& a, const Site& b) { return excess(a) > excess(b); });
@@ -109,7 +109,7 @@ void add(const Site& more, std::vector<Site>& sites) {
   });
   if (same == sites.end()) return sites.push_back(more);
   add_figures(more, *same);
-  same->accesses = std::max(same->accesses, more.accesses); // the same code in each launch
+  same->accesses = std::max(same->accesses, more.accesses); // each launch executes the same code
 }
 
 } // namespace
@@ -120,7 +120,7 @@ std::string kernels_text(const std::vector<Launch>& launches) {
     std::size_t launches = 0;
     std::vector<Site> sites;
   };
-  std::vector<Kernel> kernels; // in the order of their first launches
+  std::vector<Kernel> kernels; // in order of first launch
   for (const Launch& launch : launches) {
     auto kernel = std::find_if(kernels.begin(), kernels.end(), [&](const Kernel& known) {
       return known.first->kernel == launch.kernel;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Costs as text for a terminal.
+// Formats costs for the terminal.
 #pragma once
 
 #include "perf/code/cost/metrics.h"
@@ -11,11 +11,11 @@
 
 namespace kg::cost {
 
-// The metrics of one execution beside their minima, then each kernel's lines, the one with most to
-// gain first, with hints.
+// The metrics of one execution with their minima. Then each kernel's lines with hints, the largest
+// possible gain first.
 std::string profile_text(const std::vector<count::Launch>& launches, const Work& work);
 
-// The lines of each kernel alone, over all of its launches, the one with most to gain first.
+// Only the lines of each kernel, over all its launches, the largest possible gain first.
 std::string kernels_text(const std::vector<count::Launch>& launches);
 
 } // namespace kg::cost

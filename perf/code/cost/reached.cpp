@@ -20,7 +20,7 @@ std::string_view without_spaces(std::string_view text) {
   return begin == text.npos ? std::string_view() : text.substr(begin);
 }
 
-// What stands behind #include in a line; nothing where the line is none.
+// The text after #include; empty if the line is not an include.
 std::string_view included(std::string_view line) {
   line = without_spaces(line);
   if (!line.starts_with('#')) return {};

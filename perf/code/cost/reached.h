@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sources that a program is made of, found by what they include, without a compiler.
+// Finds the sources of a program by following includes, without a compiler.
 #pragma once
 
 #include <filesystem>
@@ -11,14 +11,14 @@
 
 namespace kg::cost {
 
-// By name, relative to `source`: the text.
+// Text by file name, relative to `source`.
 using Texts = std::map<std::string, std::string>;
 
-// The roots and all that is reached from them. A file reaches what it includes, whatever the
-// condition, and a header what defines what it declares: below kernels/, where an operation's
-// header stands for several sources, all sources beside it, elsewhere the one of its name. Includes
-// lead to the file's own folder, to kernels/ or to `source`; in angle brackets, to the system, too.
-// Throws Error where a file is not there, or an include does not write out its name.
+// The roots and all files that they reach. A file reaches every file it includes, under any
+// preprocessor condition. A header also reaches the sources that define its declarations: below
+// kernels/ all sources in its folder, elsewhere the source of the same name. An include is searched
+// in the file's own folder, in kernels/ and in `source`; in angle brackets it may also be a system
+// header. Throws Error if a file is missing or an include does not spell out its name.
 Texts reached(const std::filesystem::path& source, const std::vector<std::string>& roots);
 
 } // namespace kg::cost

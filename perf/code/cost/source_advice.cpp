@@ -14,14 +14,14 @@ namespace {
 
 using count::Launch;
 
-// "add3" of "ns::add3<float>".
+// "add3" for "ns::add3<float>".
 std::string plain_name(const std::string& kernel) {
   const std::string name = kernel.substr(0, kernel.find('<'));
   return name.substr(name.rfind(':') == name.npos ? 0 : name.rfind(':') + 1);
 }
 
 std::uint64_t bytes_of(const Launch& launch) {
-  return 32 * (launch.unique_read + launch.unique_written); // of a sector
+  return 32 * (launch.unique_read + launch.unique_written); // bytes per sector
 }
 
 std::string place_at(const std::string& file, const std::string& text, std::ptrdiff_t position) {
@@ -40,9 +40,9 @@ bool goes_back_and_forth(const Launch& launch) {
          launch.barriers == 0 && launch.barrier_phases == 0 && !has_atomics(launch);
 }
 
-// Whether one pointer among the parameters is read alone, one is not, and none is __restrict__.
+// Whether one pointer parameter is const, another is not, and none is __restrict__.
 bool may_alias(const std::string& parameters) {
-  static const std::regex kRestrict("restrict", std::regex::icase); // a macro's name, too
+  static const std::regex kRestrict("restrict", std::regex::icase); // also within a macro's name
   static const std::regex kPointer("(^|,)([^,*]*)\\*");
   if (std::regex_search(parameters, kRestrict)) return false;
   bool reads = false, writes = false;
@@ -52,7 +52,7 @@ bool may_alias(const std::string& parameters) {
   return reads && writes;
 }
 
-// The longest row of launches of a kernel with one grid; the last of them, or null.
+// The longest sequence of launches of a kernel with the same grid; the last launch of it, or null.
 std::pair<std::uint64_t, const Launch*> repeated(const std::vector<Launch>& launches,
                                                  const std::string& name) {
   std::uint64_t row = 0, longest = 0;
@@ -136,7 +136,7 @@ std::vector<Advice> cache_advice(const std::vector<Launch>& launches, const std:
     } else if (word[4].matched) {
       looped = true;
     } else if (word[5].matched) {
-      flushed = flushed || looped; // what is filled before is data
+      flushed = flushed || looped; // memory filled outside the loop is data
     } else if (word[6].matched) {
       flushed = true;
     } else if (timed) {

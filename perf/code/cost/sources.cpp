@@ -20,11 +20,11 @@ namespace {
 
 using std::filesystem::path;
 
-// From the counts to the figures. These reach what they are made of.
+// The code that computes metrics from counts. These files reach their dependencies.
 constexpr const char* kFigures[] = {"perf/code/cost/bound.h", "perf/code/cost/count_workload.h",
                                     "perf/code/cost/metrics.h", "perf/measure/card_operation.h",
                                     "tests/contract/named_card.h"};
-// Of the command: what they include is mostly about other commands.
+// Parts of the command, without their includes, which mostly belong to other commands.
 constexpr const char* kOfTheCommand[] = {"perf/cli/cost.cpp",
                                          "perf/cli/cost_bound.cpp",
                                          "perf/cli/cost_model.cpp",
@@ -32,13 +32,13 @@ constexpr const char* kOfTheCommand[] = {"perf/cli/cost.cpp",
                                          "perf/code/timing_model/gpus.json",
                                          "perf/code/resources/compiled.cpp"};
 
-// Of variables: the executor, the data, and kernels that are compiled at run time.
+// Environment variables that affect the emulator, the data, or kernels compiled at run time.
 constexpr const char* kVariables[] = {"KERNELGRADE_VIRTUAL_DEVICE=", "KERNELGRADE_THREAD_ORDER=",
                                       "KERNELGRADE_SEED=", "KERNELGRADE_PTX", "KERNELGRADE_JIT_"};
 
-// What a run that counts enters only where its sources include it: the race checker, and CUDA.
+// Counting runs enter these only if their sources include them: the race checker, and CUDA.
 constexpr const char* kOnlyIncluded[] = {"kernels/runtime/cuda", "kernels/runtime/host/check"};
-// What runs PTX: KERNELGRADE_PTX alone makes a run enter it.
+// The PTX executor. Only KERNELGRADE_PTX makes a run enter it.
 constexpr const char* kPtx = "kernels/runtime/ptx";
 
 bool below(const path& file, const path& folder) {
@@ -89,7 +89,7 @@ std::string hash_sources(const Texts& files, const std::string& flags, const Ble
   Hash hash;
   hash.field(flags);
   for (const std::string& variable : variables()) hash.field(variable);
-  std::set<std::string> ops; // whose kernels are among the files
+  std::set<std::string> ops; // operations with kernels among the files
   identity::SourceHash sources;
   for (const auto& [name, text] : files) {
     sources.add(name, text);

@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether an op's costs are still those that were blessed. Counts have no noise: the same kernels
-// and data, on the same executor, compiled alike by the same compiler, count the same, so what is
-// unchanged need not be compiled and counted again. baselines/simt/sources/counted.csv holds for
-// each op the compiler and a hash of all that decides.
+// Decides whether an operation's blessed costs are still valid. Counts have no noise: equal
+// kernels, data, emulator, compiler and flags give equal counts. So unchanged operations need not
+// be compiled and counted again. baselines/simt/sources/counted.csv holds for each operation the
+// compiler and a hash of everything that determines its counts.
 #pragma once
 
 #include "perf/code/cost/reached.h"
@@ -19,36 +19,36 @@ namespace kg::cost {
 
 // How this build compiles counted kernels (kernelgrade_finish in cmake/Op.cmake).
 struct CountedBy {
-  std::string compiler; // "g++ 12.2.0"; empty: it can count none
+  std::string compiler; // "g++ 12.2.0"; empty: cannot count
   std::string flags;    // all of them
 };
 
-// The files below `source` that decide what the op costs: kernels and card with all that they
-// include, the emulator with its counters, and what makes figures of the counts. Not the executor
-// of PTX and what only the race checker includes, which no counting run enters, and not what judges
-// the figures: blessed ones are judged as counted ones are. Throws Error as reached() does.
+// The files below `source` that determine the operation's costs: kernels and card with their
+// includes, the emulator with its counters, and the code that computes metrics. Excluded are the
+// PTX executor and the race checker's headers, which no counting run enters, and the gate, which
+// judges blessed figures like counted ones. Throws Error as reached() does.
 Texts deciding_files(const std::filesystem::path& source, const std::string& op);
 
-// What is blessed. A bound is calculated with the kernels' registers, so that resources decide,
-// too.
+// The blessed figures. Bounds are computed from the kernels' registers, so resources matter as
+// well.
 struct Blessed {
-  judge::ExactFile costs;     // the op's
-  judge::ExactFile resources; // of all ops
+  judge::ExactFile costs;     // of this operation
+  judge::ExactFile resources; // of all operations
 };
 
-// Of the files, the flags, the variables of the environment that the executor reads, and the
-// blessed figures. Empty where there are no costs.
+// Hash of the files, the flags, the emulator's environment variables and the blessed figures. Empty
+// if there are no costs.
 std::string hash_sources(const Texts& files, const std::string& flags, const Blessed& blessed);
 
-// Why the op must be counted to be judged; empty where what is blessed holds.
+// Why the operation must be counted again; empty if the blessed figures are still valid.
 std::string why_changed(const judge::SourcesFile& sources, const Blessed& blessed,
                         const std::filesystem::path& source, const std::string& op,
                         const CountedBy& here);
 
-// For a reader, of an op for which why_changed() is empty: what is unchanged, and since when.
+// What is unchanged, and since when. Requires an empty why_changed().
 std::string why_unchanged(const judge::Sources& sources);
 
-// The op's costs as they were blessed; `why` becomes ExactMeasured::as_blessed.
+// The operation's blessed costs; `why` becomes ExactMeasured::as_blessed.
 std::vector<judge::ExactMeasured> blessed_costs(const judge::ExactFile& costs,
                                                 const std::string& why);
 

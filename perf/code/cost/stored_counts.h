@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program's launches cost, as `kernelgrade emulate --counts` stored it
+// Reads the launch costs of a program that `kernelgrade emulate --counts` stored
 // (kernels/runtime/host/count/counts_file.cpp).
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace kg::cost {
 
-// In their order. Throws Error with the file and the JSON pointer where it is missing or malformed.
+// Launches in order. Throws Error with file and JSON pointer if it is missing or malformed.
 std::vector<count::Launch> load_counts(const std::filesystem::path& path);
 
 } // namespace kg::cost

@@ -10,7 +10,7 @@
 namespace kg::coverage {
 namespace {
 
-// In the order of the source.
+// In source order.
 std::vector<const Kernel*> sorted(const Notes& notes) {
   std::vector<const Kernel*> kernels;
   for (const auto& [key, kernel] : notes.kernels) kernels.push_back(&kernel);
@@ -29,7 +29,7 @@ std::string place_of(const Kernel& kernel, const std::string& folder) {
   return fmt::format("{}:{}", from_folder(kernel.file, folder), kernel.line);
 }
 
-// "13-14, 20": runs of lines with code, between which there is no line that was reached.
+// "13-14, 20": ranges of lines with code that were not reached.
 std::string missed_lines(const std::map<int, bool>& lines) {
   std::string text;
   for (auto at = lines.begin(); at != lines.end(); ++at) {

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What of a program's arithmetic a GPU gives in other bits than the emulator.
+// Names the arithmetic whose bits differ between a GPU and the emulator.
 #pragma once
 
 #include <set>
@@ -9,7 +9,7 @@
 
 namespace kg::coverage {
 
-// One line that ends with a newline; empty where there is nothing to say. The names are those of
+// One line that ends with a newline; empty if `inexact` is empty. The names are those of
 // runtime/host/fidelity.h.
 std::string fidelity_text(const std::set<std::string>& inexact);
 

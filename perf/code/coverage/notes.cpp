@@ -9,7 +9,7 @@
 namespace kg::coverage {
 namespace {
 
-// The text up to the next newline, which is taken from it.
+// Removes and returns the text up to the next newline.
 std::string take_line(std::string_view& text) {
   const std::size_t end = std::min(text.find('\n'), text.size());
   const std::string line(text.substr(0, end));
@@ -40,7 +40,7 @@ void Notes::add(const Notes& other) {
 
 Notes read_notes(std::string_view file) {
   Notes notes;
-  std::set<std::string> begun; // of kernels that another process lists, perhaps later
+  std::set<std::string> begun; // kernels that another process lists, perhaps later
   for (ProgramEvent event : events_in(file)) {
     if (event.kind == kKernelEvent) {
       Kernel& kernel = notes.kernels[take_line(event.text)];

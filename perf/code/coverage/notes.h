@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program on the emulator noted as it ran (kernels/runtime/event_file.h): which of its
-// kernels and lines ran, and what it computed that a GPU rounds otherwise.
+// Reads the notes of a program that ran on the emulator (kernels/runtime/event_file.h): the kernels
+// and lines that ran, and inexact arithmetic, which a GPU rounds differently.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,24 @@
 namespace kg::coverage {
 
 struct Kernel {
-  std::string name; // readable
-  std::string file; // as the compiler names it; "" where it was not told
+  std::string name; // demangled
+  std::string file; // as the compiler names it; "" if unknown
   int line = 0;
   bool ran = false;
 };
 
 struct Notes {
-  std::map<std::string, Kernel> kernels;            // by a key that no other has
-  std::map<std::string, std::map<int, bool>> lines; // by file: whether it was reached
+  std::map<std::string, Kernel> kernels;            // by a unique key
+  std::map<std::string, std::map<int, bool>> lines; // by file and line: whether it was reached
   std::set<std::string> inexact;                    // names of runtime/host/fidelity.h
-  std::uint64_t launches = 0;                       // by all processes that ended in the usual way
-  bool printed_fault = false; // the program has printed what a kernel or it did wrong
+  std::uint64_t launches = 0;                       // of all processes that ended normally
+  bool printed_fault = false; // the program has printed a fault of its own or of a kernel
 
-  // Of another run of the same program.
+  // Adds the notes of another run of the same program.
   void add(const Notes& other);
 };
 
-// Of all processes that wrote to the file. Throws Error where it is no file of events.
+// The notes of all processes that wrote to the file. Throws Error if it is not an event file.
 Notes read_notes(std::string_view file);
 
 } // namespace kg::coverage

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the build knows of the machine code that it links (host backend). Defined by a generated
-// file (cmake/Identity.cmake), so that the program may be copied anywhere.
+// Hashes of the machine code that the build links (host backend). A generated file
+// (cmake/Identity.cmake) defines them, so the program works from any folder.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace kg::identity {
 
-// By op: the hash of its library and the executor's.
+// By operation: the hash of its library and of the emulator.
 const std::map<std::string, std::string>& code_hashes();
 
 } // namespace kg::identity

@@ -17,8 +17,8 @@ constexpr std::string_view kInfo = ".nv.info.";
 constexpr std::uint8_t kMaxThreads = 0x05; // x, y, z
 constexpr std::uint8_t kRegisters = 0x2f;  // symbol, count
 
-// Calls visit(attribute, payload) for each attribute that has a payload. An attribute is its
-// format, its number and two bytes: its value, or in format 4 the size of the payload behind them.
+// Calls visit(attribute, payload) for each attribute with a payload. An attribute is its format,
+// its number and two bytes: the value or, in format 4, the size of the payload that follows.
 template <class Visit>
 void for_each_attribute(const Bytes& info, Visit visit) {
   for (std::uint64_t at = 0; at < info.size();) {

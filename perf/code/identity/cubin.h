@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of a cubin, and what tells one's machine code from another's. Attributes of .nv.info
-// as nvcc 13 writes them; NVIDIA does not document them.
+// Reads the kernels of a cubin and hashes their machine code. The .nv.info attributes are as nvcc
+// 13 writes them; NVIDIA does not document them.
 #pragma once
 
 #include <string>
@@ -13,15 +13,15 @@ namespace kg::identity {
 
 struct CubinKernel {
   std::string symbol;    // mangled
-  std::string name;      // as LaunchRecord::kernel_name has it
-  int registers = 0;     // per thread
+  std::string name;      // as LaunchRecord::kernel_name
+  int registers = 0;     // per block, from __launch_bounds__; 0: none
   int max_threads = 0;   // per block, from __launch_bounds__; 0 where there is none
   int static_shared = 0; // bytes per block
-  // Of the instructions, the constants, the registers and the static shared memory.
+  // Hash of instructions, constants, registers and static shared memory.
   std::string hash;
 };
 
-// In the order of the file. Throws Error naming `file` and what is broken.
+// Kernels in the order of the file. Throws Error with `file` and the defect.
 std::vector<CubinKernel> read_cubin(std::string_view cubin, const std::string& file);
 
 } // namespace kg::identity

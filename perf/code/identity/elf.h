@@ -45,15 +45,15 @@ struct ElfRelocation {
   std::int64_t addend = 0;
 };
 
-// Views into memory that must outlive it. Every function throws Error, naming the file and what is
-// broken, rather than read past its end.
+// Views into memory that must outlive them. Every function checks bounds, and throws Error with the
+// file and the defect instead of reading past the end.
 class Elf {
  public:
   Elf(std::string_view bytes, const std::string& name);
 
   const std::vector<ElfSection>& sections() const { return sections_; }
-  const ElfSection* find(std::string_view name) const; // the first so called, or null
-  std::vector<ElfSymbol> symbols() const;              // empty where there is no symbol table
+  const ElfSection* find(std::string_view name) const; // the first with this name, or null
+  std::vector<ElfSymbol> symbols() const;              // empty if there is no symbol table
   std::vector<ElfRelocation> relocations(const ElfSection& rela) const;
 
  private:

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step of the build: writes the C++ file that defines kg::identity::code_hashes().
+// Build step that writes the C++ file with the definition of kg::identity::code_hashes().
 //   hash_libraries <output> <runtime library> [<op>=<library>]...
-// An op is named once for each library that it runs.
+// An operation is listed once per library that it runs.
 #include "perf/code/identity/object_code.h"
 #include "runtime/atomic_file.h"
 #include "runtime/error.h"
@@ -46,7 +46,7 @@ void write_hashes(const std::vector<std::string>& arguments) {
                   "  static const std::map<std::string, std::string> hashes = {{\n{}  }};\n"
                   "  return hashes;\n}}\n",
                   rows);
-  // An unchanged file is left alone, so that nothing is rebuilt for it.
+  // Keeps an unchanged file, so that nothing is rebuilt.
   if (read_file(arguments[0]) != file) write_file(arguments[0], file);
 }
 

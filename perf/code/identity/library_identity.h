@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The identity of a vendor's row. Its machine code is not in this program: the library and its
-// version stand for it.
+// The identity of a vendor's row. This program does not contain the library's machine code, so the
+// library and its version identify it.
 #pragma once
 
 #include "libraries/library.h"
@@ -13,8 +13,8 @@
 
 namespace kg::identity {
 
-// "cublas 13.0.2": of the library that the variant is named after, as "cublas" or "cublas_lt".
-// Empty where it is none of `libraries`.
+// "cublas 13.0.2", for the library in the variant's name ("cublas" or "cublas_lt"). Empty if it is
+// not among `libraries`.
 std::string library_identity(std::string_view variant,
                              const std::vector<vendor::Library>& libraries);
 

@@ -15,8 +15,8 @@ constexpr unsigned kSectionSymbol = 3; // STT_SECTION
 constexpr unsigned kFileSymbol = 4;    // STT_FILE
 constexpr unsigned kLocal = 0;         // STB_LOCAL
 
-// Without the number that g++ gives to what it makes itself ("CSWTCH.436"): it counts what it has
-// read before, so that a declaration more in a header, or a precompiled one, changes it.
+// The name without g++'s number of generated symbols ("CSWTCH.436"). Any other declaration in a
+// header, or a precompiled header, changes that number.
 std::string_view lasting_name(const ElfSymbol& symbol) {
   if (symbol.binding != kLocal) return symbol.name;
   const std::size_t digits = symbol.name.find_last_not_of("0123456789") + 1;
@@ -24,7 +24,7 @@ std::string_view lasting_name(const ElfSymbol& symbol) {
   return numbered ? symbol.name.substr(0, digits - 1) : symbol.name;
 }
 
-// What a symbol means, wherever the tables put it.
+// Hashes a symbol's meaning, independent of its position in the tables.
 void add_symbol(Hash& hash, const Elf& elf, const ElfSymbol& symbol) {
   const bool here = symbol.section > 0 && symbol.section < elf.sections().size();
   hash.field(here ? elf.sections()[symbol.section].name : std::string_view());
@@ -69,9 +69,9 @@ std::string hash_object(std::string_view object, const std::string& file) {
   return hash.hex();
 }
 
-// A magic line, then per member a header of 60 bytes, its contents, and a byte to an even address.
-// Members whose names begin with '/' are the archive's own tables, but for "/<number>", a name in
-// one of them.
+// A magic line. Then per member a header of 60 bytes, its contents, and padding to an even address.
+// Members whose names begin with '/' are the archive's own tables, except "/<number>", which refers
+// to a name in a table.
 std::vector<std::string_view> objects_in(std::string_view archive, const std::string& file) {
   constexpr std::string_view kMagic = "!<arch>\n";
   constexpr std::uint64_t kHeader = 60;

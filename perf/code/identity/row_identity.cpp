@@ -14,8 +14,8 @@
 namespace kg::identity {
 namespace {
 
-// The greatest architecture of the container's machine code that the GPU can run, or 0. Machine
-// code runs on later minor versions of its major one; sm_90a on 9.0 alone.
+// The highest architecture of the container's machine code that the GPU can run, or 0. Machine code
+// runs on later minor versions of the same major version; sm_90a only on 9.0.
 int best_arch(const std::vector<FatbinEntry>& entries, int major, int minor) {
   int best = 0;
   for (const FatbinEntry& entry : entries)

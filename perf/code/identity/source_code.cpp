@@ -13,12 +13,12 @@ constexpr std::string_view kSpace = " \t\r\f\v";
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// Of two of these a third operator can be made.
+// Two adjacent characters of these may form another operator.
 bool is_operator(char c) {
   return std::string_view("+-*/%&|^<>=!:.#").find(c) != std::string_view::npos;
 }
 
-// Reads from the front of a text and writes what remains of it.
+// Reads from the front of a text and collects the normalized text.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -49,7 +49,7 @@ class Reader {
       spaced_ = true;
     } else if (c == '"') {
       take(literal_end('"'));
-    } else if (c == '\'' && !(at_ > 0 && is_word(text_[at_ - 1]))) { // else 1'000
+    } else if (c == '\'' && !(at_ > 0 && is_word(text_[at_ - 1]))) { // otherwise as in 1'000
       take(literal_end('\''));
     } else if (c == '#' && fresh_) {
       flush();
@@ -65,7 +65,7 @@ class Reader {
     spaced_ = true;
   }
 
-  // The end of what begins at `from` and ends with `mark`; the text's, where the mark is missing.
+  // The end of the text from `from` to `mark`; the end of the whole text if the mark is missing.
   std::size_t past(std::string_view mark, std::size_t from) const {
     const std::size_t found = text_.find(mark, from);
     return found == text_.npos ? text_.size() : found + mark.size();
@@ -87,7 +87,7 @@ class Reader {
     return text_.size();
   }
 
-  // White space stays, as one space, where it separates two words or two characters of operators.
+  // Keeps white space as one space if it separates two words or two operator characters.
   void take(std::size_t end) {
     const char last = line_.empty() ? '\n' : line_.back(), first = text_[at_];
     const bool parts =
@@ -98,7 +98,7 @@ class Reader {
     spaced_ = fresh_ = false;
   }
 
-  // Ends a directive, or the code before one, which runs on from line to line.
+  // Ends a directive, or the code before it, which continues across lines.
   void flush() {
     if (!line_.empty() && !line_.starts_with("#include")) out_ += line_ + '\n';
     line_.clear();
@@ -109,7 +109,7 @@ class Reader {
   std::size_t at_ = 0;
   std::string out_, line_;
   bool spaced_ = false, directive_ = false;
-  bool fresh_ = true; // only white space and comments since the line began
+  bool fresh_ = true; // only white space and comments so far on this line
 };
 
 } // namespace

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a source file says to the compiler, as text that formatting and comments do not change.
+// Normalizes source text so that formatting and comments do not change it.
 #pragma once
 
 #include "runtime/hash.h"
@@ -12,16 +12,16 @@
 
 namespace kg::identity {
 
-// C++ without comments, without the white space that separates no tokens, and without #include
-// lines: whoever hashes a file hashes what the file includes, too. Literals stay as they are. The
-// result distinguishes any two texts that differ in a token; __LINE__ is not followed.
+// C++ without comments, without white space that separates no tokens, and without #include lines;
+// the caller hashes included files separately. Literals are unchanged. Any two texts that differ in
+// a token have different results. Ignores changes of __LINE__.
 std::string source_code(std::string_view text);
 
-// Adds files to a hash, whatever folders they lie in and whatever order they come in.
+// Adds files to a hash. Their folders and order do not affect the result.
 class SourceHash {
  public:
-  // `name` says by its ending what `text` is: C++ goes through source_code(), all else is taken
-  // byte for byte.
+  // The ending of `name` determines the treatment of `text`: C++ passes through source_code(), all
+  // else is hashed byte by byte.
   void add(std::string_view name, std::string_view text);
   void into(Hash& hash);
 

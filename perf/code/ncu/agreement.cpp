@@ -41,7 +41,7 @@ double shuffles(const count::Launch& launch) {
   return total;
 }
 
-// Each reads its thread's index once, at the least.
+// Each warp reads its thread index at least once.
 double warps(const count::Launch& launch) {
   constexpr unsigned kLanes = 32;
   const auto& [x, y, z] = launch.block;
@@ -74,7 +74,7 @@ std::string text(const std::string& kernel, const std::array<unsigned, 3>& grid,
 
 const std::vector<Quantity>& quantities() {
   constexpr const char* kBankConflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum";
-  // Names: `ncu --query-metrics`; .sum is over all multiprocessors.
+  // Names from `ncu --query-metrics`; .sum adds all multiprocessors.
   static const std::vector<Quantity> kAll = {
       {"load requests",
        {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",

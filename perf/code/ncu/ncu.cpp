@@ -53,7 +53,7 @@ std::size_t column(const std::vector<std::string>& header, std::string_view name
 } // namespace
 
 std::vector<Launch> parse_ncu(std::string_view contents, const std::string& file) {
-  // What ncu says of itself comes first; the table keeps its numbers of lines.
+  // ncu's own messages come first. Line numbers of the table stay those of the file.
   const std::size_t before = contents.starts_with("\"ID\"") ? 0 : contents.find("\n\"ID\"") + 1;
   if (before == 0 && !contents.starts_with("\"ID\""))
     throw Error(fmt::format("{}: no table in it; did ncu profile a kernel?", file));

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What NVIDIA Nsight Compute read off the hardware's counters.
+// Reads hardware counters measured by NVIDIA Nsight Compute.
 #pragma once
 
 #include <array>
@@ -20,15 +20,14 @@ struct Launch {
   std::map<std::string, double> metrics; // by ncu's names, in base units
 };
 
-// The launches in a file of `ncu --csv --page raw --print-units base --log-file FILE`, in order: a
-// header that begins with "ID", a record of units, a record per launch; before them what ncu says
-// of itself. Metrics without a value are left out. Throws Error with file and line where it is
-// something else.
+// The launches in a file of `ncu --csv --page raw --print-units base --log-file FILE`, in order.
+// The format: ncu's own messages, a header that begins with "ID", a record of units, and a record
+// per launch. Omits metrics without a value. Throws Error with file and line for any other format.
 std::vector<Launch> read_ncu(const std::filesystem::path& path);
 std::vector<Launch> parse_ncu(std::string_view contents, const std::string& file);
 
-// A kernel's own name, without namespaces, template arguments and parameters, in which compilers
-// differ: "void kg::softmax::(anonymous namespace)::block<float, 4>(...)" -> "block".
+// A kernel's name without namespaces, template arguments and parameters, which compilers write
+// differently: "void kg::softmax::(anonymous namespace)::block<float, 4>(...)" -> "block".
 std::string own_name(std::string_view kernel);
 
 } // namespace kg::hardware

@@ -10,7 +10,7 @@
 namespace kg::resources {
 namespace {
 
-// Places in judge::resource_table().
+// Positions in judge::resource_table().
 constexpr std::size_t kRegistersAt = 0, kStaticShared = 3, kDynamicShared = 4, kThreads = 5,
                       kOccupancy = 6;
 

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The resources of kernels that need not be compiled (sources.h): what the compiler decides is as
-// blessed, and how they are launched is known from the executor as ever.
+// The resources of kernels that need not be compiled (sources.h). The compiler's figures are the
+// blessed ones; launch configurations come from the emulator as usual.
 #pragma once
 
 #include "perf/code/resources/compiled.h"
@@ -15,9 +15,9 @@
 
 namespace kg::resources {
 
-// The op's blessed rows with shared memory, threads and occupancy of its launches; a kernel that
-// `launches` does not hold keeps those too. `why` becomes ExactMeasured::as_blessed. The site of
-// each is its definition, where the folder `sources` holds it.
+// The operation's blessed rows, with shared memory, threads and occupancy from `launches`. Kernels
+// absent from `launches` keep their blessed values. `why` becomes ExactMeasured::as_blessed. Each
+// row's site is the kernel's definition, if found in the folder `sources`.
 std::vector<judge::ExactMeasured> blessed_resources(const std::vector<judge::ExactRow>& blessed,
                                                     std::string_view arch, const std::string& op,
                                                     const Launches& launches,

@@ -21,7 +21,7 @@
 namespace kg::resources {
 namespace {
 
-constexpr int kMostThreads = 1024; // of a block, on every architecture
+constexpr int kMostThreads = 1024; // per block, on every architecture
 
 std::string contents_of(const std::filesystem::path& path) {
   const auto contents = read_file(path);
@@ -37,7 +37,7 @@ std::vector<std::filesystem::path> fatbins_in(const std::filesystem::path& folde
   return fatbins;
 }
 
-// The entry of machine code or of PTX. A file is compiled for one architecture.
+// The entry with machine code or PTX. A file is compiled for a single architecture.
 const FatbinEntry& entry_of(FatbinEntry::Kind kind, const std::vector<FatbinEntry>& entries,
                             const std::string& file) {
   const auto at = std::find_if(entries.begin(), entries.end(),
@@ -47,7 +47,7 @@ const FatbinEntry& entry_of(FatbinEntry::Kind kind, const std::vector<FatbinEntr
   return *at;
 }
 
-// An entry function's, in both places: a log that has lost it may have lost remarks, too.
+// Data of an entry function. Both must exist: an incomplete log may lack remarks as well.
 struct Entry {
   const PtxasKernel* used = nullptr;
   const SplitAccesses* split = nullptr;
@@ -65,7 +65,7 @@ Entry entry_called(const std::string& symbol, const std::vector<PtxasKernel>& us
                           found.split ? "log says nothing of" : "PTX lacks", symbol));
 }
 
-// The order of the values is that of judge::resource_table().
+// Values in the order of judge::resource_table().
 judge::ExactRow row_of(const std::string& op, const identity::CubinKernel& kernel,
                        const PtxasKernel& used, const SplitAccesses& split,
                        const Launches& launches, const SmLimits& limits) {
@@ -84,7 +84,7 @@ judge::ExactRow row_of(const std::string& op, const identity::CubinKernel& kerne
                 occupancy,
                 static_cast<double>(split.loads),
                 static_cast<double>(split.stores)};
-  row.values.resize(judge::resource_table().quantities.size(), // of machine code, which sass reads
+  row.values.resize(judge::resource_table().quantities.size(), // the rest: see perf/code/sass
                     std::numeric_limits<double>::quiet_NaN());
   return row;
 }

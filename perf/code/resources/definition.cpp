@@ -20,7 +20,7 @@ std::size_t skip_space(std::string_view text, std::size_t at) {
   return at;
 }
 
-// Behind the parenthesis that closes the one at `at`.
+// The position after the parenthesis that closes the one at `at`.
 std::size_t skip_parentheses(std::string_view text, std::size_t at) {
   int depth = 0;
   for (; at < text.size(); ++at) {
@@ -30,8 +30,8 @@ std::size_t skip_parentheses(std::string_view text, std::size_t at) {
   return at;
 }
 
-// Where the name of the function stands whose declaration goes on at `at`, if it is called `name`
-// and has a body. Words with parentheses that begin with two underscores are attributes
+// The position of the function's name in a declaration that continues at `at`, if it is called
+// `name` and has a body. Words with parentheses that begin with two underscores are attributes
 // (__launch_bounds__).
 std::optional<std::size_t> name_if_defined(std::string_view text, std::size_t at,
                                            std::string_view name) {

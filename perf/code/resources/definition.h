@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a compiled kernel stands in its sources. Found in their text: cubins hold no lines unless
-// they were compiled with them, and what is judged should be compiled as what is timed.
+// Finds a compiled kernel's definition in its sources by text search. Cubins hold line numbers only
+// if compiled for it, and judged kernels should be compiled exactly as timed ones.
 #pragma once
 
 #include <filesystem>
@@ -15,14 +15,14 @@ namespace kg::resources {
 // "kg::gemm::tiled<true>" -> "tiled".
 std::string_view last_name(std::string_view kernel);
 
-// The .cu, .cuh and .h files in `folder` itself, those called `first` before the others, by name.
-// None where there is no such folder.
+// The .cu, .cuh and .h files directly in `folder`, files named `first` before the others, by name.
+// Empty if the folder does not exist.
 std::vector<std::filesystem::path> sources_in(const std::filesystem::path& folder,
                                               const std::string& first);
 
-// "<file>:<line>" of the name in the definition of the kernel that LaunchRecord::kernel_name calls
-// `kernel`, in the first of `sources` that has a __global__ function of that name with a body;
-// empty where none has.
+// "<file>:<line>" of the kernel's name in its definition. `kernel` is a LaunchRecord::kernel_name.
+// Uses the first of `sources` with a __global__ function of that name that has a body. Empty if
+// there is none.
 std::string definition_of(std::string_view kernel,
                           const std::vector<std::filesystem::path>& sources);
 

@@ -12,7 +12,7 @@ namespace kg::resources {
 namespace {
 
 constexpr int kWarp = 32;
-constexpr int kRegisters = 65536; // 32-bit, of every multiprocessor since 3.0
+constexpr int kRegisters = 65536; // 32-bit, per multiprocessor since 3.0
 constexpr int kRegisterUnit = 256;
 constexpr int kParts = 4;
 

@@ -1,14 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many of a multiprocessor's warps a kernel can keep resident.
+// Computes how many warps of a kernel a multiprocessor can keep resident.
 #pragma once
 
 #include <string_view>
 
 namespace kg::resources {
 
-// What one multiprocessor offers. Sources: CUDA C++ Programming Guide 13.0, appendix Compute
+// Limits of one multiprocessor. Sources: CUDA C++ Programming Guide 13.0, appendix Compute
 // Capabilities, table Technical Specifications per Compute Capability (the first three);
 // cudaDeviceProp::reservedSharedMemPerBlock (1 KiB from 8.0 on).
 struct SmLimits {
@@ -16,10 +16,10 @@ struct SmLimits {
   int blocks;
   int warps;
   int shared_kib;
-  int reserved_shared; // bytes that the system takes of each block
+  int reserved_shared; // bytes that the system reserves per block
 };
 
-// Throws Error naming the architectures that are known, for "sm_90a" or the like.
+// Throws Error with the list of known architectures if `arch` ("sm_90a") is unknown.
 const SmLimits& sm_limits(std::string_view arch);
 
 struct LaunchResources {
@@ -28,12 +28,12 @@ struct LaunchResources {
   int threads = 0;      // per block
 };
 
-// Blocks that are resident at once: the least of what warps, block slots, registers and shared
-// memory allow. Registers are given to a warp in units of 256, and to 4 warps alike (a warp belongs
-// to one of 4 parts of the multiprocessor); shared memory in units of 128 bytes (256 before 8.0).
+// Resident blocks: the minimum of the limits by warps, block slots, registers and shared memory. A
+// warp's registers are allocated in units of 256 and for 4 warps at a time (one per multiprocessor
+// partition); shared memory in units of 128 bytes (256 before 8.0).
 int resident_blocks(const LaunchResources& launch, const SmLimits& limits);
 
-// Resident warps in percent of the most.
+// Resident warps in percent of the maximum.
 double occupancy_pct(const LaunchResources& launch, const SmLimits& limits);
 
 } // namespace kg::resources

@@ -35,7 +35,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
 }
 
-// The text to the first of `ends`, which `text` then begins with, or all of it.
+// Removes and returns the text before the first of `ends`, or all of it.
 std::string_view take(std::string_view& text, std::string_view ends) {
   const std::string_view taken = text.substr(0, text.find_first_of(ends));
   text.remove_prefix(taken.size());
@@ -49,7 +49,7 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
   return parts;
 }
 
-// "u32" -> 4. Throws nothing: what is no type has no bytes.
+// "u32" -> 4. 0 if the word is not a type.
 int bytes_of(std::string_view type) {
   int bits = 0;
   type.remove_prefix(std::min(type.find_first_of("0123456789"), type.size()));
@@ -57,8 +57,8 @@ int bytes_of(std::string_view type) {
   return bits / 8;
 }
 
-// What `opcode` moves from or to global or shared memory, per thread; 0 if it is another
-// instruction.
+// Bytes that `opcode` moves per thread from or to global or shared memory; 0 for other
+// instructions.
 int bytes_moved(const std::vector<std::string_view>& opcode) {
   if (opcode.front() != "ld" && opcode.front() != "st") return 0;
   const auto has = [&](std::string_view part) {
@@ -73,10 +73,10 @@ bool ends_block(std::string_view instruction) {
          instruction == "exit" || instruction == "trap";
 }
 
-// Accesses that could be one: nothing that tells them apart but their offsets.
+// Key of accesses that differ only in their offsets and could be one access.
 struct Together {
   bool store = false;
-  std::string_view guard; // "@%p1", or nothing
+  std::string_view guard; // "@%p1", or empty
   std::string_view base;  // a register or a variable
   auto operator<=>(const Together&) const = default;
 };
@@ -96,7 +96,7 @@ int splits_in(const Pieces& pieces) {
   return found + static_cast<int>((end - begin) / kWhole);
 }
 
-// Takes the statements of one entry function in turn.
+// Processes the statements of one entry function in sequence.
 class Kernel {
  public:
   explicit Kernel(std::string file) : file_(std::move(file)) {}
@@ -136,7 +136,7 @@ class Kernel {
     if (ends_block(opcode.front())) return end_block();
     const int bytes = bytes_moved(opcode);
     if (bytes > 0 && bytes < kWhole) access(opcode.front() == "st", guard, bytes, text);
-    // An instruction that has a result names it first.
+    // The result, if any, is the first operand.
     if (text.starts_with('[')) return;
     for (const std::string_view defined :
          split(take(text, text.starts_with('{') ? "}" : ","), "{|, "))
@@ -164,7 +164,7 @@ class Kernel {
     (key.store ? found_.stores : found_.loads) += splits_in(pieces);
   }
 
-  // What has been accessed at `name` so far has nothing to do with what will be.
+  // Drops the accesses at `name`, since its value changes.
   void forget(std::string_view name) {
     for (auto at = open_.begin(); at != open_.end();) {
       const std::string_view guard = at->first.guard;
@@ -183,11 +183,11 @@ class Kernel {
   }
 
   std::string file_;
-  std::map<Together, Pieces> open_; // of this block
+  std::map<Together, Pieces> open_; // of the current basic block
   SplitAccesses found_;
 };
 
-// The text between the brace at or behind `at` and the one that closes it; `at` goes behind it.
+// The text between the next brace from `at` on and its closing brace. Moves `at` behind that brace.
 std::string_view take_body(std::string_view text, std::size_t& at, const std::string& file) {
   const std::size_t begin = text.find('{', at);
   int depth = 0;

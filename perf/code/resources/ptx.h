@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the compiler made of a kernel's accesses to global and shared memory, read from its PTX,
-// whose accesses to global memory ptxas does not merge.
+// Reads a kernel's compiled accesses to global and shared memory from its PTX. ptxas does not merge
+// accesses to global memory.
 #pragma once
 
 #include <map>
@@ -11,9 +11,8 @@
 
 namespace kg::resources {
 
-// So many times are 16 contiguous bytes of global or shared memory moved by several narrower
-// accesses, of 1 to 8 bytes each, where one could. Counted in the text: an access in a loop counts
-// once.
+// Counts 16 contiguous bytes of global or shared memory that several accesses of 1 to 8 bytes move,
+// where a single access could. Static count: an access in a loop counts once.
 struct SplitAccesses {
   int loads = 0;
   int stores = 0;
@@ -21,15 +20,15 @@ struct SplitAccesses {
   friend bool operator==(const SplitAccesses&, const SplitAccesses&) = default;
 };
 
-// Of each entry function, by its mangled name. Accesses belong together that stand in one basic
-// block under the same guard, at constant distances from a register that keeps its value; a run of
-// n bytes without a gap among them is n / 16 split accesses. Whether its address is a multiple of
-// 16 is not known here. Syntax: PTX ISA 9.0, chapter 4 and sections ld, ld.global.nc and st. Throws
-// Error naming `file` where the text is cut off or an address cannot be read.
+// Split accesses of each entry function, by its mangled name. Grouped accesses are in one basic
+// block with the same guard, at constant offsets from an unchanged register. A contiguous range of
+// n bytes among them counts as n / 16 split accesses. Whether the address is 16-byte aligned is
+// unknown here. Syntax: PTX ISA 9.0, chapter 4 and sections ld, ld.global.nc and st. Throws Error
+// with `file` if the text is truncated or an address cannot be parsed.
 std::map<std::string, SplitAccesses> split_accesses(std::string_view ptx, const std::string& file);
 
-// The text between the braces of each entry function, without comments, by its mangled name. Throws
-// Error naming `file` where the text is cut off.
+// The body of each entry function, without comments, by its mangled name. Throws Error with `file`
+// if the text is truncated.
 std::map<std::string, std::string> entry_bodies(std::string_view ptx, const std::string& file);
 
 } // namespace kg::resources

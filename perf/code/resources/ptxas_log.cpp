@@ -11,7 +11,7 @@
 namespace kg::resources {
 namespace {
 
-// The whole number that stands right before `words` in the line, or nothing.
+// The integer right before `words` in the line; empty if there is none.
 std::optional<int> number_before(std::string_view line, std::string_view words) {
   const std::size_t end = line.find(words);
   if (end == line.npos) return std::nullopt;
@@ -35,7 +35,7 @@ std::optional<std::string> kernel_begun_by(std::string_view line) {
 
 std::vector<PtxasKernel> read_ptxas_log(std::string_view log, const std::string& file) {
   std::vector<PtxasKernel> kernels;
-  std::string open; // the kernel whose figures are still to come
+  std::string open; // the kernel whose figures follow
   const auto require_closed = [&] {
     if (!open.empty())
       throw Error(fmt::format("{}: nothing is said of the registers of {}; compile with "

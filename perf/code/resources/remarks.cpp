@@ -13,7 +13,7 @@
 namespace kg::resources {
 namespace {
 
-// What ptxas 13.0 says, and what changes it.
+// Remarks of ptxas 13.0, and their fixes.
 struct Fix {
   std::string_view code, text;
 };
@@ -36,7 +36,7 @@ std::string_view fix_of(std::string_view code) {
 
 bool has(std::string_view line, std::string_view words) { return line.find(words) != line.npos; }
 
-// The kernels that a remark can mean.
+// The kernels to which a remark may refer.
 std::vector<std::string> accused(const Remark& remark,
                                  const std::map<std::string, std::string>& bodies) {
   if (bodies.count(remark.function) != 0) return {remark.function};
@@ -49,8 +49,8 @@ std::vector<std::string> accused(const Remark& remark,
   return found.empty() ? all : found;
 }
 
-// The first line of the source that the remark can mean: "gemm.cu:12". Where a wrapper is inlined,
-// its caller's. Empty where the PTX has none.
+// The first source line to which the remark may refer: "gemm.cu:12". For an inlined wrapper, the
+// caller's line. Empty if the PTX has no line information.
 std::string source_line(const Remark& remark, const std::string& kernel, std::string_view body,
                         std::string_view ptx) {
   constexpr std::string_view kPlace = ".loc\t", kCaller = "inlined_at ";
@@ -70,7 +70,7 @@ std::string source_line(const Remark& remark, const std::string& kernel, std::st
   at = ptx.find(start);
   if (at == ptx.npos) return "";
   const std::string_view path = ptx.substr(at + start.size());
-  // A cached compilation may be that of another work tree.
+  // A cached compilation may come from another work tree, so only the file's name is used.
   const std::filesystem::path source(path.substr(0, path.find('"')));
   return fmt::format("{}:{}", source.filename().string(), line);
 }

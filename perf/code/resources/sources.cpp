@@ -18,7 +18,7 @@
 namespace kg::resources {
 namespace {
 
-// The names in a dependency list as compilers write them for make.
+// The names in a dependency list in make's format.
 std::vector<std::string> dependencies(std::string_view list) {
   std::vector<std::string> names;
   std::string name;
@@ -39,7 +39,7 @@ std::vector<std::string> dependencies(std::string_view list) {
   return names;
 }
 
-// Whether a path relative to a folder leads out of it.
+// Whether a relative path leads out of its folder.
 bool is_outside(const std::filesystem::path& relative) {
   return relative.empty() || *relative.begin() == "..";
 }
@@ -87,7 +87,7 @@ std::optional<std::string> hash_sources(const std::vector<std::string>& files,
                                         const std::filesystem::path& kernels, std::string_view op,
                                         std::string_view arch, std::string_view flags,
                                         const std::vector<judge::ExactRow>& rows) {
-  std::error_code none; // a folder that is not there has no sources
+  std::error_code none; // a missing folder has no sources
   for (const auto& entry : std::filesystem::directory_iterator(kernels / "ops" / op, none)) {
     const std::string name = entry.path().lexically_relative(kernels).string();
     const bool is_compiled = entry.path().extension() == ".cu";

@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether an op's kernels are still those whose resources were blessed. nvcc makes the same of the
-// same sources each time, so what is unchanged need not be compiled again to be judged.
-// baselines/resources/sources/<arch>-cuda<major.minor>.csv holds for each op the files that nvcc
-// read, and a hash of them and of whatever else decides.
+// Decides whether an operation's blessed resources are still valid. nvcc is deterministic, so
+// unchanged sources need not be compiled again.
+// baselines/resources/sources/<arch>-cuda<major.minor>.csv holds for each operation the files that
+// nvcc read, and a hash of them and of everything else that determines the result.
 #pragma once
 
 #include "perf/judge/exact_table.h"
@@ -21,36 +21,36 @@ namespace kg::resources {
 
 // How this build compiles kernels (cmake/Resources.cmake).
 struct Compiler {
-  std::string version;            // nvcc's, "13.0.88"; empty: there was none
-  std::string flags;              // those of the environment included
+  std::string version;            // nvcc's version, "13.0.88"; empty: no nvcc
+  std::string flags;              // including those from the environment
   std::vector<std::string> archs; // "sm_90a"
 };
 Compiler compiler_here();
 
-// The files below `kernels` that nvcc read when it made the fatbins in `folder`, as the lists that
-// it left beside them say, in which names are relative to the folder `build`. Throws Error where a
-// fatbin is older than one of them, and where one of ours is not below `kernels`.
+// The files below `kernels` that nvcc read to make the fatbins in `folder`, from the dependency
+// lists beside them, whose names are relative to the folder `build`. Throws Error if a fatbin is
+// older than one of its files, or if one of Kernelgrade's files is not below `kernels`.
 std::vector<std::string> files_read(const std::filesystem::path& folder,
                                     const std::filesystem::path& build,
                                     const std::filesystem::path& kernels);
 
-// Of the files' names and contents, the architecture, the flags, and the op's rows but for their
-// reasons. Nothing where a file is missing, or a .cu file of the op is not among them.
+// Hash of the files' names and contents, architecture, flags, and the operation's rows without
+// reasons. Empty if a file is missing or a .cu file of the operation is not in `files`.
 std::optional<std::string> hash_sources(const std::vector<std::string>& files,
                                         const std::filesystem::path& kernels, std::string_view op,
                                         std::string_view arch, std::string_view flags,
                                         const std::vector<judge::ExactRow>& rows);
 
-// Rows of the op, of all in a baseline file.
+// The operation's rows among all rows of a baseline file.
 std::vector<judge::ExactRow> rows_of_op(const std::vector<judge::ExactRow>& rows,
                                         std::string_view op);
 
-// Why the op must be compiled for `arch` to be judged; empty where what is blessed holds.
+// Why the operation must be compiled again for `arch`; empty if the blessed rows are still valid.
 std::string why_changed(const judge::SourcesFile& sources, const judge::ExactFile& blessed,
                         const std::filesystem::path& kernels, const std::string& op,
                         std::string_view arch, const Compiler& here);
 
-// For a reader, of an op for which why_changed() is empty: what is unchanged, and since when.
+// What is unchanged, and since when. Requires an empty why_changed().
 std::string why_unchanged(const judge::Sources& sources, const Compiler& here);
 
 } // namespace kg::resources

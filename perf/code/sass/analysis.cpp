@@ -21,8 +21,7 @@ std::string name_of(std::string_view callee) {
   return std::string(callee);
 }
 
-// A reciprocal of an integer, rounded up: I2F.U32.RP in front of MUFU.RCP, as nvcc divides
-// integers.
+// The start of nvcc's integer division: I2F.U32.RP (rounding up) before MUFU.RCP.
 bool begins_integer_division(const Instruction& one) {
   return one.opcode == "I2F" && one.has("RP");
 }
@@ -84,7 +83,7 @@ void add(Part& part, const Instruction& one, const Rates& rates) {
   }
 }
 
-// All calls of a region, also those beside its main path.
+// All calls of a region, on and off its main path.
 std::vector<Call> calls_of(const Function& function, const Flow& flow, const Region& region,
                            const std::set<std::size_t>& on_path) {
   std::vector<Call> calls;
@@ -99,8 +98,8 @@ std::vector<Call> calls_of(const Function& function, const Flow& flow, const Reg
   return calls;
 }
 
-// The lines of MEMBAR.SC.GPU and its like, which wait until all that the thread wrote is seen by
-// every multiprocessor.
+// The lines of MEMBAR.SC.GPU and similar fences, which wait until every multiprocessor sees the
+// thread's writes.
 std::map<std::string, int> fences_of(const Function& function, const Flow& flow,
                                      const Region& region) {
   std::map<std::string, int> fences;
@@ -112,12 +111,12 @@ std::map<std::string, int> fences_of(const Function& function, const Flow& flow,
   return fences;
 }
 
-// How often a loop's pass runs is not known; compilers take it for eight times what is around it.
+// Trip counts are unknown. As compilers do, assumes eight iterations per loop level.
 constexpr double kPasses = 8;
 
 double weight_of(const Function& function, const Flow& flow, const Region& region,
                  const std::vector<std::size_t>& path) {
-  std::set<std::size_t> nested; // blocks of loops within
+  std::set<std::size_t> nested; // blocks of nested loops
   for (const Region& other : flow.regions)
     if (other.depth > region.depth &&
         std::binary_search(region.blocks.begin(), region.blocks.end(), other.entry))
@@ -126,7 +125,7 @@ double weight_of(const Function& function, const Flow& flow, const Region& regio
   for (const std::size_t block : nested)
     for (std::size_t at = flow.blocks[block].begin; at < flow.blocks[block].end; ++at)
       skipped.insert(at);
-  int widest = 1; // of the kernel: narrower accesses are often those of a row's ragged end
+  int widest = 1; // of the kernel: narrower accesses often belong to a row's remainder
   for (const Instruction& one : function.code)
     if (space_of(one) == Space::global) widest = std::max(widest, bytes_moved(one));
   constexpr double kMatrix = 64, kMultiplied = 0.25, kShared = 0.01, kInstruction = 1e-3;
@@ -145,9 +144,9 @@ double weight_of(const Function& function, const Flow& flow, const Region& regio
   return weight * std::pow(kPasses, region.depth);
 }
 
-// The heaviest part. nvcc unrolls the loop of a row's ragged end, too, which then moves more in a
-// pass than the loop that was written to have many loads under way: of parts that are about as
-// heavy it is the one that has.
+// The part with the largest weight. nvcc also unrolls the remainder loop of a row, which may then
+// move more per iteration than the loop with many loads in flight. Among parts of similar weight,
+// selects the one with most bytes in flight.
 std::size_t main_of(const std::vector<Part>& parts) {
   constexpr double kAboutAsHeavy = 0.25; // nvcc unrolls four times
   const auto most = std::max_element(

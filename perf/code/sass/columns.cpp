@@ -20,7 +20,7 @@ double issue_slots(const Part& part) {
   return moved > 0 ? part.instructions * kKib / moved : part.instructions;
 }
 
-// "row.h:25 64, softmax.cu:43 12": the lines with most.
+// "row.h:25 64, softmax.cu:43 12": the lines with the largest counts.
 std::string lines_of(const std::map<std::string, int>& lines) {
   std::vector<std::pair<int, std::string>> sorted;
   for (const auto& [line, count] : lines) sorted.emplace_back(count, line);
@@ -48,7 +48,7 @@ std::string flight_hint(const Part& part) {
                      part.flight.round_trips, part.flight.bytes, part.line, lines_of(trips));
 }
 
-// Calls of the kernel at once, each where it stands.
+// All calls of a kernel, with their positions.
 struct Calls {
   int count = 0;
   std::set<std::string> places; // "divide.cu:12 (__cuda_sm20_div_s64)"
@@ -77,7 +77,7 @@ void fill_columns(judge::ExactMeasured& row, const Kernel& kernel) {
   const Part& part = analysis.main_part();
   Calls calls, divisions, in_loops;
   for (const Part& one : analysis.parts) {
-    if (one.depth > 1) continue; // its loop has its calls
+    if (one.depth > 1) continue; // the enclosing loop includes its calls
     for (const Call& call : one.calls) {
       if (one.depth == 1)
         in_loops.add(call);

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What machine code has of a kernel's row in baselines/resources/, and which lines it comes from.
+// The machine-code columns of a row in baselines/resources/, and the lines that cause them.
 #pragma once
 
 #include "perf/code/sass/kernels.h"
@@ -14,19 +14,18 @@
 
 namespace kg::sass {
 
-// Fills the optional columns of the row, whose kernel it is, with a hint for each:
-//   bytes_in_flight   of a thread, in the kernel's main part: loaded, over round trips
-//   issue_slots       instructions that a warp issues in a pass of it: for each KiB that it moves
-//   in
-//                     global memory; for each matrix instruction, where there are any; or, where it
-//                     does neither, in all
+// Fills the optional columns of the kernel's row, with a hint for each:
+//   bytes_in_flight   per thread, in the kernel's main part: bytes loaded / round trips
+//   issue_slots       instructions that a warp issues per iteration of the main part: per KiB moved
+//                     in global memory; per matrix instruction, if there are any; or in total, if
+//                     there is neither
 //   calls             of library functions, in the whole kernel
-//   divisions         IEEE divisions, reciprocals and roots, which have a slow path, likewise
-//   loop_calls        of both, those in loops
-// An opcode that the table of pipes lacks is the row's fault.
+//   divisions         IEEE divisions, reciprocals and roots with a slow path, in the whole kernel
+//   loop_calls        calls and divisions inside loops
+// An opcode missing in the table of pipes is a fault of the row.
 void fill_columns(judge::ExactMeasured& row, const Kernel& kernel);
 
-// Of all rows of an op whose compiled files lie in `folder`; throws Error as kernels_in does.
+// Fills all rows of the operation with compiled files in `folder`. Throws Error as kernels_in does.
 void fill_columns(std::vector<judge::ExactMeasured>& rows, const std::filesystem::path& folder,
                   std::string_view arch, const std::string& op, const resources::Launches& launches,
                   const std::filesystem::path& nvdisasm);

@@ -5,9 +5,9 @@
 namespace kg::sass {
 
 // Bits 105 to 121 of an instruction: Jia et al., "Dissecting the NVIDIA Volta GPU architecture via
-// microbenchmarking", 2018 (arXiv 1804.06826), section on control information, and CuAssembler
-// (github.com/cloudcores/CuAssembler), whose CuInsAssembler has the same fields up to sm_90. The
-// bit of `yield` says no when set, and counter 7 is none.
+// microbenchmarking", 2018 (arXiv 1804.06826), section on control information. CuAssembler
+// (github.com/cloudcores/CuAssembler) has the same fields up to sm_90 in its CuInsAssembler. The
+// bit of `yield` is inverted, and counter 7 means none.
 Control control_of(std::uint64_t upper) {
   const auto field = [upper](int from, int bits) {
     return static_cast<std::uint32_t>(upper >> (from - 64)) & ((1u << bits) - 1);

@@ -16,10 +16,10 @@ namespace {
 struct Load {
   const Instruction* instruction;
   std::vector<int> registers; // empty: to shared memory
-  std::string guard;          // empty, too, where its predicate has been written since
+  std::string guard;          // also empty if its predicate has been overwritten since
   int bytes = 0;
-  int group = -1; // that LDGDEPBAR has closed; -1: registers, or still open
-  int round = 0;  // how many waits it was issued behind
+  int group = -1; // closed by LDGDEPBAR; -1: loads to registers, or still open
+  int round = 0;  // number of waits before it was issued
 };
 
 bool is_followed(const Instruction& one) {
@@ -31,14 +31,14 @@ bool share(const std::vector<int>& a, const std::vector<int>& b) {
   return std::find_first_of(a.begin(), a.end(), b.begin(), b.end()) != a.end();
 }
 
-// "P0" and "!P0": a thread executes one or the other.
+// "P0" and "!P0": a thread executes only one of the two.
 bool exclude(const std::string& a, const std::string& b) {
   return !a.empty() && !b.empty() && (a == "!" + b || b == "!" + a);
 }
 
 class Thread {
  public:
-  Flight flight; // of this pass
+  Flight flight; // of this iteration
 
   void begin_pass() { flight = {}; }
   int round() const { return round_; }
@@ -81,7 +81,7 @@ class Thread {
     ++groups_;
   }
 
-  // DEPBAR.LE SB0, 0x2: at most the two newest groups are still under way.
+  // DEPBAR.LE SB0, 0x2: at most the two newest groups are still in flight.
   void wait_for_groups(const Instruction& one) {
     if (one.operands.size() < 2 || !one.has("LE")) return;
     std::string_view left = one.operands[1];
@@ -93,8 +93,8 @@ class Thread {
         return arrive(at + 1, one);
   }
 
-  // The first `count` loads have arrived. A wait that all of them were issued in front of already
-  // costs no round trip of its own.
+  // The first `count` loads have arrived. If all of them were issued before an earlier wait, this
+  // wait costs no additional round trip.
   void arrive(std::size_t count, const Instruction& by) {
     const Load& last = under_way_[count - 1];
     Wait wait;
@@ -113,7 +113,7 @@ class Thread {
     under_way_.erase(under_way_.begin(), under_way_.begin() + static_cast<std::ptrdiff_t>(count));
   }
 
-  std::deque<Load> under_way_; // in the order in which they were issued
+  std::deque<Load> under_way_; // in order of issue
   int round_ = 0;
   int groups_ = 0;
 };
@@ -122,7 +122,7 @@ class Thread {
 
 Flight flight_of(const std::vector<Instruction>& code, const std::vector<std::size_t>& path,
                  bool loop) {
-  // As deep as pipelines of loads are, and as often again.
+  // The typical depth of load pipelines; twice as many iterations are followed.
   constexpr int kAhead = 4;
   Thread thread;
   const int passes = loop ? 2 * kAhead : 1;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which loads from global memory are under way together, and which wait for one another.
+// Which loads from global memory are in flight together, and which depend on each other.
 #pragma once
 
 #include "perf/code/sass/listing.h"
@@ -14,35 +14,34 @@ namespace kg::sass {
 
 // A use of loaded data for which the thread has to wait.
 struct Wait {
-  std::string line;        // of the loads' first
-  std::string kernel_line; // of its call in the kernel
+  std::string line;        // of the first of the loads
+  std::string kernel_line; // the kernel's line that calls it
   std::string used_at;     // line of the instruction that waits
   std::string used_by;     // its opcode
-  int loads = 0;           // that have arrived when it goes on, since the wait before
-  int bytes = 0;           // of one thread
-  int width = 0;           // of the widest of them
-  bool round_trip = false; // otherwise they were issued in front of the wait before
+  int loads = 0;           // that complete with this wait, since the previous wait
+  int bytes = 0;           // per thread
+  int width = 0;           // of the widest load
+  bool round_trip = false; // false: they were issued before the previous wait
 };
 
-// Of one pass along a path, by one thread.
+// Per iteration along a path, and per thread.
 struct Flight {
   int loads = 0;
   int bytes = 0;
-  // Loads one behind the other: a load that is issued after a wait is a round trip of its own. Less
-  // than one where a loop loads several passes ahead.
+  // Dependent loads: a load issued after a wait is another round trip. Less than one if a loop
+  // loads several iterations ahead.
   double round_trips = 0;
-  int most_bytes = 0; // under way at once: issued, and none of them used yet
+  int most_bytes = 0; // maximum in flight: issued and not yet used
   std::vector<Wait> waits;
 
-  // Bytes under way on the average, while the thread waits for any.
+  // Average bytes in flight while the thread waits for any load.
   double bytes_in_flight() const { return round_trips > 0 ? bytes / round_trips : bytes; }
 };
 
-// Along the instructions `path` of `code`. Data of a load is used when an instruction reads or
-// overwrites one of its registers, that of a copy to shared memory (LDGSTS) when DEPBAR waits for
-// its group; loads issued before it have
-// then arrived, too. Where the path is that of a loop it is gone through several times, so that
-// loads ahead for later passes are seen; counts are of one pass.
+// Follows the instructions `path` of `code`. A load's data is used when an instruction reads or
+// overwrites one of its registers. A copy to shared memory (LDGSTS) is used when DEPBAR waits for
+// its group. Loads issued earlier have arrived by then as well. A loop's path is followed several
+// times, so that loads ahead for later iterations are found. Counts are per iteration.
 Flight flight_of(const std::vector<Instruction>& code, const std::vector<std::size_t>& path,
                  bool loop);
 

@@ -25,7 +25,7 @@ bool is_branch(const Instruction& one) {
          one.opcode == "BRXU" || one.opcode == "BSYNC";
 }
 
-// Nothing follows it, unless it is guarded.
+// Without a guard, execution ends here.
 bool is_end(const Instruction& one) {
   return one.opcode == "EXIT" || one.opcode == "RET" || one.opcode == "KILL";
 }
@@ -49,7 +49,7 @@ std::size_t target(const Function& function, const std::string& label) {
   return at->second;
 }
 
-// Where a thread may go on after instruction `at`; behind the last one there is nothing.
+// The instructions that may follow instruction `at`; none after the last one.
 std::vector<std::size_t> successors(const Function& function, std::size_t at,
                                     const std::map<std::string, std::string>& reconvergence) {
   const Instruction& one = function.code[at];
@@ -64,7 +64,7 @@ std::vector<std::size_t> successors(const Function& function, std::size_t at,
     }
   } else if (is_branch(one)) {
     for (const std::string& label : labels_in(one)) found.push_back(target(function, label));
-    // `BRA P1, label` and `BRA.DIV UR4, label` are taken by some.
+    // Some threads take `BRA P1, label` and `BRA.DIV UR4, label`.
     const bool by_operand = !one.operands.empty() && !one.operands.front().starts_with("`(");
     falls_through = is_guarded(one) || (one.opcode == "BRA" && by_operand);
   }
@@ -79,7 +79,7 @@ std::vector<Block> blocks_of(const Function& function) {
   std::set<std::size_t> leaders = {0};
   for (const auto& [label, at] : function.labels)
     if (at < size) leaders.insert(at);
-  std::map<std::string, std::string> reconvergence; // of each barrier register, as the code goes on
+  std::map<std::string, std::string> reconvergence; // label by barrier register, in code order
   for (std::size_t at = 0; at < size; ++at) {
     const Instruction& one = function.code[at];
     if (one.opcode == "BSSY")
@@ -103,7 +103,7 @@ std::vector<Block> blocks_of(const Function& function) {
   return blocks;
 }
 
-// Reachable blocks, each behind all those from which it is reached but by a back edge.
+// Reachable blocks in reverse postorder: each after its predecessors, except for back edges.
 std::vector<std::size_t> reverse_postorder(const std::vector<Block>& blocks) {
   std::vector<std::size_t> order;
   if (blocks.empty()) return order;
@@ -127,8 +127,8 @@ std::vector<std::size_t> reverse_postorder(const std::vector<Block>& blocks) {
   return order;
 }
 
-// The nearest block through which every path to a block leads: Cooper, Harvey and Kennedy, "A
-// simple, fast dominance algorithm", 2001. kNone for unreachable blocks.
+// Immediate dominators: Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm", 2001.
+// kNone for unreachable blocks.
 class Dominators {
  public:
   explicit Dominators(const std::vector<Block>& blocks)
@@ -175,7 +175,7 @@ class Dominators {
   std::vector<std::size_t> order_, rank_, nearest_;
 };
 
-// Natural loops: a header, and what reaches a jump back to it without passing it.
+// Natural loops: a header, and the blocks that reach a back edge to it without passing the header.
 std::vector<Region> loops_of(const std::vector<Block>& blocks, const Dominators& dominators) {
   std::vector<std::vector<std::size_t>> before(blocks.size());
   for (const std::size_t block : dominators.order())
@@ -199,7 +199,7 @@ std::vector<Region> loops_of(const std::vector<Block>& blocks, const Dominators&
   for (const auto& [header, body] : bodies) {
     Region loop{header, {body.begin(), body.end()}, 0, true};
     for (const auto& [other, around] : bodies) {
-      if (around.count(header) != 0) ++loop.depth; // itself, too
+      if (around.count(header) != 0) ++loop.depth; // includes itself
       if (other != header && body.count(other) != 0) loop.innermost = false;
     }
     loops.push_back(std::move(loop));
@@ -209,7 +209,7 @@ std::vector<Region> loops_of(const std::vector<Block>& blocks, const Dominators&
 
 enum Class { kGlobalLoad, kGlobalStore, kSharedLoad, kSharedStore, kClasses };
 
-// kClasses for what is no access to global or shared memory.
+// kClasses for instructions that do not access global or shared memory.
 Class class_of(const Instruction& one) {
   const Space space = space_of(one);
   if (space == Space::global || space == Space::generic)
@@ -218,8 +218,8 @@ Class class_of(const Instruction& one) {
   return kClasses;
 }
 
-// What a path is chosen by: first what it moves by the widest accesses of each class and
-// multiplies, then whether the narrower ones are worth their instructions.
+// The score of a path. First what it moves by the widest accesses of each class, plus matrix
+// instructions; then whether narrower accesses are worth their instructions.
 struct Score {
   double widest = 0, narrower = 0;
   bool better_than(const Score& other) const {
@@ -238,7 +238,7 @@ class Scores {
       for (std::size_t at = flow.blocks[block].begin; at < flow.blocks[block].end; ++at)
         if (const Class kind = class_of(function.code[at]); kind != kClasses)
           widest_[kind] = std::max(widest_[kind], bytes_moved(function.code[at]));
-    // A narrower access of half the bytes is worth 32 instructions.
+    // An access of half the width is worth 32 instructions.
     constexpr double kWorth = 128;
     for (const Class kind : {kGlobalLoad, kGlobalStore, kSharedLoad, kSharedStore})
       per_instruction_ = std::max(per_instruction_, square(kind, widest_[kind]) / kWorth);
@@ -266,7 +266,7 @@ class Scores {
   }
 
  private:
-  // A pack counts more than its elements one by one. Shared memory decides where global does not.
+  // A vector counts more than its separate elements. Shared memory decides among equals.
   static double square(Class kind, double bytes) {
     return (kind <= kGlobalStore ? 16 : 1) * bytes * bytes;
   }
@@ -280,9 +280,9 @@ std::string opposite(const std::string& guard) {
   return guard.starts_with('!') ? guard.substr(1) : "!" + guard;
 }
 
-// What predicated accesses in front of the branch that ends `block` seem to move, and do not where
-// threads go on at `next`: nvcc lifts the load of a whole pack out of the branch, and whoever goes
-// to the elements has not executed it.
+// Predicated accesses before the branch that ends `block` which are not executed on the path to
+// `next`. nvcc hoists the load of a vector out of a branch, and threads that take the scalar path
+// have not executed it.
 Score not_moved(const Function& function, const Scores& scores, const Block& block,
                 const Block& next) {
   const Instruction& branch = function.code[block.end - 1];
@@ -323,7 +323,7 @@ std::vector<std::size_t> main_path(const Function& function, const Flow& flow,
   struct Best {
     Score score;
     std::size_t next = kNone;
-    bool ends = false; // the path does where the region does
+    bool ends = false; // the path ends where the region ends
   };
   std::map<std::size_t, Best> best;
   const auto inside = [&](std::size_t block) {
@@ -333,14 +333,14 @@ std::vector<std::size_t> main_path(const Function& function, const Flow& flow,
   for (auto block = order.rbegin(); block != order.rend(); ++block) {
     if (!inside(*block)) continue;
     const auto& next = flow.blocks[*block].next;
-    // The function ends where nothing follows; a loop's pass where it jumps back to the header.
+    // A function ends where no block follows; a loop's iteration where it jumps back to the header.
     const bool ends = region.depth == 0
                           ? next.empty()
                           : std::find(next.begin(), next.end(), region.entry) != next.end();
     std::optional<Best> chosen;
     if (ends) chosen = Best{{}, kNone, true};
     for (const std::size_t to : next) {
-      if (!inside(to) || dominators.rank(to) <= dominators.rank(*block)) continue; // jumps back
+      if (!inside(to) || dominators.rank(to) <= dominators.rank(*block)) continue; // back edge
       Best after{best.at(to).score, to, best.at(to).ends};
       const Score never = not_moved(function, scores, flow.blocks[*block], flow.blocks[to]);
       after.score += {-never.widest, -never.narrower};

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Basic blocks of a function, its natural loops, and the path through them that does the work.
+// Basic blocks of a function, its natural loops, and its main path.
 #pragma once
 
 #include "perf/code/sass/listing.h"
@@ -12,32 +12,31 @@
 namespace kg::sass {
 
 struct Block {
-  std::size_t begin = 0, end = 0; // instructions
-  std::vector<std::size_t> next;  // blocks
+  std::size_t begin = 0, end = 0; // indices of instructions
+  std::vector<std::size_t> next;  // successor blocks
 };
 
-// A loop, or the whole function: what is entered at one block and gone through as a unit.
+// A loop or the whole function, with a single entry block.
 struct Region {
-  std::size_t entry = 0;           // block: the loop's header
-  std::vector<std::size_t> blocks; // sorted; those of nested loops, too
+  std::size_t entry = 0;           // the loop's header block
+  std::vector<std::size_t> blocks; // sorted; includes those of nested loops
   int depth = 0;                   // 0: the function
-  bool innermost = true;           // holds no other loop
+  bool innermost = true;           // contains no other loop
 };
 
 struct Flow {
-  std::vector<Block> blocks;   // in the order of the code; unreachable ones are among them
-  std::vector<Region> regions; // the function first, then its loops by where they begin
+  std::vector<Block> blocks;   // in the order of the code; includes unreachable blocks
+  std::vector<Region> regions; // the function first, then its loops by position
 };
 
-// A call returns to the next instruction; BSYNC goes on where the BSSY in front of it says; a
-// branch without a target that can be read ends its block. Throws Error where a label is missing.
+// A call returns to the next instruction. BSYNC continues where the preceding BSSY says. A branch
+// with an unreadable target ends its block without successors. Throws Error if a label is missing.
 Flow flow_of(const Function& function);
 
-// The instructions of one pass through a region, loops inside it once, along its main path: of the
-// paths that end where the region does, that which moves most by the widest loads and stores that
-// the region has; of several the one that gains most by narrower ones, less its instructions. So a
-// whole pack goes before the row's ragged end, element by element, and the fast path before the
-// slow one that follows a rare test.
+// The instructions of one iteration of a region along its main path, nested loops once. Among paths
+// that end where the region ends, it moves most bytes by the region's widest accesses. Ties go to
+// the path whose narrower accesses gain most, less its instructions. So vectorized accesses win
+// over a row's scalar remainder, and the fast path over a slow path after a rare test.
 std::vector<std::size_t> main_path(const Function& function, const Flow& flow,
                                    const Region& region);
 

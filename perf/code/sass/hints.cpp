@@ -11,7 +11,7 @@
 namespace kg::sass {
 namespace {
 
-// Shares of a pass's instructions from which a line is named.
+// A line is named from this share of an iteration's instructions.
 constexpr double kManyConversions = 0.15, kManyInstructions = 0.1;
 constexpr std::size_t kLinesNamed = 3;
 
@@ -29,7 +29,7 @@ bool takes_words_apart(const std::string& opcode) {
   return opcodes.count(opcode) != 0;
 }
 
-// Loads of one line that wait for one another.
+// Dependent loads of one line.
 void add_serial_loads(std::vector<Hint>& hints, const Part& part) {
   struct Sum {
     int loads = 0, trips = 0, width = 0;
@@ -91,7 +91,7 @@ void add_calls(std::vector<Hint>& hints, const Analysis& analysis) {
   for (const Part& part : analysis.parts)
     for (const Call& call : part.calls) {
       const bool in_loop = part.depth > 0;
-      if (call.slow_path && !in_loop) continue; // found again in its loop, or done once
+      if (call.slow_path && !in_loop) continue; // its loop reports it, or it runs once
       if (!seen.emplace(call.line, call.callee).second) continue;
       const std::string where = place(call.line, call.kernel_line);
       if (call.slow_path)
@@ -148,7 +148,7 @@ void add_instructions(std::vector<Hint>& hints, const Part& part, const Standing
                    lines.empty() ? "no line" : lines)});
 }
 
-// ptxas may move the wait for products in front of what was to run beside them.
+// ptxas may move the wait for wgmma before code that was to overlap with it.
 void add_special(std::vector<Hint>& hints, const Part& part) {
   constexpr int kFew = 8;
   const Overlap& overlap = part.overlap;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What in a kernel's machine code costs time, by line, with what to do about it.
+// Lists what costs time in a kernel's machine code, by line, with the fix.
 #pragma once
 
 #include "perf/code/sass/standing.h"
@@ -21,7 +21,7 @@ struct Hint {
       text; // "row.h:25 (softmax.cu:43): 4 loads of 16 bytes ...: convert behind the branch"
 };
 
-// The gravest first. Of the main part, and divisions and calls of other loops.
+// Hints of the main part, plus divisions and calls in other loops. Most severe first.
 std::vector<Hint> hints_of(const Kernel& kernel, const Standing& standing, const model::Gpu* gpu);
 
 } // namespace kg::sass

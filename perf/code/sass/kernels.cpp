@@ -57,11 +57,11 @@ std::vector<Kernel> kernels_in(const std::filesystem::path& folder, std::string_
       std::map<std::string, std::string> names; // by symbol
       for (const identity::CubinKernel& kernel : identity::read_cubin(one.cubin(), file))
         names.emplace(kernel.symbol, kernel.name);
-      if (names.empty()) continue; // host code alone
+      if (names.empty()) continue; // host code only
       for (Analysis& analysis :
            analyse(read_listing(disassemble(nvdisasm, one.cubin(), file), file), rates)) {
         const auto name = names.find(analysis.symbol);
-        if (name == names.end()) continue; // no kernel
+        if (name == names.end()) continue; // not a kernel
         const std::string key = resources::kernel_key(op, name->second);
         if (const auto row = rows.find(key); row != rows.end())
           found.emplace(key,

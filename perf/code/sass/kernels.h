@@ -1,8 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of an op as the build compiled them (perf/code/resources), with what their machine
-// code says.
+// The analysed machine code of an operation's compiled kernels (perf/code/resources).
 #pragma once
 
 #include "perf/code/resources/compiled.h"
@@ -25,8 +24,8 @@ struct Kernel {
   int warps = 0;        // resident on a multiprocessor
 };
 
-// Sorted by key, with the clocks of a GPU. `launches` as for compiled_resources. Throws Error
-// naming the file that is missing or broken.
+// Kernels sorted by key, with the cycles of a GPU. `launches` as for compiled_resources. Throws
+// Error with the file that is missing or broken.
 std::vector<Kernel> kernels_in(const std::filesystem::path& folder, std::string_view arch,
                                const std::string& op, const resources::Launches& launches,
                                const std::filesystem::path& nvdisasm, const Rates& rates = {});

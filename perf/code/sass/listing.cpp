@@ -19,7 +19,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
 }
 
-// The text in front of the first of `ends`, or all of it; `text` then begins behind that end.
+// The text before the first of `ends`, or all of it. Removes it and that end from `text`.
 std::string_view take(std::string_view& text, std::string_view ends) {
   const std::size_t end = std::min(text.find_first_of(ends), text.size());
   const std::string_view taken = text.substr(0, end);
@@ -35,7 +35,7 @@ std::vector<std::string> parts_of(std::string_view text, std::string_view separa
   return parts;
 }
 
-// nvcc's own headers, wherever the toolkit lies: /usr/local/cuda-13.0/targets/x86_64-linux/include,
+// Headers of the CUDA toolkit in any location: /usr/local/cuda-13.0/targets/x86_64-linux/include,
 // and PyPI's packages nvidia/cu13/include.
 bool is_toolkit(std::string_view path) {
   return path.find("/targets/") != path.npos || path.find("/nvidia/cu") != path.npos;
@@ -92,7 +92,7 @@ class Reader {
     kernel_line_.clear();
   }
 
-  // A section names its kernel first, and each subroutine in front of its code.
+  // A section names its kernel first, and each subroutine before its code.
   void read_type(std::string_view line) {
     const std::size_t end = line.find(",@function");
     if (end == line.npos) return;
@@ -103,7 +103,7 @@ class Reader {
     function_.kernel = kernel_;
   }
 
-  // The lines of a call stack stand one below the other, the innermost first.
+  // The lines of a call stack follow each other, innermost first.
   void read_place(std::string_view line) {
     if (!in_stack_) line_.clear();
     in_stack_ = true;
@@ -118,7 +118,7 @@ class Reader {
       fail(fmt::format("the label {} occurs twice", label));
   }
 
-  // "/* 0x000fe200078e0205 */", below the line of the instruction, which has the lower word.
+  // "/* 0x000fe200078e0205 */", below the instruction's line, which has the lower word.
   void read_upper_word(std::string_view line) {
     line.remove_prefix(std::string_view("/* 0x").size());
     std::uint64_t word = 0;
@@ -156,7 +156,7 @@ class Reader {
     function_.code.push_back(std::move(made));
   }
 
-  // BRX names where it may go in a comment: (*"BRANCH_TARGETS .L_x_1,.L_x_2"*).
+  // BRX lists its possible targets in a comment: (*"BRANCH_TARGETS .L_x_1,.L_x_2"*).
   static void read_operands(std::string_view text, std::vector<std::string>& operands) {
     constexpr std::string_view kTargets = "BRANCH_TARGETS ";
     const std::size_t comment = text.find("(*");

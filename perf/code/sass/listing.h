@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The text that `nvdisasm -c -gi -hex` writes of a cubin, as instructions with their lines.
+// Parses the output of `nvdisasm -c -gi -hex` for a cubin into instructions with source lines.
 #pragma once
 
 #include "perf/code/sass/control.h"
@@ -17,32 +17,32 @@ namespace kg::sass {
 
 struct Instruction {
   unsigned address = 0;               // within the section
-  std::string guard;                  // "P0", "!UP1"; empty: always executed
+  std::string guard;                  // "P0", "!UP1"; empty: unconditional
   std::string opcode;                 // "LDG"
   std::vector<std::string> modifiers; // "E", "128"
   std::vector<std::string> operands;  // without `.reuse`
-  // "row.h:26": the innermost line of a call stack that is not the CUDA toolkit's own, and the
-  // outermost one, the kernel's. Empty where the cubin has no lines.
+  // "row.h:26". `line`: the innermost line of the call stack outside the CUDA toolkit.
+  // `kernel_line`: the outermost line, in the kernel. Empty if the cubin has no line information.
   std::string line, kernel_line;
-  std::size_t called = 0;         // instructions of the subroutine that a CALL goes to
-  std::optional<Control> control; // where the text has the words (-hex)
+  std::size_t called = 0;         // instructions of the subroutine that a CALL executes
+  std::optional<Control> control; // if the text has the encoded words (-hex)
 
   bool has(std::string_view modifier) const;
 };
 
-// The symbol that a CALL names: "$__internal_0_$__cuda_sm20_div_s64". Empty where a register does.
+// The symbol that a CALL names: "$__internal_0_$__cuda_sm20_div_s64". Empty for an indirect call.
 std::string_view callee_of(const Instruction& call);
 
-// A kernel, or a subroutine of the compiler's that stands behind it in the section.
+// A kernel, or a compiler-generated subroutine after it in the same section.
 struct Function {
   std::string symbol; // mangled
-  std::string kernel; // of the section; that of the function itself, where it is the kernel
+  std::string kernel; // the section's kernel; for a kernel, its own symbol
   std::vector<Instruction> code;
-  std::map<std::string, std::size_t> labels; // the instruction behind each
+  std::map<std::string, std::size_t> labels; // index of the instruction after each label
 };
 
-// In the order of the text. Throws Error naming `file` where a line cannot be read or a label
-// occurs twice.
+// Functions in the order of the text. Throws Error with `file` if a line cannot be parsed or a
+// label occurs twice.
 std::vector<Function> read_listing(std::string_view text, const std::string& file);
 
 } // namespace kg::sass

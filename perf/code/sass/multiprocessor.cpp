@@ -14,17 +14,17 @@
 namespace kg::sass {
 namespace {
 
-// Who issues, and how many accesses a scheduler holds that their unit has not taken: Huerta et al.,
+// Issue policy, and the depth of a scheduler's queue of accesses to a unit: Huerta et al.,
 // "Dissecting and modeling the architecture of modern GPU cores", MICRO 2025, sections 5.1 and 5.4.
 constexpr std::size_t kQueue = 5;
-// A barrier takes 21 clocks and two for each warp: fits all block sizes of the logs of an A100 in
+// A barrier takes 21 cycles plus two per warp: fits all block sizes of the A100 logs in
 // github.com/burtscher/SyncPerformance (IISWC 2024).
 constexpr double kBarrier = 21, kBarrierWarp = 2;
 constexpr auto kParts = static_cast<std::size_t>(model::kSchedulers);
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// Passes of each warp that count, fewer of long ones; half as many go before, until queues are
-// full.
+// Number of measured iterations per warp, fewer if they are long. Half as many run before, until
+// the queues are full.
 constexpr std::size_t kMostSteps = 50'000, kLeast = 4, kMost = 64;
 
 struct Held {
@@ -37,12 +37,12 @@ struct Warp {
   int block = 0;
   std::size_t next = 0;          // step
   double started = 0;            // with its block
-  double stalled = 0, ready = 0; // may issue from then on; by the stall count alone
-  Waits waits = Waits::stall;    // for what, between the two
-  std::size_t behind = 0;        // for which step
-  double copied = 0;             // its last copy to shared memory arrives
-  double multiplied = 0;         // its last product of a warpgroup is done
-  std::deque<Held> products;     // groups of these
+  double stalled = 0, ready = 0; // earliest issue: by the stall count alone; by all waits
+  Waits waits = Waits::stall;    // the reason between the two
+  std::size_t behind = 0;        // the step that it waits for
+  double copied = 0;             // when its last copy to shared memory arrives
+  double multiplied = 0;         // when its last wgmma completes
+  std::deque<Held> products;     // groups of wgmma
   std::array<std::vector<Held>, kCounters> counters;
 };
 
@@ -52,12 +52,12 @@ struct ResidentBlock {
 
 struct Unit {
   double free = 0;
-  std::deque<double> queue; // when each is taken out
+  std::deque<double> queue; // when each entry is removed
 };
 
 struct Scheduler {
   std::vector<std::size_t> warps;
-  std::size_t last = static_cast<std::size_t>(-1); // that issued
+  std::size_t last = static_cast<std::size_t>(-1); // the last to issue
   std::array<Unit, kPipes> units;
 };
 
@@ -84,7 +84,7 @@ class Multiprocessor {
     const std::size_t before = warps * std::max<std::size_t>(3, passes / 2);
     bool counted = false;
     double begun = 0, end = 0;
-    std::size_t first = 0; // pass that counts
+    std::size_t first = 0; // number of the first measured iteration
     for (double now = 0; passes_ < before + warps * passes;) {
       if (!counted && passes_ >= before) {
         counted = true;
@@ -121,7 +121,7 @@ class Multiprocessor {
     return scheduler.units[static_cast<std::size_t>(step.pipe)];
   }
 
-  // Nothing but its unit or another warp's turn keeps it.
+  // Only the unit or another warp's turn can prevent it from issuing.
   bool fits(Scheduler& scheduler, const Step& step, double now) {
     Unit& taken = unit(scheduler, step);
     if (!step.queued) return step.clocks == 0 || taken.free < now + 1;
@@ -129,7 +129,7 @@ class Multiprocessor {
     return taken.queue.size() < kQueue;
   }
 
-  // The warp that issued last, or the youngest that can.
+  // Greedy then youngest: the warp that issued last, otherwise the youngest ready warp.
   std::size_t pick(Scheduler& scheduler, double now) {
     std::size_t best = kNone;
     for (const std::size_t at : scheduler.warps) {
@@ -157,7 +157,7 @@ class Multiprocessor {
     return std::max(found, now + 1);
   }
 
-  // In the clocks from `now` to `then` the scheduler issues at most once, in the first.
+  // From `now` to `then` the scheduler issues at most once, in the first cycle.
   void account(Scheduler& scheduler, std::size_t issuing, double now, double then) {
     if (watched_ == Pipe::control) {
       if (issuing != kNone) return;
@@ -219,7 +219,7 @@ class Multiprocessor {
     wait(warp);
   }
 
-  // When its unit begins with it.
+  // When its unit starts it.
   double take(Scheduler& scheduler, const Step& step, double now) {
     if (step.clocks == 0) return now;
     Unit& taken = unit(scheduler, step);
@@ -240,7 +240,7 @@ class Multiprocessor {
     return port_free_;
   }
 
-  // What the next instruction waits for.
+  // Determines what the next instruction waits for.
   void wait(Warp& warp) {
     const Step& step = steps_[warp.next];
     warp.waits = Waits::stall;
@@ -268,7 +268,7 @@ class Multiprocessor {
     if (held.size() > left) until(held[held.size() - left - 1]);
   }
 
-  // The last warp to come releases all.
+  // The last warp to arrive releases all.
   void meet(Warp& warp, double now) {
     ResidentBlock& block = blocks_[static_cast<std::size_t>(warp.block)];
     barrier_free_ = std::max(barrier_free_, now) + kBarrierWarp;
@@ -289,7 +289,7 @@ class Multiprocessor {
     }
   }
 
-  // True where the warp waits for its block's others.
+  // Returns true if the warp must wait for the other warps of its block.
   bool finish(Warp& warp) {
     ++passes_;
     if (!residents_.restart) return false;
@@ -318,7 +318,7 @@ class Multiprocessor {
   std::vector<Warp> warps_;
   std::vector<ResidentBlock> blocks_;
   std::array<Scheduler, kParts> schedulers_;
-  double shared_free_ = 0, port_free_ = 0, barrier_free_ = 0; // of all schedulers
+  double shared_free_ = 0, port_free_ = 0, barrier_free_ = 0; // shared by all schedulers
   std::size_t passes_ = 0;                                    // of all warps
   std::map<Stand, double> idle_;
 };

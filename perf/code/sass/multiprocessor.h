@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A multiprocessor, clock by clock: four schedulers, each of which issues one instruction a clock
-// of the warps that it has, in each warp's order. Deterministic.
+// Simulates a multiprocessor cycle by cycle. Each of its four schedulers issues one instruction per
+// cycle from its warps, in order within a warp. Deterministic.
 #pragma once
 
 #include "perf/code/sass/step.h"
@@ -14,38 +14,37 @@
 
 namespace kg::sass {
 
-// Clocks until data are there, and bytes a clock that one multiprocessor is given of L2.
+// Load latencies in cycles, and one multiprocessor's L2 bandwidth in bytes per cycle.
 struct Memory {
   double latency = 0;
-  double l2_latency = 0; // of loads `again`
+  double l2_latency = 0; // of loads with Step::again
   double port = 64;
 };
 
 struct Residents {
-  int blocks = 1, warps = 1; // of a multiprocessor; of a block
-  // The steps are a whole kernel: a block begins where one has ended. Otherwise they are a loop's
-  // pass, and a warp goes on with the next.
+  int blocks = 1, warps = 1; // blocks per multiprocessor; warps per block
+  // true: the steps are a whole kernel, and a new block starts when one ends. false: the steps are
+  // a loop's iteration, and a warp continues with the next one.
   bool restart = false;
-  double apart = 0; // clocks between the starts of blocks
+  double apart = 0; // cycles between the starts of blocks
 };
 
-// Where a warp stands, and why.
+// Where a warp stalls, and why.
 struct Stand {
-  std::size_t step = 0; // that is to be issued
+  std::size_t step = 0; // the next to issue
   Waits waits = Waits::stall;
-  std::size_t behind =
-      0; // the step that it waits for: a load, a barrier, itself where it is its turn
+  std::size_t behind = 0; // the step that it waits for: a load, a barrier, or itself for `turn`
   auto operator<=>(const Stand&) const = default;
 };
 
 struct Simulated {
-  double clocks = 0; // of a pass of all warps, once they are under way
-  // Shares of those in which nothing was issued, or `watched` was idle, each warp of a scheduler
-  // with the same part.
+  double clocks = 0; // per iteration of all warps, in steady state
+  // Shares of the cycles in which nothing was issued or `watched` was idle. Each cycle is divided
+  // equally among the scheduler's warps.
   std::map<Stand, double> idle;
 };
 
-// `watched`: the pipe whose idle clocks count; `control`: those in which a scheduler issues
+// `watched`: the pipe whose idle cycles count. `control`: counts cycles in which a scheduler issues
 // nothing.
 Simulated simulate(const std::vector<Step>& steps, const Memory& memory, const Residents& residents,
                    Pipe watched = Pipe::control);

@@ -35,7 +35,7 @@ std::vector<fs::path> folders() {
   return found;
 }
 
-// Of CUDA 13 the packages share nvidia/cu13; before, each had a folder of its own.
+// The CUDA 13 packages share nvidia/cu13; earlier packages had separate folders.
 fs::path of_python() {
   constexpr const char* kFind = "import glob,nvidia\n"
                                 "for p in nvidia.__path__:\n"

@@ -11,16 +11,16 @@
 
 namespace kg::sass {
 
-// What the variable KERNELGRADE_NVDISASM names, nothing where that is "none"; otherwise the first
-// of PATH, of CUDA_HOME's bin, of /usr/local/cuda/bin, and of the package in `python3`. Empty where
-// there is none. Throws Error where the variable names no file.
+// The program that the variable KERNELGRADE_NVDISASM names; empty if it is "none". Otherwise the
+// first found in PATH, CUDA_HOME/bin, /usr/local/cuda/bin and the package in `python3`; empty if
+// there is none. Throws Error if the variable names no file.
 std::filesystem::path find_nvdisasm();
 
-// What to say where there is none.
+// The message if nvdisasm is not found.
 std::string nvdisasm_missing();
 
-// The text of a cubin's code with the lines of its sources, for read_listing. Throws Error naming
-// `file` where the program fails.
+// A cubin's disassembly with source lines, for read_listing. Throws Error with `file` if nvdisasm
+// fails.
 std::string disassemble(const std::filesystem::path& nvdisasm, std::string_view cubin,
                         const std::string& file);
 

@@ -13,7 +13,7 @@
 namespace kg::sass {
 namespace {
 
-// What a pass of one warp takes of what the part's share is of: bytes, or clocks of a pipe.
+// Work of one warp per iteration, in the unit of the part's share: bytes, or cycles of a pipe.
 struct Work {
   double bytes = 0; // from and to memory
   double clocks = 0;
@@ -28,10 +28,10 @@ Work work_of(const std::vector<Step>& steps, Pipe pipe) {
   return work;
 }
 
-// Of one multiprocessor's part, all others busy alike: bytes a clock with so many under way.
+// One multiprocessor's bytes per cycle by bytes in flight, with all multiprocessors equally busy.
 class Source {
  public:
-  // Of products, whose blocks read the same, L2; else memory.
+  // L2 for GEMMs, whose blocks read the same data; otherwise memory.
   Source(const model::Gpu& gpu, bool from_l2)
       : gpu_(gpu), from_l2_(from_l2), per_clock_(1 / (gpu.sms * gpu.clock_hz)) {}
 
@@ -49,12 +49,12 @@ class Source {
   double per_clock_;
 };
 
-// Latency and rate are those of the same number of bytes under way: with few the latency is short
-// and the multiprocessor asks for more. Where it asks for all that there is, its loads wait as long
-// as that takes.
+// Finds the number of bytes in flight at which latency and bandwidth are consistent. Few bytes mean
+// a short latency, and the multiprocessor requests more. If it requests all of its bandwidth, the
+// loads queue.
 Simulated settled(const std::vector<Step>& steps, const Source& source, const Residents& residents,
                   double bytes, Memory& memory, Pipe watched) {
-  double less = 256, more = 1 << 18; // bytes under way: a few, and more than fit into registers
+  double less = 256, more = 1 << 18; // bytes in flight: a few, and more than fit into registers
   constexpr int kHalvings = 8;
   Simulated found;
   for (int i = 0; i < kHalvings; ++i) {
@@ -70,8 +70,8 @@ int warps_of(const Kernel& kernel) {
   return std::max(1, static_cast<int>((kernel.threads + model::kLanes - 1) / model::kLanes));
 }
 
-// The block's warps that execute the main part. With setmaxnreg some warps give their registers to
-// others, which multiply: as few warpgroups give as the block's registers allow.
+// The block's warps that execute the main part. With setmaxnreg some warpgroups give registers to
+// the multiplying ones. As few give as the block's registers allow.
 int warps_at_work(const Kernel& kernel) {
   constexpr int kWarpgroup = 4;
   const int all = warps_of(kernel), groups = all / kWarpgroup;
@@ -128,7 +128,7 @@ Pace pace_of(const Kernel& kernel, const Standing& standing, const model::Gpu& g
   memory.l2_latency = gpu.l2_latency_s * gpu.clock_hz;
   memory.port = gpu.port_bytes_per_s / gpu.clock_hz;
   memory.latency = 1 / source.at(1);
-  if (residents.blocks > 1) // evenly, as blocks are that have run for a while
+  if (residents.blocks > 1) // evenly spaced, as blocks are in steady state
     residents.apart =
         simulate(steps, memory, {1, residents.warps, !loop, 0}).clocks / residents.blocks;
   const Simulated found = settled(steps, source, residents, work.bytes * warps, memory,

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How fast a kernel's main part is expected to be on a GPU that is not there: a multiprocessor with
-// the kernel's resident warps (multiprocessor.h) goes through it pass after pass. Modelled: not a
-// bound, and not measured.
+// Predicts the speed of a kernel's main part on a GPU that is not present. Simulates a
+// multiprocessor (multiprocessor.h) whose resident warps execute iteration after iteration. A
+// model: neither a bound nor a measurement.
 #pragma once
 
 #include "perf/code/sass/kernels.h"
@@ -15,25 +15,24 @@
 
 namespace kg::sass {
 
-// Clocks in which a scheduler issues nothing, or its matrix unit has nothing to do, while warps
-// stand at an instruction.
+// Cycles in which a scheduler issues nothing, or its Tensor Core is idle, while warps stall at an
+// instruction.
 struct Idle {
   std::string line, kernel_line, opcode;
-  std::string waits;                  // for what
-  std::string from_line, from_opcode; // of the instruction that it waits for
-  double share_pct = 0;               // of all clocks
+  std::string waits;                  // the reason
+  std::string from_line, from_opcode; // the instruction that it waits for
+  double share_pct = 0;               // of all cycles
 };
 
 struct Pace {
-  double clocks = 0;      // of a pass of all resident warps of a multiprocessor; 0: not modelled
-  double share_pct = 0;   // of what Standing::of names
-  double idle_pct = 0;    // of all clocks
-  double latency = 0;     // of a load, in clocks
-  std::vector<Idle> idle; // the most first
+  double clocks = 0;      // per iteration of all resident warps on a multiprocessor; 0: unknown
+  double share_pct = 0;   // of the limit that Standing::of names
+  double idle_pct = 0;    // of all cycles
+  double latency = 0;     // of a load, in cycles
+  std::vector<Idle> idle; // largest first
 };
 
-// Nothing where there is no share, no control code, or an instruction that the model lacks
-// (step.h).
+// Empty without a share or control codes, or if the model lacks an instruction (step.h).
 Pace pace_of(const Kernel& kernel, const Standing& standing, const model::Gpu& gpu);
 
 } // namespace kg::sass

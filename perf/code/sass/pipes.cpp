@@ -16,15 +16,15 @@ namespace {
 
 struct Group {
   Pipe pipe;
-  double clocks; // per warp, of one scheduler's part of the pipe
+  double clocks; // per warp, on one scheduler's share of the pipe
   std::string_view opcodes;
 };
 
 // Opcodes: CUDA Binary Utilities 13, tables of the Turing, Ampere and Hopper instruction sets.
-// Pipes: Nsight Compute, Kernel Profiling Guide, section Pipelines; what it gives to ADU, CBU and
-// the branch unit is `control` here. Clocks: CUDA C++ Programming Guide 13, table Throughput of
-// Native Arithmetic Instructions, column 9.0: 32 lanes over a quarter of the results per clock.
-// What it does not list takes a clock: its issue. Where GPUs differ, Rates has the clocks.
+// Pipes: Nsight Compute, Kernel Profiling Guide, section Pipelines; its ADU, CBU and branch unit
+// are `control` here. Cycles: CUDA C++ Programming Guide 13, table Throughput of Native Arithmetic
+// Instructions, column 9.0: 32 lanes over a quarter of the results per cycle. Unlisted instructions
+// take one cycle, for their issue. Rates holds the cycles that differ between GPUs.
 constexpr Group kGroups[] = {
     {Pipe::fma, 1, "FADD FFMA FMUL FADD32I FFMA32I FMUL32I FSWZADD"},
     {Pipe::fma, 2, "IMAD IMUL IDP IDP4A IMUL32I"},
@@ -37,7 +37,7 @@ constexpr Group kGroups[] = {
     {Pipe::f64, 2, "DADD DFMA DMUL DSETP DMNMX"},
     {Pipe::xu, 8, "MUFU POPC FLO BREV"},
     {Pipe::xu, 2, "F2F F2I I2F I2I FRND"},
-    // 32 addresses a clock, of the whole multiprocessor; wider accesses as 128 bytes a clock.
+    // 32 addresses per cycle and multiprocessor; wider accesses at 128 bytes per cycle.
     {Pipe::lsu, 4,
      "LD LDG LDGSTS LDL LDS LDSM ST STG STL STS STSM STAS ATOM ATOMG ATOMS RED REDG REDAS SHFL "
      "MATCH REDUX CREDUX CCTL CCTLL CCTLT MEMBAR QSPC"},
@@ -75,11 +75,11 @@ bool is_one_of(std::string_view opcode, std::initializer_list<std::string_view> 
   return std::find(opcodes.begin(), opcodes.end(), opcode) != opcodes.end();
 }
 
-// Of one scheduler's matrix unit for products of a warpgroup, modelled: the peak, or as long as
-// shared memory takes to hand over the operands, at 128 bytes a clock. 64 x 256 x 16 takes 128
-// clocks by either of the two, N / 2 from N = 64 on; below that A's bytes take longer.
+// Modelled cycles of one scheduler's Tensor Core for wgmma: at the peak rate, or as long as shared
+// memory takes to deliver the operands, at 128 bytes per cycle. 64 x 256 x 16 takes 128 cycles by
+// either. From N = 64 on, N / 2 cycles; below, A's bytes take longer.
 double product_clocks(const Product& product, const Instruction& instruction, const Rates& rates) {
-  constexpr double kSharedBytes = 128; // a clock of the multiprocessor (H100 whitepaper)
+  constexpr double kSharedBytes = 128; // per cycle and multiprocessor (H100 whitepaper)
   return std::max(matrix_clocks(instruction, rates), product.shared_bytes() / kSharedBytes);
 }
 
@@ -94,10 +94,10 @@ double matrix_operations(const Instruction& instruction) {
                                                               : 0;
 }
 
-// HMMA: m16n8k16 is 4,096 operations, of which a scheduler's tensor core does 1,024 a clock on
-// Hopper (H100 whitepaper); mma.sync reaches 62.9 % of that (arXiv 2402.13499, section on tensor
-// cores). wgmma is taken at the whitepaper's peak: 989.4 TFLOP/s of 132 multiprocessors at 1,830
-// MHz are 4,096 a clock, half of them in TF32, twice as many of 8 bits.
+// HMMA: m16n8k16 is 4,096 operations. A scheduler's Tensor Core executes 1,024 per cycle on Hopper
+// (H100 whitepaper); mma.sync reaches 62.9 % of that (arXiv 2402.13499, section on tensor cores).
+// wgmma is assumed at the whitepaper's peak: 989.4 TFLOP/s of 132 multiprocessors at 1,830 MHz are
+// 4,096 per cycle; half of that in TF32, twice in 8-bit types.
 double matrix_clocks(const Instruction& instruction, const Rates& rates) {
   const double operations = matrix_operations(instruction);
   if (const auto product = product_of(instruction))
@@ -116,12 +116,12 @@ std::string_view name(Pipe pipe) {
 Pipe pipe_of(const Instruction& instruction) {
   const Group* const group = group_of(instruction.opcode);
   if (group == nullptr) return Pipe::unknown;
-  // HFMA2.MMA runs where FFMA does.
+  // HFMA2.MMA runs on the same pipe as FFMA.
   return group->pipe == Pipe::half && instruction.has("MMA") ? Pipe::fma : group->pipe;
 }
 
 Rates rates_of(const model::Gpu& gpu) {
-  // A multiply-add of 32 lanes, by a quarter of the multiprocessor; of halves two by two.
+  // One FMA of a warp, on a quarter of the multiprocessor; two halves at a time.
   const double flops = 2 * model::kLanes * model::kSchedulers;
   const auto matrix = [&](const char* type, double share) {
     const auto found = gpu.matrix_flops_per_s.find(type);

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a multiprocessor executes an instruction, and for how many clocks of a scheduler it takes
-// that pipe.
+// The pipe of a multiprocessor that executes an instruction, and for how many cycles of a scheduler
+// it occupies the pipe.
 #pragma once
 
 #include "perf/code/sass/listing.h"
@@ -17,40 +17,40 @@ inline constexpr int kPipes = static_cast<int>(Pipe::unknown) + 1;
 
 std::string_view name(Pipe pipe);
 
-// By the opcode; `unknown` for one that the table lacks.
+// By opcode. `unknown` if the table lacks it.
 Pipe pipe_of(const Instruction& instruction);
 
-// What differs between GPUs: clocks of one of a multiprocessor's four schedulers for an instruction
-// of a warp, and operations of matrix instructions a clock.
+// Rates that differ between GPUs: cycles of one of a multiprocessor's four schedulers per warp
+// instruction, and matrix operations per cycle.
 struct Rates {
   double fma = 1, half = 1, f64 = 2, lsu = 4;
-  double matrix_16bit = 1024 * 0.629, matrix_tf32 = 512 * 0.629; // a Hopper's, by mma.sync
-  double warpgroup_16bit = 1024, warpgroup_tf32 = 512; // by wgmma; of 8 bits twice the first
+  double matrix_16bit = 1024 * 0.629, matrix_tf32 = 512 * 0.629; // Hopper, by mma.sync
+  double warpgroup_16bit = 1024, warpgroup_tf32 = 512; // by wgmma; 8-bit: twice the 16-bit rate
 };
 Rates rates_of(const model::Gpu& gpu);
 
-// Multiplications and additions of a warp's matrix instruction; 0 for others, and where nobody
-// says.
+// Multiplications and additions of a warp's matrix instruction. 0 for other instructions and
+// unknown shapes.
 double matrix_operations(const Instruction& instruction);
 
-// Clocks in which a scheduler's matrix unit does that at its rate.
+// Cycles for these operations at the rate of a scheduler's Tensor Core.
 double matrix_clocks(const Instruction& instruction, const Rates& rates = {});
 
-// Clocks in which the scheduler cannot give the pipe another warp's instruction of the kind; 0
-// where nobody says. Of accesses: those without bank conflicts.
+// Cycles until the scheduler can issue another warp's instruction of the kind to the pipe. 0 if
+// unpublished. For accesses: without bank conflicts.
 double clocks_of(const Instruction& instruction, const Rates& rates = {});
 
 enum class Space { none, global, shared, local, constant, generic };
 
-// What an instruction accesses; `none` where it is no access. LDGSTS, which loads to shared memory,
-// is one of global memory.
+// The memory that an instruction accesses; `none` if it is not an access. LDGSTS, which copies to
+// shared memory, counts as a global access.
 Space space_of(const Instruction& instruction);
 
 bool is_load(const Instruction& access);
 bool is_store(const Instruction& access);
 
-// Between types: those of one word, and the shifts and selections of bytes by which 16-bit numbers
-// are taken out of words and put into them.
+// Whether it converts types: conversions of one word, and the byte shifts and selections that
+// unpack and pack 16-bit values.
 bool is_conversion(const Instruction& instruction);
 
 } // namespace kg::sass

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kRows = 64;
 
-// Bits of an element, by the opcode; HGMMA takes 16-bit types and TF32.
+// Bits per element, by opcode. HGMMA takes 16-bit types and TF32.
 int element_bits_of(const Instruction& one) {
   if (one.opcode == "HGMMA") return one.has("TF32") ? 32 : 16;
   if (one.opcode == "QGMMA" || one.opcode == "IGMMA") return 8;
@@ -37,7 +37,7 @@ std::optional<Product> product_of(const Instruction& instruction) {
                   &product.depth) != 3 ||
       rows != kRows)
     return std::nullopt;
-  // Sums in f16: HGMMA.64x8x16.F16. The sums' type comes first.
+  // Accumulation in f16: HGMMA.64x8x16.F16. The accumulator's type comes first.
   product.sum_bits =
       instruction.opcode == "HGMMA" && instruction.has("F16") && !instruction.has("F32") ? 16 : 32;
   const auto& operands = instruction.operands;
@@ -49,9 +49,9 @@ std::optional<Product> product_of(const Instruction& instruction) {
 Overlap overlap_of(const std::vector<Instruction>& code, const std::vector<std::size_t>& path,
                    bool loop) {
   Overlap found;
-  long groups = 0;                                  // under way
-  bool open = false;                                // products that belong to none yet
-  for (int pass = loop ? 0 : 1; pass < 2; ++pass) { // the first shows what a pass begins with
+  long groups = 0;                                  // in flight
+  bool open = false;                                // wgmma that belongs to no group yet
+  for (int pass = loop ? 0 : 1; pass < 2; ++pass) { // the first one yields the state at a start
     found = {};
     for (const std::size_t at : path) {
       const Instruction& one = code[at];

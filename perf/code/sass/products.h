@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a warpgroup multiplies (wgmma), read from HGMMA.64x256x16.F32.BF16 and its like: 64 rows of
-// A by N columns of B, over 32 bytes of k. Each of its four warps has 16 rows of the sums.
+// Decodes wgmma from HGMMA.64x256x16.F32.BF16 and similar opcodes: 64 rows of A by N columns of B,
+// over 32 bytes of K. Each of a warpgroup's four warps accumulates 16 rows.
 #pragma once
 
 #include "perf/code/sass/listing.h"
@@ -17,23 +17,23 @@ struct Product {
   int columns = 0, depth = 0; // N and K, in elements
   int element_bits = 16;      // of A and B; 32: TF32
   int sum_bits = 32;
-  bool a_in_registers = false; // else in shared memory, as B
-  bool closes_group = false;   // gsb0: WARPGROUP.DEPBAR counts from here
+  bool a_in_registers = false; // false: in shared memory, like B
+  bool closes_group = false;   // gsb0: ends a group that WARPGROUP.DEPBAR counts
 
-  // Registers of a thread, of 4 bytes.
+  // 4-byte registers per thread.
   int sum_registers() const { return columns * sum_bits / 64; }
   int a_registers() const { return a_in_registers ? 4 : 0; }
   // Multiplications and additions of one of the four warps.
   double operations() const { return 2.0 * 16 * columns * depth; }
-  // What the four warps read of shared memory together: B once, and A's 64 rows.
+  // Shared memory that the four warps read together: B once, and A's 64 rows.
   int shared_bytes() const;
 };
 
-// Nothing for other instructions, and for products whose shape is not known: BGMMA, sparse ones.
+// Empty for other instructions, and for unknown shapes: BGMMA and sparse wgmma.
 std::optional<Product> product_of(const Instruction& instruction);
 
-// Of the path of a loop's pass, or of a kernel: instructions of the special functions' unit, and
-// how many of them are issued while products are under way.
+// Along the path of a loop's iteration or of a kernel: special-function instructions, and how many
+// of them are issued while wgmma is in flight.
 struct Overlap {
   int special = 0, beside_products = 0;
 };

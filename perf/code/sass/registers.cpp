@@ -21,8 +21,8 @@ bool is_predicate(std::string_view operand) {
          (std::isdigit(static_cast<unsigned char>(operand[1])) != 0 || operand[1] == 'T');
 }
 
-// Instructions without a result in registers. Loads to shared memory (LDGSTS, bulk copies) are
-// among them.
+// Instructions without a result in registers, including loads to shared memory (LDGSTS, bulk
+// copies).
 bool has_result(const Instruction& instruction) {
   constexpr std::string_view kNone[] = {
       "ST",      "STG",          "STS",         "STL",        "STSM",  "STAS",      "RED",
@@ -52,8 +52,8 @@ bool is_between_types(const Instruction& instruction) {
          std::end(kOpcodes);
 }
 
-// Of HMMA.16816.F32: registers of the result and the sum, of A, and of B. Fragments by the PTX ISA,
-// section on mma: a warp holds each matrix once.
+// Registers of HMMA.16816.F32: accumulator and result, A, and B. Fragments by the PTX ISA, section
+// on mma: a warp holds each matrix once.
 struct Fragments {
   int sum, a, b;
 };
@@ -85,7 +85,7 @@ int written_words(const Instruction& instruction) {
   return 1;
 }
 
-// Of source operand number `source`, from 0.
+// Number of registers of source operand `source`, from 0.
 int read_words(const Instruction& instruction, std::size_t source) {
   const std::string& opcode = instruction.opcode;
   if (opcode.starts_with("ST") || opcode.starts_with("RED") || opcode.starts_with("ATOM"))
@@ -95,7 +95,7 @@ int read_words(const Instruction& instruction, std::size_t source) {
     const Fragments fragments = fragments_of(instruction);
     return source == 0 ? fragments.a : source == 1 ? fragments.b : fragments.sum;
   }
-  // A, or its descriptor; B's descriptor; then the sums.
+  // A or its descriptor, B's descriptor, then the accumulators.
   if (const auto product = product_of(instruction))
     return source == 0 && product->a_in_registers ? product->a_registers()
                                                   : product->sum_registers();
@@ -108,8 +108,8 @@ int read_words(const Instruction& instruction, std::size_t source) {
   return 1;
 }
 
-// Appends the registers that `operand` names, each followed by the others of a wide one: "-R4.H0",
-// "|R5|", "desc[UR4][R4.64+0x800]", "c[0x0][R2]".
+// Appends the registers that `operand` names, and for wide ones their successors: "-R4.H0", "|R5|",
+// "desc[UR4][R4.64+0x800]", "c[0x0][R2]".
 void append(std::vector<int>& registers, std::string_view operand, int width) {
   const bool address = operand.find('[') != operand.npos;
   for (std::size_t at = 0; at < operand.size(); ++at) {
@@ -128,9 +128,9 @@ void append(std::vector<int>& registers, std::string_view operand, int width) {
   }
 }
 
-// How many of the first operands are results: a register, the predicates beside it, or both. IADD3
-// R4, P0, ... carries out into P0; ISETP has two predicates; SHFL PT, R5, ... and LOP3 P0, RZ, ...
-// name the predicate first.
+// How many of the first operands are results: a register, predicates, or both. IADD3 R4, P0, ...
+// carries out into P0. ISETP has two predicates. SHFL PT, R5, ... and LOP3 P0, RZ, ... name the
+// predicate first.
 std::size_t results_of(const Instruction& instruction) {
   if (!has_result(instruction)) return 0;
   const auto& operands = instruction.operands;

@@ -11,19 +11,18 @@
 
 namespace kg::sass {
 
-// General registers, 0 to 254; RZ is none. Uniform registers are not followed: nothing is loaded
-// into them that a thread waits long for.
+// General registers, 0 to 254, without RZ. Uniform registers are ignored, since they receive no
+// data with a long latency.
 struct Registers {
   std::vector<int> read, written;
   std::vector<std::string> predicates; // written: "P0"
 };
 
-// Wide results and operands are followed by the opcode: the four registers behind `LDG.E.128 R8`,
-// two of `IMAD.WIDE R8` or `DADD`, what a matrix instruction takes of its fragments.
+// The opcode determines the number of registers: four from R8 for `LDG.E.128 R8`, two for
+// `IMAD.WIDE R8` or `DADD`, and the fragments of a matrix instruction.
 Registers registers_of(const Instruction& instruction);
 
-// Of one thread, by the modifiers: 4 where none says otherwise. For instructions that access
-// memory.
+// Bytes per thread, from the modifiers; 4 by default. Only for memory accesses.
 int bytes_moved(const Instruction& access);
 
 } // namespace kg::sass

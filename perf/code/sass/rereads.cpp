@@ -18,7 +18,7 @@ struct Names {
   std::set<std::string> read, written;
 };
 
-// "desc[UR8][R4.64]", "UR6": uniform registers, of which registers_of says nothing.
+// "desc[UR8][R4.64]", "UR6": uniform registers, which registers_of ignores.
 std::vector<std::string> uniform_in(const std::string& operand) {
   std::vector<std::string> found;
   for (std::size_t at = operand.find("UR"); at != operand.npos; at = operand.find("UR", at + 2)) {
@@ -43,7 +43,7 @@ Names names_of(const Instruction& one) {
     const bool result = i == 0 && one.operands[0].starts_with("UR");
     for (const std::string& uniform : uniform_in(one.operands[i])) {
       (result ? names.written : names.read).insert(uniform);
-      // Of wide ones the pair, which not every opcode's modifiers tell.
+      // Wide ones are pairs, which the modifiers do not show for every opcode.
       if (result && (one.has("64") || one.has("WIDE")))
         names.written.insert("UR" + std::to_string(std::stoi(uniform.substr(2)) + 1));
     }
@@ -65,7 +65,7 @@ std::vector<bool> rereads_of(const std::vector<Instruction>& path) {
   std::vector<Names> all;
   for (const Instruction& one : path) all.push_back(names_of(one));
   std::vector<bool> found(path.size());
-  // What one pass hands to the next differs, and what is computed from it: until no more does.
+  // Finds loop-carried registers and everything computed from them, up to a fixed point.
   std::set<std::string> varies, written;
   for (const Names& names : all) written.insert(names.written.begin(), names.written.end());
   std::set<std::string> before;
@@ -74,7 +74,7 @@ std::vector<bool> rereads_of(const std::vector<Instruction>& path) {
       if (before.count(one) == 0 && written.count(one) != 0) varies.insert(one);
     before.insert(names.written.begin(), names.written.end());
   }
-  // Names are used again for other values, so that those at the end of a pass are carried on.
+  // Registers are reused for other values, so those varying at the end of an iteration are carried.
   std::set<std::string> carried = varies, last;
   do {
     last = carried;

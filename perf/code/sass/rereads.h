@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which loads of a loop ask for the same data in each pass: a row's weights, for row after row.
+// Finds loads that read the same data in each iteration, such as weights shared by all rows.
 #pragma once
 
 #include "perf/code/sass/listing.h"
@@ -10,8 +10,8 @@
 
 namespace kg::sass {
 
-// For each instruction of a loop's path: it is a load from global memory, and nothing that its
-// address was computed from differs from the pass before.
+// For each instruction of a loop's path: whether it is a global load whose address does not change
+// from one iteration to the next.
 std::vector<bool> rereads_of(const std::vector<Instruction>& path);
 
 } // namespace kg::sass

@@ -11,10 +11,10 @@ namespace {
 
 double clocks(const Part& part, Pipe pipe) { return part.clocks[static_cast<std::size_t>(pipe)]; }
 
-// Of a pass of one warp on its scheduler.
+// Cycles per iteration of one warp on its scheduler.
 struct Clocks {
-  double work = 0;    // what cannot be less: memory's, matrix instructions', multiplications'
-  double latency = 0; // of a scheduler's share of the loads
+  double work = 0;    // lower bound: memory, matrix instructions, multiplications
+  double latency = 0; // for the scheduler's share of the loads
 };
 
 std::string limiter_of(const Part& part, const Clocks& needed) {
@@ -39,8 +39,8 @@ Standing standing_of(const Kernel& kernel, const model::Gpu* gpu) {
   } else if (moved > 0) {
     if (gpu == nullptr) return found;
     found.of = "copy";
-    // Four schedulers share a multiprocessor's part of memory: a pass of a warp has all of it for a
-    // quarter of the clocks that it has its scheduler.
+    // The four schedulers share a multiprocessor's memory bandwidth. One warp's iteration uses all
+    // of it for a quarter of the scheduler's cycles.
     const double per_byte = model::kSchedulers * gpu->sms * gpu->clock_hz;
     needed.work = moved * per_byte / gpu->copy_bytes_per_s;
     if (part.global.loaded > 0)

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How fast a kernel's main part could be on a GPU that is not there, as far as its instructions
-// decide: a bound, and an order in which to look at kernels. Not a time.
+// Upper bound on the speed of a kernel's main part on a GPU that is not present, from its
+// instructions alone. Ranks kernels; does not predict times.
 #pragma once
 
 #include "perf/code/sass/kernels.h"
@@ -13,16 +13,16 @@
 namespace kg::sass {
 
 struct Standing {
-  double bytes_in_flight = 0; // on one multiprocessor, with the warps that are resident
-  // Percent of what `of` allows, at the most; nothing where the part moves and multiplies nothing,
-  // or there is no GPU.
+  double bytes_in_flight = 0; // per multiprocessor, with the resident warps
+  // Upper bound in percent of the limit that `of` names. 0 if the part moves and multiplies
+  // nothing, or without a GPU.
   double share_pct = 0;
-  std::string of;      // "copy", "mma", "wgmma" or "fma"; empty: there is no share
+  std::string of;      // "copy", "mma", "wgmma" or "fma"; empty: no share
   std::string limiter; // "-", "loads in flight", "issue" or a pipe's name
-  double budget = 0;   // instructions of a pass that cost nothing; of copy and mma
+  double budget = 0;   // instructions per iteration that are free; for copy and mma
 };
 
-// Null: of no GPU, so that there is no share of a copy.
+// Without a GPU (null) there is no share of copy bandwidth.
 Standing standing_of(const Kernel& kernel, const model::Gpu* gpu);
 
 } // namespace kg::sass

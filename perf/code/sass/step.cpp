@@ -13,8 +13,8 @@
 namespace kg::sass {
 namespace {
 
-// Clocks of accesses: Huerta et al., "Dissecting and modeling the architecture of modern GPU
-// cores", MICRO 2025, table 2 (an RTX A6000), regular registers; by 4, 8 and 16 bytes of a thread.
+// Cycles of accesses with 4, 8 and 16 bytes per thread: Huerta et al., "Dissecting and modeling the
+// architecture of modern GPU cores", MICRO 2025, table 2 (an RTX A6000), regular registers.
 struct ByWidth {
   double narrow, two, four;
   double of(int bytes) const { return bytes >= 16 ? four : bytes >= 8 ? two : narrow; }
@@ -24,16 +24,16 @@ constexpr ByWidth kSharedLoadResult = {24, 24, 26}, kGlobalStoreRead = {14, 16, 
 constexpr double kGlobalLoadRead = 11, kSharedLoadRead = 9, kCopyRead = 13;
 constexpr double kConstant = 26, kConstantByRegister = 29;
 // MUFU, POPC, FLO, BREV: Jia et al., "Dissecting the NVidia Turing T4 GPU via microbenchmarking",
-// 2019 (arXiv 1903.07486), table of latencies. Of conversions nobody says: they share the unit.
+// 2019 (arXiv 1903.07486), table of latencies. Conversions are unpublished but share the unit.
 constexpr double kSpecial = 15;
-// __shfl_sync, dependent: logs of an A100 in github.com/burtscher/SyncPerformance (IISWC 2024).
+// __shfl_sync, dependent: A100 logs in github.com/burtscher/SyncPerformance (IISWC 2024).
 constexpr double kShuffle = 25;
 
 bool is_one_of(const Instruction& one, std::initializer_list<std::string_view> opcodes) {
   return std::find(opcodes.begin(), opcodes.end(), one.opcode) != opcodes.end();
 }
 
-// Of other units, of which neither `clocks_of` nor this knows the time.
+// Instructions of other units, whose time is unknown to both `clocks_of` and this model.
 bool is_beyond(const Instruction& one, bool multiplies) {
   if (is_one_of(one, {"SYNCS", "UBLKCP", "UTMALDG", "UTMASTG", "UTMAREDG"})) return !multiplies;
   if (is_one_of(one, {"HGMMA", "IGMMA", "QGMMA", "BGMMA"})) return !product_of(one);
@@ -48,7 +48,7 @@ int number_in(std::string_view text) {
   return number;
 }
 
-// DEPBAR.LE SB0, 0x2, {4,3}: the braces' counters have to be zero, too.
+// DEPBAR.LE SB0, 0x2, {4,3}: the counters in braces must also be zero.
 void read_depbar(Step& step, const Instruction& one) {
   if (!one.has("LE") || one.operands.size() < 2 || !one.operands[0].starts_with("SB")) return;
   step.kind = Step::Kind::groups;
@@ -112,11 +112,11 @@ void read_other(Step& step, const Instruction& one) {
   } else if (step.pipe == Pipe::xu) {
     step.waits = Waits::special;
     step.operands = step.result = kSpecial;
-  } else if (step.pipe == Pipe::lsu) { // SHFL and its like
+  } else if (step.pipe == Pipe::lsu) { // SHFL and similar
     step.waits = Waits::shuffled;
     step.operands = kSharedLoadRead;
     step.result = kShuffle;
-  } else { // LDC; of S2R and what else holds a counter nobody says
+  } else { // LDC; unpublished for S2R and others that hold a counter
     const bool by_register =
         std::any_of(one.operands.begin(), one.operands.end(),
                     [](const std::string& operand) { return operand.find("[R") != operand.npos; });
@@ -138,13 +138,12 @@ Step step_of(const Instruction& one, const Rates& rates, bool replaced) {
   step.queued = step.pipe == Pipe::lsu || step.pipe == Pipe::xu;
   step.clocks = clocks_of(one, rates);
   step.multiplies = step.pipe == Pipe::tensor ? matrix_clocks(one, rates) : 0;
-  if (never) { // nvcc's fillers in front of cp.async: turns of the unit, without data
+  if (never) { // nvcc's fillers before cp.async: they occupy the unit without data
     step.kind = Step::Kind::nothing;
     step.clocks = rates.lsu;
     return step;
   }
-  if (step.pipe ==
-      Pipe::lsu) { // an address is computed by each, the data pass through what is shared
+  if (step.pipe == Pipe::lsu) { // each computes its addresses; the data pass through a shared unit
     step.transfer = step.clocks / model::kSchedulers;
     step.clocks = rates.lsu;
   }
@@ -164,7 +163,7 @@ bool writes(const Instruction& one, std::string_view predicate) {
   return std::find(written.begin(), written.end(), predicate) != written.end();
 }
 
-// A wider access stands near it, under the opposite of its guard.
+// Whether a nearby access under the opposite guard is wider.
 bool is_replaced(const std::vector<Instruction>& path, std::size_t at) {
   const Instruction& one = path[at];
   if (one.guard.empty() || space_of(one) == Space::none) return false;

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// "4x16+1x2": how many loads of how many bytes.
+// "4x16+1x2": number of loads by width in bytes.
 std::string widths(const std::map<int, int>& accesses) {
   std::string text;
   for (auto at = accesses.rbegin(); at != accesses.rend(); ++at)
@@ -50,7 +50,7 @@ std::vector<std::string> cells(const Judged& one) {
           std::to_string(part.integer_divisions)};
 }
 
-// The lines at which most of the idle clocks pass.
+// The lines with most idle cycles.
 std::string idle_text(const Judged& one) {
   constexpr std::size_t kLinesShown = 4;
   constexpr double kWorthALine = 2; // percent
@@ -68,7 +68,7 @@ std::string idle_text(const Judged& one) {
              : fmt::format("\nidle {:.0f} % of {}:{}\n", one.pace.idle_pct, one.kernel.key, text);
 }
 
-// What a warpgroup multiplies in a pass of the main part.
+// wgmma instructions per iteration of the main part.
 std::string products_text(const Judged& one) {
   constexpr int kWarpgroup = 4;
   const Part& part = one.kernel.analysis.main_part();
@@ -186,7 +186,7 @@ std::string plain_text(const std::vector<Judged>& kernels) {
   judge::TextTable table({"kernel", "loop", "at most", "limited by", "expected", "instructions",
                           "busiest", "loads", "stores", "round trips", "under way", "per SM",
                           "conversions", "calls/slow paths", "divisions"});
-  // The same of several types is one hint.
+  // Equal hints for several types are merged.
   std::vector<std::pair<const Hint*, std::vector<std::string>>> hints;
   for (const Judged& one : kernels) {
     table.add(cells(one));

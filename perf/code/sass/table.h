@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Analysed kernels for people and for programs.
+// Formats analysed kernels as a table and as JSON.
 #pragma once
 
 #include "perf/code/sass/hints.h"
@@ -20,14 +20,14 @@ struct Judged {
   std::vector<Hint> hints;
 };
 
-// With where it stands on the GPU; null where none is known. The worst first: by
-// the share, those without one behind the others.
+// Judges each kernel for the GPU; null if no GPU is known. Sorted by share, lowest first; kernels
+// without a share come last.
 std::vector<Judged> judged(std::vector<Kernel> kernels, const model::Gpu* gpu);
 
-// A table with a line per kernel, and below it the hints of each.
+// A table with one line per kernel, each followed by its hints.
 std::string plain_text(const std::vector<Judged>& kernels);
 
-// Everything that is known, of all loops.
+// All data, for all loops.
 nlohmann::json json(const std::vector<Judged>& kernels);
 
 } // namespace kg::sass

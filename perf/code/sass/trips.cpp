@@ -20,7 +20,7 @@ namespace kg::sass {
 namespace {
 
 enum class Kind { global_load, global_write, shared_load, shared_write, barrier };
-using Evidence = std::pair<std::string, Kind>; // what a line does
+using Evidence = std::pair<std::string, Kind>; // source line, and what it does
 
 std::string file_name(const std::string& line) { return line.substr(line.rfind('/') + 1); }
 
@@ -43,7 +43,7 @@ double product(const std::array<unsigned, 3>& extents) {
   return static_cast<double>(extents[0]) * extents[1] * extents[2];
 }
 
-// Bytes of a lane for each request, and barriers for each warp, of all warps.
+// Bytes per lane of all requests, and barriers per warp, summed over all warps.
 std::map<Evidence, double> counted(const count::Launch& launch, double warps_of_block) {
   std::map<Evidence, double> sums;
   for (const count::Site& site : launch.sites)
@@ -53,7 +53,7 @@ std::map<Evidence, double> counted(const count::Launch& launch, double warps_of_
   return sums;
 }
 
-// The same of one execution of a block.
+// The same for one execution of a basic block.
 std::map<Evidence, double> of_block(const Function& function, const Block& block) {
   std::map<Evidence, double> sums;
   for (std::size_t at = block.begin; at < block.end; ++at) {
@@ -65,8 +65,8 @@ std::map<Evidence, double> of_block(const Function& function, const Block& block
 }
 
 struct Placed {
-  std::map<Evidence, double> once; // of one execution
-  std::size_t region = 0;          // the innermost that holds the block
+  std::map<Evidence, double> once; // in one execution
+  std::size_t region = 0;          // the innermost region that contains the block
 };
 
 std::vector<Placed> placed(const Function& function, const Flow& flow) {
@@ -83,7 +83,7 @@ std::vector<Placed> placed(const Function& function, const Flow& flow) {
   return blocks;
 }
 
-// The region that executed what a line did: of the innermost ones that which holds most of it.
+// The region to which a line's work is attributed: among the innermost, the one with most of it.
 std::map<Evidence, std::size_t> owners(const std::vector<Placed>& blocks, const Flow& flow) {
   std::map<Evidence, std::map<std::size_t, double>> amounts;
   for (const Placed& block : blocks)
@@ -105,7 +105,7 @@ double Executed::issue_clocks() const {
 }
 
 count::Launch as_compiled(count::Launch launch, const Function& function) {
-  std::map<Evidence, std::map<int, double>> widths; // bytes by width
+  std::map<Evidence, std::map<int, double>> widths; // bytes by access width
   for (const Instruction& one : function.code)
     if (const std::optional<Kind> kind = kind_of(one); kind && *kind != Kind::barrier)
       widths[{file_name(one.line), *kind}][bytes_moved(one)] += bytes_moved(one);
@@ -120,7 +120,7 @@ count::Launch as_compiled(count::Launch launch, const Function& function) {
     for (const auto& [width, moved] : found->second) bytes += moved;
     for (const auto& [width, moved] : found->second) {
       const double wide = std::max(static_cast<double>(width), static_cast<double>(site.width));
-      const double accesses = moved / bytes * site.width / wide; // for each that was counted
+      const double accesses = moved / bytes * site.width / wide; // per counted access
       const std::uint64_t passes = wide == 16  ? site.wavefronts_16
                                    : wide == 8 ? site.wavefronts_8
                                                : site.wavefronts;
@@ -142,12 +142,12 @@ Executed executed(const Function& function, const count::Launch& launch, const R
   const std::vector<Placed> blocks = placed(function, flow);
   const std::map<Evidence, double> sums = counted(launch, warps_of_block);
   const std::map<Evidence, std::size_t> owner = owners(blocks, flow);
-  std::map<Evidence, double> in_owner; // of one execution of all the owner's blocks that have it
+  std::map<Evidence, double> in_owner; // of one execution of all of the owner's blocks with it
   for (const Placed& block : blocks)
     for (const auto& [evidence, amount] : block.once)
       if (owner.at(evidence) == block.region) in_owner[evidence] += amount;
 
-  // Of each block: executions that its lines tell of; nothing where they tell of none.
+  // Executions of each block according to its lines; empty if they provide no evidence.
   std::vector<std::optional<double>> times(blocks.size());
   std::vector<std::optional<double>> of_region(flow.regions.size());
   of_region[0] = warps;
@@ -174,7 +174,7 @@ Executed executed(const Function& function, const count::Launch& launch, const R
   Executed all;
   for (const std::size_t region : order) {
     const Region& here = flow.regions[region];
-    for (const std::size_t other : order) // the innermost one around it, which comes last
+    for (const std::size_t other : order) // the innermost region around it comes last
       if (!of_region[region] && other != region && flow.regions[other].depth == here.depth - 1 &&
           std::binary_search(flow.regions[other].blocks.begin(), flow.regions[other].blocks.end(),
                              here.entry))
@@ -189,7 +189,7 @@ Executed executed(const Function& function, const count::Launch& launch, const R
         const Instruction& one = function.code[at];
         all.instructions += count * static_cast<double>(1 + one.called);
         const Pipe pipe = pipe_of(one);
-        // What wide accesses and conflicts add to their addresses, the counted passes say.
+        // The counted wavefronts include what wide accesses and conflicts add.
         all.clocks[static_cast<std::size_t>(pipe)] +=
             count * (pipe == Pipe::lsu ? rates.lsu : clocks_of(one, rates));
       }

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How often a launch executed each part of its kernel's machine code: from the requests and
-// barriers that the executor counted, line by line, when it ran the kernel's PTX.
+// How often a launch executed each part of its kernel's machine code. Derived from the requests and
+// barriers that the emulator counted per line while it ran the kernel's PTX.
 #pragma once
 
 #include "perf/code/sass/listing.h"
@@ -13,23 +13,23 @@
 
 namespace kg::sass {
 
-// By all warps of a launch together.
+// Sums over all warps of a launch.
 struct Executed {
   double instructions = 0;
   std::array<double, kPipes> clocks = {}; // of schedulers, by pipe
 
-  double issue_clocks() const; // of schedulers: to issue them, or of the busiest pipe
+  double issue_clocks() const; // of schedulers: to issue all, or of the busiest pipe
 };
 
-// The launch as the machine code accesses shared memory: ptxas merges accesses that stand apart in
-// PTX, and the executor has counted what passes merged ones take.
+// The launch with shared memory accesses merged as in the machine code. ptxas merges accesses that
+// PTX has separately; the emulator has counted wavefronts for merged widths as well.
 count::Launch as_compiled(count::Launch launch, const Function& function);
 
-// A block of instructions ran as often as the bytes that its lines' requests moved, or their
-// barriers, are those of one execution. Where a line was compiled several times, the innermost loop
-// that holds most of it has run: an unrolled loop, and not what is left of it. A block without
-// either ran as often as the loop around it, if it lies on the loop's main path; a loop without
-// either as often as what is around it, which is too little.
+// A basic block's execution count is the bytes that its lines' requests moved, or their barriers,
+// over those of one execution. If a line was compiled several times, its work is attributed to the
+// innermost loop with most of it: the unrolled loop, not its remainder. A block without either runs
+// as often as its loop if it is on the loop's main path. A loop without either runs as often as the
+// code around it, which is a lower bound.
 Executed executed(const Function& function, const count::Launch& launch, const Rates& rates);
 
 } // namespace kg::sass

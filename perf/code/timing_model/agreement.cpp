@@ -28,7 +28,7 @@ Agreement agreement(const std::vector<double>& modelled, const std::vector<doubl
   }
   if (!errors.empty()) found.median_log_error = judge::median(errors);
   if (found.rows >= 2) found.correlation = rank_correlation(modelled, measured);
-  // A correlation that is NaN is not shown either.
+  // Also false for a NaN correlation.
   found.shown = found.rows >= kLeastRows && found.correlation >= kLeastCorrelation;
   return found;
 }

@@ -18,8 +18,8 @@
 namespace kg::model {
 namespace {
 
-// Behind these come the numbers: the time in ms, blocks, blocks that are resident on a
-// multiprocessor, of a block what Costs has of a launch, and bytes read and written, each once.
+// The numbers follow these columns: time in ms, blocks, resident blocks per multiprocessor, the
+// fields of Costs per block, and unique bytes read and written.
 enum Text { ladder, gpu, shape, source, kernel };
 constexpr std::size_t kTexts = kernel + 1;
 enum Number {

@@ -25,16 +25,16 @@ double matrix_rate(const Gpu& gpu, const std::string& type) {
   return found->second;
 }
 
-// The time of work that multiprocessors do by themselves at `rate` each: that of the one with the
-// most blocks.
+// The time of work that multiprocessors do independently, at `rate` each: that of the
+// multiprocessor with the most blocks.
 double on_busiest(double work, double rate, const Costs& costs, const Gpu& gpu) {
   return std::ceil(costs.blocks / gpu.sms) * (work / costs.blocks) / rate;
 }
 
-// The round trips of `blocks` that begin together.
+// The round trips of `blocks` that start together.
 double wave_of_loads(double blocks, const Costs& costs, const Gpu& gpu) {
   if (blocks == 0) return 0;
-  const double bytes = costs.load_bytes / costs.blocks / costs.round_trips; // of one, of a block
+  const double bytes = costs.load_bytes / costs.blocks / costs.round_trips; // of one, per block
   const double busy = std::min(blocks, gpu.sms);
   const double rate = gpu.loads_at(bytes * blocks / busy) * busy / gpu.sms;
   const double from_memory = std::min(1.0, costs.read_bytes / costs.load_bytes);

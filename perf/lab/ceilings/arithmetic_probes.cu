@@ -18,8 +18,8 @@ namespace arithmetic {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
-// Independent chains per thread: more than an instruction's latency, 4 cycles for a multiply-add
-// and about 33 for a matrix instruction on Hopper, takes to be covered by the warps there are.
+// Independent chains per thread: with the resident warps, enough to hide an instruction's latency:
+// 4 cycles for an FMA and about 33 for an MMA instruction on Hopper.
 constexpr int kChains = 8;
 
 // Every chain converges to the fixed point 2 of x/2 + 1: all numbers stay normal.
@@ -34,10 +34,10 @@ __global__ void multiply_add(int rounds, float* out) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-// Stands for tf32, whose elements are floats in memory.
+// Represents tf32, whose elements are floats in memory.
 struct Tf32 {};
 
-// K of the instruction, and 1 in both halves of a register, or in all of it.
+// The instruction's K, and 1 in both halves of a register, or in the whole register.
 template <class T>
 inline constexpr int kDepth = std::is_same_v<T, Tf32> ? 8 : 16;
 template <class T>
@@ -66,7 +66,7 @@ __global__ void multiply_matrices(int rounds, float* out) {
 } // namespace arithmetic
 namespace {
 
-// Rounds: about 1 ms on a GPU, and on two cores of a host. All sums stay integers below 2^24.
+// Iterations: about 1 ms on a GPU, and on two cores of a host. All sums stay integers below 2^24.
 struct Amount {
   int blocks;
   int multiply_adds;
@@ -85,8 +85,8 @@ struct Output {
 std::string verify(const DeviceBuffer<float>& to, float expected, Stream& stream) {
   const std::vector<float> result = to.to_host(stream);
   for (std::size_t i = 0; i < result.size(); ++i)
-    // Every chain is within a unit in the last place of its fixed point, whether the compiler fused
-    // the multiplication and the addition or not.
+    // Every chain is within one unit in the last place of its fixed point, whether or not the
+    // compiler fused multiplication and addition.
     if (!(result[i] >= expected * (1 - 2e-6f) && result[i] <= expected * (1 + 2e-6f)))
       return "thread " + std::to_string(i) + " has " + std::to_string(result[i]) + " instead of " +
              std::to_string(expected);
@@ -112,7 +112,7 @@ Probe probe(std::string name, Kernel kernel, int rounds, double flops, float exp
 template <class T>
 Probe matrix_probe(std::string name) {
   const Amount work = amount();
-  constexpr double kFlops = 2.0 * 16 * 8 * arithmetic::kDepth<T>; // of an instruction
+  constexpr double kFlops = 2.0 * 16 * 8 * arithmetic::kDepth<T>; // per instruction
   const double instructions =
       static_cast<double>(work.blocks) * arithmetic::kWarps * work.matrices * arithmetic::kChains;
   const auto sum =

@@ -17,7 +17,7 @@ bool ends_with(std::string_view text, std::string_view end) {
 }
 
 Ceiling measured(const Probe& probe, Apparatus& apparatus) {
-  // Far more data than the L2 holds, or none: cold is hot. Or what lies there.
+  // The data exceeds the L2 by far or is absent (cold equals hot), or it is meant to be in L2.
   constexpr Mode kMode = backend == Backend::cuda ? Mode::hot : Mode::real;
   const Measurement found = measure(probe.make, probe.kind, kMode, apparatus);
   Ceiling ceiling{probe.name};
@@ -35,7 +35,7 @@ Ceiling measured(const Probe& probe, Apparatus& apparatus) {
 }
 
 Ceiling empty_launch(Apparatus& apparatus) {
-  constexpr int kSamples = 21; // odd, for a median that was observed
+  constexpr int kSamples = 21; // odd, so the median is one of the samples
   std::vector<double> times;
   for (int i = 0; i < kSamples; ++i) times.push_back(apparatus.instruments.canary_ns(Kind::launch));
   const judge::Interval interval = judge::median_interval(times, judge::kConfidence).interval;

@@ -20,15 +20,15 @@ namespace {
 // The size at which vendors quote their rates.
 constexpr std::int64_t kExtent = 8192;
 
-// What is multiplied, and as what.
+// The operands' type and the arithmetic.
 struct Arithmetic {
   Dtype dtype;
   bool tf32;
   std::string name;
 };
 
-// Random, because a GPU draws less power, and so runs faster, on zeros: a rate of zeros is one that
-// no product of numbers reaches.
+// Random, because a GPU draws less power on zeros, and so runs faster: no GEMM of real numbers
+// reaches the rate of zeros.
 template <class T>
 class Squares {
  public:
@@ -58,7 +58,7 @@ class Squares {
 
   void poison(Stream& stream) { c_.poison(stream); }
 
-  // A few elements, by their definition: the work was done.
+  // Checks a few elements against their definition: the work was done.
   std::string verify(Stream& stream) const {
     constexpr std::int64_t kLooked = 16;
     const test::Random random(test::seed(), 0x78);
@@ -74,7 +74,7 @@ class Squares {
       }
       T found;
       copy_to_host(&found, c_.data() + row * kExtent + col, sizeof(T), stream);
-      // Of terms that cancel: storing and TF32 inputs (2^-10 each) err by far less than this.
+      // The terms cancel; storing and TF32 inputs (2^-10 each) err by far less than this.
       constexpr double kShare = 0.01;
       if (!(std::fabs(test::to_double(found) - sum) <= kShare * size))
         return "element (" + std::to_string(row) + ", " + std::to_string(col) + ") is " +

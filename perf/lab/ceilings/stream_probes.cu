@@ -18,15 +18,15 @@ namespace streams {
 
 constexpr int kThreads = 256;
 // 16-byte accesses in flight per thread: with 2048 threads 256 KiB per multiprocessor, several
-// times what latency times rate asks for (32 to 48 KiB on an H100 and an H200).
+// times latency times bandwidth (32 to 48 KiB on an H100 and an H200).
 constexpr int kTile = 8;
 
 __device__ __forceinline__ std::int64_t index(int k) {
   return static_cast<std::int64_t>(blockIdx.x) * (kThreads * kTile) + k * kThreads + threadIdx.x;
 }
 
-// The sum leaves the thread where it is impossible, which no compiler knows, and from one thread
-// per block for the result to be looked at.
+// The sum is stored under a condition that is never true, unknown to the compiler, and by one
+// thread per block for verification.
 __global__ void read(std::int64_t quads, const float4* from, float* sums) {
   float4 value[kTile];
   for (int k = 0; k < kTile; ++k) {
@@ -38,8 +38,8 @@ __global__ void read(std::int64_t quads, const float4* from, float* sums) {
   if (sum < 0 || threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-// The tiles of an array again and again, each block's from its own on: what a multiprocessor has in
-// its L1 has then left it long before it comes again.
+// Reads the tiles of an array repeatedly, each block starting at its own tile: a tile has left the
+// multiprocessor's L1 long before it is read again.
 __global__ void read_again(int tiles, int rounds, const float4* from, float* sums) {
   float sum = 0;
   int tile = static_cast<int>(blockIdx.x) % tiles;
@@ -89,14 +89,14 @@ __global__ void add(std::int64_t quads, const float4* a, const float4* b, float4
 } // namespace streams
 namespace {
 
-// Of one array. GPU: beyond every L2 by far, and about 0.25 ms at 4 TB/s. Host: beyond the caches
-// of a few cores.
+// Size of one array. GPU: far larger than any L2, and about 0.25 ms at 4 TB/s. Host: larger than
+// the caches of a few cores.
 std::size_t array_bytes() {
   if constexpr (backend == Backend::host) return std::size_t{64} << 20;
   return std::max(std::size_t{1} << 30, 16 * device_properties().l2_bytes);
 }
 
-constexpr float kA = 0.75f, kB = 0.5f; // sums of a thread's 32 are exact
+constexpr float kA = 0.75f, kB = 0.5f; // the sum of a thread's 32 elements is exact
 
 struct Arrays {
   Arrays(Stream& stream, int inputs, bool output) {
@@ -129,7 +129,7 @@ const float4* quads_of(const DeviceBuffer<float>& buffer) {
 }
 float4* quads_of(DeviceBuffer<float>& buffer) { return reinterpret_cast<float4*>(buffer.data()); }
 
-// Every element of the output must be that.
+// Every element of the output must equal `expected`.
 std::string verify(const DeviceBuffer<float>& to, float expected, Stream& stream) {
   const std::vector<float> result = to.to_host(stream);
   for (std::size_t i = 0; i < result.size(); ++i)
@@ -151,9 +151,9 @@ Probe probe(std::string name, int inputs, bool output, float expected, Run run) 
           }};
 }
 
-// A quarter of the L2, since each half of a large one may keep a copy of what its multiprocessors
-// read. About 0.5 ms at 6 TB/s, in a dozen blocks one after another in each place: so the last ones
-// cost little.
+// A quarter of the L2, since each half of a large L2 may keep a copy of what its multiprocessors
+// read. About 0.5 ms at 6 TB/s, in a dozen successive blocks per resident-block slot, so that the
+// tail costs little.
 Probe l2_probe() {
   constexpr std::size_t kTileBytes = sizeof(float4) * streams::kThreads * streams::kTile;
   const DeviceProperties& device = device_properties();

@@ -14,8 +14,8 @@
 namespace kg::history {
 namespace {
 
-// The sum of absolute deviations from the median of values that are added one by one: the greater
-// half's sum minus the smaller half's.
+// The sum of absolute deviations from the median of incrementally added values: the sum of the
+// greater half minus the sum of the smaller half.
 class Deviations {
  public:
   void add(double value) {
@@ -31,7 +31,7 @@ class Deviations {
     if (high_.size() > low_.size()) move(high_, high_.begin(), high_sum_, low_, low_sum_);
   }
   double sum() const {
-    const double middle = low_.size() > high_.size() ? *low_.rbegin() : 0; // counts in neither half
+    const double middle = low_.size() > high_.size() ? *low_.rbegin() : 0; // in neither half
     return high_sum_ - (low_sum_ - middle);
   }
 
@@ -47,14 +47,14 @@ class Deviations {
   double low_sum_ = 0, high_sum_ = 0;
 };
 
-// The scale of Laplace noise around a level: the median of its absolute differences of neighbours
-// is 1.146 times it (the difference of two has the distribution function 1 - (1 + x / 2b) / 2
-// exp(-x / b) for x >= 0, both signs together 1 - (1 + x / 2b) exp(-x / b)).
+// The scale b of Laplace noise around a level. The median absolute difference of adjacent values is
+// 1.146 b: the difference has the distribution function 1 - (1 + x / 2b) / 2 exp(-x / b) for x >=
+// 0, its magnitude 1 - (1 + x / 2b) exp(-x / b).
 double noise_of(const std::vector<double>& logs) {
   std::vector<double> steps;
   for (std::size_t i = 1; i < logs.size(); ++i) steps.push_back(std::fabs(logs[i] - logs[i - 1]));
   constexpr double kOfLaplace = 1.146;
-  constexpr double kFinest = 1e-4; // clocks tick
+  constexpr double kFinest = 1e-4; // clock resolution
   return std::max(judge::median(steps) / kOfLaplace, kFinest);
 }
 
@@ -72,8 +72,8 @@ std::vector<ChangePoint> change_points(std::span<const double> values) {
   if (n < 2 * kLeastSegment) return {};
   const double penalty = 3 * noise_of(logs) * std::log(static_cast<double>(n));
 
-  // cost[end]: of the best partition of the first `end` values; from[end]: where its last segment
-  // begins.
+  // cost[end]: of the best partition of the first `end` values; from[end]: the start of its last
+  // segment.
   constexpr double kNever = std::numeric_limits<double>::infinity();
   std::vector<double> cost(n + 1, kNever);
   std::vector<std::size_t> from(n + 1, 0);

@@ -16,7 +16,7 @@
 
 namespace kg::history {
 
-// One prepared statement; values are bound by their places, from 1 on.
+// One prepared statement; values are bound by position, from 1 on.
 class Database::Statement {
  public:
   Statement(const Database& database, const char* sql) : database_(database) {
@@ -62,14 +62,14 @@ class Database::Statement {
   sqlite3_stmt* statement_ = nullptr;
 };
 
-// Takes back what is not committed at its end.
+// Rolls back at the end of its scope unless committed.
 class Database::Transaction {
  public:
   explicit Transaction(const Database& database) : database_(database) {
     database_.execute("BEGIN");
   }
-  // Where SQLite has rolled back by itself, as on a full disk, it has nothing to do, and what went
-  // wrong is known already.
+  // If SQLite has already rolled back, as on a full disk, this has no effect, and the error has
+  // been reported.
   ~Transaction() {
     if (!committed_) sqlite3_exec(database_.connection_, "ROLLBACK", nullptr, nullptr, nullptr);
   }
@@ -88,7 +88,7 @@ class Database::Transaction {
 
 namespace {
 
-// Those that there are of a file; none where there is no file.
+// Returns at most `most` bytes; none if there is no file.
 std::string first_bytes(const std::filesystem::path& file, std::size_t most) {
   std::ifstream stream(file, std::ios::binary);
   std::string bytes(most, '\0');
@@ -97,7 +97,7 @@ std::string first_bytes(const std::filesystem::path& file, std::size_t most) {
   return bytes;
 }
 
-// "2026-01-31" or "2026-01-31T23:59:59Z", a day and a time that exist.
+// "2026-01-31" or "2026-01-31T23:59:59Z": a valid day and time.
 bool is_utc(const std::string& text) {
   static const std::regex kForm(R"((\d{4})-(\d\d)-(\d\d)(T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ)?)");
   std::smatch parts;
@@ -108,7 +108,7 @@ bool is_utc(const std::string& text) {
       .ok();
 }
 
-// A row's time; nlohmann's get would take any number.
+// A row's time; nlohmann's get would accept any number.
 double positive(const nlohmann::json& row, const char* member, const std::string& file) {
   const double value = row.at(member).get<double>();
   require(value > 0 && value <= judge::kGreatest,
@@ -128,10 +128,10 @@ constexpr const char* kTables = R"(
     PRIMARY KEY (case_id, variant, mode, run)) WITHOUT ROWID;
 )";
 
-// "580.65.06" of the kernel module's line, which not every container shows; else what the driver
-// supports of CUDA, "13.0". Empty on the host.
+// The driver's version: "580.65.06" from the kernel module's line, which not every container shows;
+// else the CUDA version that the driver supports, "13.0". Empty on the host.
 std::string driver_of(const nlohmann::json& environment) {
-  // Its beginning: std::regex takes stack for every character that matches.
+  // Only the beginning: std::regex uses stack for every matching character.
   const std::string module = environment.value("nvidia_module", std::string()).substr(0, 1000);
   std::smatch version;
   if (std::regex_search(module, version, std::regex(R"(\d+(\.\d+)+)"))) return version.str();
@@ -149,9 +149,9 @@ std::string machine_of(const nlohmann::json& environment) {
 } // namespace
 
 Database::Database(const std::filesystem::path& file) : file_(file.string()) {
-  require_writable(file); // SQLite would wait for a pipe's other end
-  // It would also make a database of any file that is too short to be one.
-  constexpr std::string_view kHeader("SQLite format 3", 16); // with its NUL
+  require_writable(file); // SQLite would wait for the other end of a pipe
+  // SQLite would also turn any file that is too short into a database.
+  constexpr std::string_view kHeader("SQLite format 3", 16); // including the NUL
   const std::string begin = first_bytes(file, kHeader.size());
   require(
       begin.empty() || begin == kHeader,
@@ -179,7 +179,7 @@ Database::~Database() { sqlite3_close(connection_); }
 
 void Database::execute(const std::string& sql) const {
   const int code = sqlite3_exec(connection_, sql.c_str(), nullptr, nullptr, nullptr);
-  require(code == SQLITE_OK, // asked first: the message is that of the call before
+  require(code == SQLITE_OK, // checked first: the message belongs to the previous call
           fmt::format("{}: SQLite: {}", file_, sqlite3_errmsg(connection_)));
 }
 

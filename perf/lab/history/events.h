@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happened to a row over its runs, for people: steps of its baseline, another machine or
-// driver, other machine code, and changes of its level.
+// A row's history as text: changes of its baseline, of machine or driver, of machine code, and of
+// its level.
 #pragma once
 
 #include "perf/lab/history/database.h"
@@ -24,7 +24,7 @@ std::string_view name(Event::Kind kind);
 // In order of time.
 std::vector<Event> events(const std::vector<Point>& points);
 
-// A line per event and one for the whole: "softmax.f32.r64_c64 warp real, nvidia-h200: 200 runs".
+// A line per event, and a summary: "softmax.f32.r64_c64 warp real, nvidia-h200: 200 runs".
 std::string plain_text(const Series& series, const std::vector<Point>& points);
 
 // An SVG picture of the series: medians with their intervals, the baseline, the events.

@@ -3,7 +3,7 @@
 //
 // The CSV of the CUTLASS profiler: Problem, Provider, OperationKind, Operation, Disposition,
 // Status, the operation's arguments, Bytes, Flops, Flops/Byte, Runtime (ms), GB/s, GFLOPs. Columns
-// of one's own (--tags) may stand in front.
+// of the user's own (--tags) may come first.
 #include "perf/lab/import/formats.h"
 
 #include "runtime/error.h"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kNsPerMs = 1e6;
 
-// Arguments that follow from the operation's name.
+// Arguments that are implied by the operation's name.
 bool describes_kernel(std::string_view argument) {
   static const std::set<std::string_view> kNames = {"op_class", "accum", "stages", "min_cc",
                                                     "max_cc"};
@@ -114,7 +114,7 @@ judge::Measured read_row(const Table& table, const judge::CsvRecord& record) {
 judge::Results from_cutlass(const judge::Csv& csv, const std::filesystem::path& path) {
   const Table table(csv, path.string());
   judge::Results run;
-  // The profiler does not say on which GPU it ran.
+  // The profiler does not report its GPU.
   run.environment = {{"format", "cutlass-profiler"}, {"device", "unknown-gpu"}};
   for (std::size_t i = 1; i < csv.records.size(); ++i) {
     const judge::CsvRecord& record = csv.records[i];

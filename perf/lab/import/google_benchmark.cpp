@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The JSON of Google Benchmark 1.5 and later: `context`, and `benchmarks` with an entry for each
-// repetition and each aggregate over them.
+// repetition and each aggregate over repetitions.
 #include "perf/lab/import/formats.h"
 
 #include "perf/format/json_reader.h"
@@ -26,7 +26,7 @@ std::optional<double> ns_per(std::string_view unit) {
   return std::nullopt;
 }
 
-// "BM_add<float>/1024/threads:2" as op, template arguments and the rest.
+// Splits "BM_add<float>/1024/threads:2" into op, template arguments and the rest.
 judge::Measured row_named(std::string_view name) {
   const std::size_t op_end = std::min(name.find_first_of("</"), name.size());
   std::size_t at = op_end;
@@ -42,7 +42,7 @@ judge::Measured row_named(std::string_view name) {
                       judge::Mode::real);
 }
 
-// What one benchmark's repetitions found.
+// The results of one benchmark's repetitions.
 struct Repetitions {
   judge::Measured row;
   std::vector<double> samples_ns;
@@ -96,7 +96,7 @@ judge::Results from_google_benchmark(const nlohmann::json& root,
   });
   for (const std::string& name : order) {
     Repetitions& found = benchmarks.at(name);
-    // No time of a failed run may be quoted.
+    // A failed run must not report a time.
     if (found.row.verified.empty() && found.row.skipped.empty())
       judge::take_samples(found.row, found.samples_ns);
     add_row(run, std::move(found.row), fmt::format("{}: benchmark '{}'", path.string(), name));

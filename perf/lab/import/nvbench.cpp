@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // NVBench's JSON, file version 1.0: `devices`, and `benchmarks` with a state for each point of
-// their axes, whose summaries hold figures under tags ("nv/cold/time/gpu/mean", in seconds). With
-// --jsonbin one of them names a file of samples, little-endian float32.
+// their axes. A state's summaries hold values under tags ("nv/cold/time/gpu/mean", in seconds).
+// With --jsonbin one of them names a file of samples, little-endian float32.
 #include "perf/lab/import/formats.h"
 
 #include "perf/format/json_reader.h"
@@ -32,10 +32,10 @@ using nlohmann::json;
 
 constexpr double kNsPerSecond = 1e9;
 
-// Where a mode's times stand, the best source first.
+// Where a mode's times are found, best source first.
 struct Source {
   judge::Mode mode;
-  const char* samples; // the summary that names their file
+  const char* samples; // the summary that names the samples' file
   std::array<const char*, 2> summaries;
 };
 constexpr std::array kSources = {
@@ -66,7 +66,7 @@ void each_if_any(judge::JsonObject& object, const std::string& member,
   if (object.has(member)) object.each(member, visit);
 }
 
-using Data = std::map<std::string, std::string>; // a summary's figures as they are written
+using Data = std::map<std::string, std::string>; // a summary's values as written
 using Summaries = std::map<std::string, Data>;   // by tag
 
 Summaries summaries_of(judge::JsonObject& state) {
@@ -79,7 +79,7 @@ Summaries summaries_of(judge::JsonObject& state) {
   return found;
 }
 
-// NVBench names the file relative to the JSON file; older versions, to where they ran.
+// NVBench names the file relative to the JSON file; older versions, to their working folder.
 std::string read_sidecar(const std::filesystem::path& path, const std::string& name,
                          const std::string& where) {
   const std::filesystem::path beside = path.parent_path() / name;
@@ -114,7 +114,7 @@ std::vector<double> samples_of(const Data& data, const std::filesystem::path& pa
   return samples_ns;
 }
 
-// Gives the row its times from the best source there is; false where there is none for its mode.
+// Sets the row's times from the best available source; false if there is none for its mode.
 bool take_times(judge::Measured& row, const Source& source, const Summaries& summaries,
                 const std::filesystem::path& path, const std::string& where) {
   const auto samples = summaries.find(source.samples);
@@ -137,7 +137,7 @@ bool take_times(judge::Measured& row, const Source& source, const Summaries& sum
   return false;
 }
 
-// The axes that are types, in order.
+// The type axes, in order.
 std::vector<std::string> type_axes(judge::JsonObject& benchmark) {
   std::vector<std::string> names;
   each_if_any(benchmark, "axes", [&](judge::JsonObject axis) {
@@ -214,7 +214,7 @@ class Reader {
 
   std::filesystem::path path_;
   judge::Results run_;
-  std::optional<double> device_; // the only one
+  std::optional<double> device_; // the only device
 };
 
 } // namespace

@@ -31,7 +31,7 @@ std::int64_t number(const std::string& field, const std::string& where) {
   return value;
 }
 
-// The place of a word among those that are allowed.
+// The enumerator whose index is that of the word among `words`.
 template <class Enumerator>
 Enumerator word(const std::string& field, const std::vector<std::string>& words,
                 const std::string& where) {
@@ -74,7 +74,7 @@ std::vector<std::string> names() {
   return result;
 }
 
-// The problems of some tokens, which a prompt and a step have in common.
+// The problems of a number of tokens, shared by prompt and step.
 class Layer {
  public:
   Layer(const Model& model, std::string_view dtype, std::int64_t tokens)
@@ -82,14 +82,14 @@ class Layer {
 
   void add(std::string op, std::string shape) {
     Problem problem{std::move(op), std::move(shape), dtype_};
-    // Of what only moves, a type of each size stands for all.
+    // Operations that only move data use one type for each size.
     if ((problem.op == "kv_append" || problem.op == "gather") && dtype_ == "bf16")
       problem.dtype = "f16";
     if (std::find(problems.begin(), problems.end(), problem) == problems.end())
       problems.push_back(std::move(problem));
   }
 
-  // x W^T, with W as torch.nn.Linear has it; GPT-2's weights lie the other way around.
+  // x W^T, with W as in torch.nn.Linear; GPT-2's weights are transposed.
   void product(std::int64_t rows, std::int64_t columns, std::int64_t depth,
                std::string_view epilogue = "") {
     add("gemm",
@@ -100,7 +100,7 @@ class Layer {
     add(op, fmt::format("{}rows{}_cols{}", form, tokens_, columns));
   }
 
-  // What stands before attention: of the queries, keys and values.
+  // Before attention: the queries, keys and values.
   void project() {
     norm();
     product(tokens_, (m_.heads + 2 * m_.kv_heads) * m_.depth, m_.hidden,
@@ -108,7 +108,7 @@ class Layer {
     if (m_.block == Block::llama)
       add("rope", fmt::format("t{}_h{}_d{}", tokens_, m_.heads + m_.kv_heads, m_.depth));
   }
-  // What stands behind it.
+  // After attention.
   void finish() {
     product(tokens_, m_.hidden, m_.heads * m_.depth, m_.bias == Bias::all ? "bias" : "");
     norm();
@@ -125,7 +125,7 @@ class Layer {
   std::vector<Problem> problems;
 
  private:
-  // With the sum of the residual stream.
+  // Includes the residual addition.
   void norm() {
     if (m_.block == Block::llama) return rows("residual_rmsnorm", "", m_.hidden);
     add("elementwise", fmt::format("add_n{}", tokens_ * m_.hidden));
@@ -136,7 +136,7 @@ class Layer {
     add("gated_activation", fmt::format("swiglu_rows{}_cols{}", tokens, m_.intermediate));
     product(tokens, m_.hidden, m_.intermediate);
   }
-  // One expert's part, of tokens that are spread evenly.
+  // One expert's part, for evenly distributed tokens.
   void route() {
     product(tokens_, m_.experts, m_.hidden);
     rows("softmax", "", m_.experts);
@@ -191,7 +191,7 @@ Load usual_load() {
 }
 
 std::vector<Problem> layer_of(const Model& m, const Load& load, std::string_view dtype) {
-  constexpr int kPage = 16; // tokens of a page of the cache
+  constexpr int kPage = 16; // tokens per cache page
   const std::int64_t tokens = std::min(load.tokens, m.context);
   const std::int64_t keys = std::min(load.keys, m.context);
   const std::string heads = m.kv_heads == m.heads ? fmt::format("h{}", m.heads)

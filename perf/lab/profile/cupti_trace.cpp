@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A GPU: activity records of CUPTI, which it hands over in buffers of ours, full ones from a thread
-// of its own. Kernels stay concurrent, but every launch costs the caller some more while a trace is
-// on, so wall times are a little too long.
+// For a GPU: CUPTI's activity records, delivered in our buffers, full ones from a thread of CUPTI.
+// Kernels stay concurrent, but a trace adds to the caller's time for every launch, so wall times
+// are slightly too long.
 #include "perf/lab/profile/trace.h"
 
 #include "runtime/error.h"
@@ -20,7 +20,7 @@
 namespace kg::profile {
 namespace {
 
-// The layouts of the records that this CUPTI writes.
+// The record layouts of this CUPTI version.
 #if CUPTI_API_VERSION >= 130000
 using KernelRecord = CUpti_ActivityKernel10;
 using CopyRecord = CUpti_ActivityMemcpy6;
@@ -44,8 +44,7 @@ void check(CUptiResult result, const char* call) {
                   call, text ? text : std::to_string(result)));
 }
 
-// CUPTI's callbacks carry no pointer of ours, and one process has one subscriber: so there is one
-// of these.
+// CUPTI's callbacks have no user pointer, and a process has one subscriber, so this is a singleton.
 struct Collector {
   std::mutex mutex;
   Trace trace;
@@ -110,7 +109,7 @@ void add(Trace& trace, const CUpti_Activity& record) {
   }
 }
 
-// Where there is no memory, CUPTI gets no buffer and counts what it drops.
+// If no memory is available, CUPTI gets no buffer and counts the dropped records.
 void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* records) {
   constexpr std::size_t kBytes = 1 << 20;
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(ACTIVITY_RECORD_ALIGNMENT, kBytes));
@@ -138,7 +137,7 @@ class CuptiTracer : public Tracer {
   CuptiTracer() {
     check(cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed),
           "cuptiActivityRegisterCallbacks");
-    take(); // what an earlier trace that failed has left
+    take(); // drops what a failed earlier trace left
     try {
       for (const CUpti_ActivityKind kind : kKinds)
         check(cuptiActivityEnable(kind), "cuptiActivityEnable");

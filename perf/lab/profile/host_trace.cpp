@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The host backend: the executor times each grid. Copies and fills are the host's own work there.
+// For the host backend: the executor times each grid. Copies and fills are the host's own work.
 #include "perf/lab/profile/trace.h"
 
 #include "runtime/host/launch_timer.h"

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A GPU build without CUPTI.
+// For a GPU build without CUPTI.
 #include "perf/lab/profile/trace.h"
 
 #include "runtime/error.h"

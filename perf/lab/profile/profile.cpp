@@ -44,7 +44,7 @@ void take_shares(std::vector<Part>& parts) {
   for (Part& part : parts) part.share = all > 0 ? part.total_ns / all : 0;
 }
 
-// Adds what `part` says to the part of its kind and name.
+// Adds `part` to the entry of its kind and name.
 using Parts = std::map<std::pair<Kind, std::string>, Part>;
 void add(Parts& parts, const Part& part) {
   const auto [at, is_new] = parts.emplace(std::pair(part.kind, part.name), part);

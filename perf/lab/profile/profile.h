@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the time of a row goes: what its kernels take, one by one, and what is left for the host.
-// Pure, but for profile_row at the end.
+// Where a row's time goes: the time of each kernel, and the rest on the host. Pure, except
+// profile_row at the end.
 #pragma once
 
 #include "perf/judge/row.h"
@@ -22,7 +22,7 @@ struct Part {
   std::string name;
   double launches = 0; // per run of the row
   double total_ns = 0; // per run
-  double share = 0;    // of all parts on the device; of a call 0, since calls contain one another
+  double share = 0;    // of all parts on the device; 0 for calls, which contain one another
   double min_ns = 0;   // of one launch
   double max_ns = 0;
 
@@ -35,24 +35,24 @@ struct RowProfile {
   double wall_ns = 0; // mean per run, from the call on an idle device to completion
   double wall_min_ns = 0;
   double wall_max_ns = 0;
-  double device_ns = 0;     // per run: the time in which the device did anything
-  std::vector<Part> device; // what it did, the longest first
-  std::vector<Part> calls;  // of the device's interface, the longest first; contain one another
-  std::size_t dropped = 0;  // activities that the tracer lost: then the device did more
+  double device_ns = 0;     // per run: the time in which the device was busy
+  std::vector<Part> device; // its activities, longest first
+  std::vector<Part> calls;  // calls of the device's API, longest first; they contain one another
+  std::size_t dropped = 0;  // activities lost by the tracer: device_ns is then too small
 
-  // The rest: calls, launches' latency, waiting, and vendors' code that runs on the host.
+  // The rest: calls, launch latency, waiting, and vendor code on the host.
   double host_ns() const { return wall_ns - device_ns; }
 };
 
-// From the wall times of the runs, at least one, and all that happened in them.
+// From the runs' wall times (at least one) and all activities during the runs.
 RowProfile aggregate(const judge::RowKey& key, std::span<const double> walls_ns,
                      const Trace& trace);
 
-// The kernels that take longest when each row runs once, at most `count`; share is of all device
-// time of the rows.
+// The kernels with the longest total time when each row runs once, at most `count`; share is of all
+// device time of the rows.
 std::vector<Part> top_kernels(std::span<const RowProfile> rows, std::size_t count);
 
-// Runs a workload whose result is known to be right: some runs to warm up, then `runs` traced ones.
+// Runs a workload with a verified result: some warm-up runs, then `runs` traced runs.
 RowProfile profile_row(const judge::RowKey& key, const perf::Workload& workload, Stream& stream,
                        const perf::Clock& now, int runs);
 

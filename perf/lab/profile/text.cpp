@@ -15,7 +15,7 @@ namespace {
 
 using judge::time_text;
 
-// Vendors' kernels have names of several lines' length.
+// Vendors' kernel names may be several lines long.
 std::string shortened(const std::string& name) {
   constexpr std::size_t kMost = 72;
   return name.size() <= kMost ? name : name.substr(0, kMost - 3) + "...";

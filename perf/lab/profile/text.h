@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Profiles for people and for programs.
+// Profiles as text and as JSON.
 #pragma once
 
 #include "perf/lab/profile/profile.h"
@@ -14,10 +14,10 @@ namespace kg::profile {
 
 inline constexpr int kProfileSchema = 1;
 
-// One row: how its time splits, and its kernels, copies and fills.
+// One row: how its time is divided, and its kernels, copies and fills.
 std::string plain_text(const RowProfile& row);
 
-// The kernels that matter most across rows.
+// The longest kernels across rows.
 std::string plain_text(std::span<const Part> top);
 
 std::string json(std::span<const RowProfile> rows, std::span<const Part> top,

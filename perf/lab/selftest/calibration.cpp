@@ -111,7 +111,7 @@ std::vector<std::string> fields_of(const CalibrationRow& row) {
           row.source};
 }
 
-// A row whose fields are all well-formed by themselves.
+// A row whose fields are individually well-formed.
 CalibrationRow row_of(const std::vector<std::string>& fields) {
   CalibrationRow row;
   row.device = fields[0];
@@ -150,7 +150,7 @@ double CalibrationRow::rate() const {
 double CalibrationRow::high() const {
   return judge::clopper_pearson_upper(flagged, rows_checked, kCalibrationConfidence);
 }
-// P(X >= flagged) at a rate p is P(X' <= rows_checked - flagged) of the rows not flagged at 1 - p.
+// P(X >= flagged) at rate p is P(X' <= rows_checked - flagged) of rows not flagged, at 1 - p.
 double CalibrationRow::low() const {
   return 1 -
          judge::clopper_pearson_upper(rows_checked - flagged, rows_checked, kCalibrationConfidence);

@@ -18,12 +18,12 @@ using judge::Measured;
 using judge::Results;
 using judge::RowKey;
 
-constexpr const char* kConfirm = "confirm"; // what processes are measured for
-constexpr unsigned kLoadedLimitS = 60;      // of a process beside busy ones
+constexpr const char* kConfirm = "confirm"; // the purpose of a measurement
+constexpr unsigned kLoadedLimitS = 60;      // per process, on a busy machine
 
-// What the processes of one arm found for one row.
+// One arm's results for one row.
 struct Found {
-  std::string problem; // of any of them
+  std::string problem; // of any of its processes
   Measured merged;
   Processes samples;
 };
@@ -41,16 +41,16 @@ Found found_of(const std::vector<std::vector<Results>>& rounds, std::size_t arm,
       return {row->verified.empty() ? row->skipped : row->verified, {}, {}};
     found.samples.push_back(row->samples_ns);
     runs.push_back({{}, {*row}});
-    // What a process drew is its own; and here, what is blessed has been slowed down on purpose.
+    // Injections are drawn per process; here even the baseline is slowed down on purpose.
     runs.back().rows.front().tags.erase(judge::kInjectedTag);
-    // All arms are one program, and slow-downs stand for changes of its code.
+    // All arms run the same program, and slowdowns stand for code changes.
     runs.back().rows.front().identity = identity;
   }
   found.merged = judge::merge(runs).rows.front();
   return found;
 }
 
-// The rounds as if only these arms had been there, in this order.
+// The rounds reduced to these arms, in this order.
 std::vector<std::vector<Results>> of_arms(const std::vector<std::vector<Results>>& rounds,
                                           const std::vector<std::size_t>& arms) {
   std::vector<std::vector<Results>> result;
@@ -73,7 +73,7 @@ const judge::RowResult* find(const judge::GateResult& result, const RowKey& key)
   return at == result.rows.end() ? nullptr : &*at;
 }
 
-// One look at what has been measured of a row, `pairs` of them in all if nothing failed.
+// One interim analysis of a row's measurements: `pairs` of them if nothing failed.
 judge::RowConfirmation look_at(const judge::PairedTimes& times, std::size_t pairs,
                                const judge::ConfirmRule& rule) {
   judge::RowConfirmation seen;
@@ -90,21 +90,21 @@ judge::RowConfirmation look_at(const judge::PairedTimes& times, std::size_t pair
 judge::GateOptions Checker::options() const {
   judge::GateOptions how;
   how.device = plan_.device;
-  how.filtered = true; // other rows of the ops are no business of ours
+  how.filtered = true; // the ops' other rows are ignored
   return how;
 }
 
 ab::Arm Checker::arm(const std::string& name, const Group& group, double percent,
                      bool whole) const {
-  // Where one arm is slowed, all are injected, by 0 % if need be: an injection does more to a
-  // process than to slow it (perf/measure/measure.h), and that must not tell the arms apart.
+  // If one arm is slowed down, all arms are injected, by 0 % if necessary: an injection does more
+  // to a process than slow it down (perf/measure/measure.h), and must not distinguish the arms.
   const bool injected = std::any_of(group.treatments.begin(), group.treatments.end(),
                                     [](const Treatment& one) { return one.percent > 0; });
   std::string injection = injected ? fmt::format("{:g}", percent) : "";
   if (!group.noise.empty()) injection += (injection.empty() ? "" : ",") + group.noise;
   ab::Arm result{name, plan_.executable, {{perf::kInjectVariable, injection}}};
-  // Blessed and screened processes measure at length, as they do for the gate, unless the plan says
-  // otherwise; those that confirm are many and brief.
+  // Blessed and screened processes measure at full length, as for the gate, unless the plan says
+  // otherwise; the many processes for confirmation are brief.
   if (whole) result.environment["KERNELGRADE_BRIEF"] = "0";
   return result;
 }
@@ -133,9 +133,9 @@ Checker::Rounds Checker::measure(const Group& group, const std::vector<ab::Arm>&
   ab::RoundOptions options;
   options.rows = rows;
   if (group.load) options.time_limit_s = kLoadedLimitS;
-  // Blessing and screening are runs of their own, hours or months apart.
+  // Blessing and screening are separate runs, hours or months apart.
   if (what == kConfirm) options.exclusive = plan_.exclusive;
-  // The second look continues the orders of the first.
+  // The second interim analysis continues the orders of the first.
   options.seed = plan_.seed + 1000 * (first == 0 ? ++measurements_ : measurements_);
   return plan_.run(arms, first, count, options);
 }
@@ -151,7 +151,7 @@ const Checker::Baseline& Checker::baseline(const Group& group) {
       measure(group, {arm("a", group, 0, true)}, 0, plan_.blessed_processes, keys, "bless");
   judge::BlessOptions how;
   how.device = plan_.device;
-  how.accept_bimodal = true; // what the machine does to times today is part of what is tested
+  how.accept_bimodal = true; // the machine's current effect on times is part of the test
   for (const judge::Registered& row : rows) {
     const Found found = found_of(rounds, 0, row.key, "blessed");
     if (!found.problem.empty()) {
@@ -210,7 +210,7 @@ std::vector<Checker::Screened> Checker::screen(const Group& group, const Baselin
 
 void Checker::confirm(const Group& group, const std::vector<Screened*>& screened) {
   std::vector<ab::Arm> arms = {arm("a", group, 0, false), arm("control", group, 0, false)};
-  std::vector<std::vector<RowKey>> open; // of each treatment, the rows still to be measured
+  std::vector<std::vector<RowKey>> open; // for each treatment, the rows still to measure
   std::vector<std::size_t> suspects;
   for (const Screened* one : screened) {
     arms.push_back(arm(one->arm.name, group, one->treatment->percent, false));
@@ -248,8 +248,8 @@ Batch Checker::check(const Group& group) {
   const Baseline& blessed = baseline(group);
   std::shared_ptr<void> load = group.load ? plan_.load() : nullptr;
   std::vector<Screened> screened = screen(group, blessed);
-  // Treatments that most rows suspect share the processes of the reference; others would make each
-  // other measure rows that they do not suspect.
+  // Treatments under which most rows are suspects share the reference's processes; other treatments
+  // would make each other measure rows that they do not suspect.
   std::vector<Screened*> shared;
   for (Screened& one : screened) {
     const std::size_t suspects = judge::suspects(one.result, plan_.rows.size()).size();

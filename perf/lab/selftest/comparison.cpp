@@ -16,7 +16,7 @@
 namespace kg::selftest {
 namespace {
 
-// The slow-down behind the last '_' of an experiment's name, or -1 where there is none.
+// The slowdown after the last '_' of an experiment's name, or -1 if there is none.
 double percent_of(const std::string& experiment) {
   const std::size_t at = experiment.rfind('_');
   double percent = -1;
@@ -29,7 +29,7 @@ bool changed(const std::string& experiment) {
   return experiment == "creep" || percent_of(experiment) > 0;
 }
 
-// A/A first, then slow-downs from small to large, then the rest by name.
+// A/A first, then slowdowns in ascending order, then the rest by name.
 std::pair<double, std::string> rank(const std::string& experiment) {
   const double percent = experiment.starts_with("inject_") ? percent_of(experiment) : 1e6;
   return {experiment == "aa" ? -1 : percent, experiment};
@@ -45,7 +45,7 @@ std::string cell(const CalibrationRow& row) {
   const std::string count = fmt::format("{}/{}", row.flagged, row.rows_checked);
   if (changed(row.experiment))
     return fmt::format("{:.1f} % (>= {:.1f} %, {})", 100 * row.rate(), 100 * row.low(), count);
-  const double high = 100 * row.high(); // two digits, but no power of ten
+  const double high = 100 * row.high(); // two digits, without exponent notation
   const std::string most = high < 10 ? fmt::format("{:.2g}", high) : fmt::format("{:.0f}", high);
   return fmt::format("{:.3g} % (<= {} %, {})", 100 * row.rate(), most, count);
 }

@@ -55,8 +55,8 @@ std::vector<Group> parse_experiments(const std::vector<std::string>& words) {
     if (!seen.insert(inject ? std::string(kInject) : word).second)
       throw Error(fmt::format("the experiment '{}' is named twice; name it once", word));
     if (word == "aa") {
-      // Measured once as what the rivals' rules compare with, which is a check as good as the
-      // other.
+      // The second measurement is the reference for the other tools' rules, and serves as an
+      // equally good check.
       quiet.treatments.insert(quiet.treatments.begin(), 2, {"aa", 0});
     } else if (inject) {
       add_injections(std::string_view(word).substr(kInject.size()), quiet.treatments);

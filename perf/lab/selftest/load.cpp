@@ -12,7 +12,7 @@
 
 namespace kg::selftest {
 
-// Delegates, so that the destructor ends those that were started where another cannot be.
+// Delegates, so that the destructor ends the processes already started if another fails to start.
 BackgroundLoad::BackgroundLoad(const std::vector<std::string>& command, std::size_t processes)
     : BackgroundLoad() {
   while (processes_.size() < processes) processes_.push_back(perf::start_process(command));

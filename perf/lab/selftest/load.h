@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Other processes that keep the device busy, as neighbours on a shared machine do.
+// Other processes that keep the device busy, like neighbours on a shared machine.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace kg::selftest {
 
-// `command` in that many processes of their own, which are ended at the end of the scope.
+// Runs `command` in this many processes, which are killed at the end of the scope.
 class BackgroundLoad {
  public:
-  // Throws kg::Error where a process cannot be started.
+  // Throws kg::Error if a process cannot be started.
   BackgroundLoad(const std::vector<std::string>& command, std::size_t processes);
   ~BackgroundLoad();
   BackgroundLoad(const BackgroundLoad&) = delete;
@@ -26,8 +26,8 @@ class BackgroundLoad {
   std::vector<pid_t> processes_;
 };
 
-// What such a process does: streams memory and computes on the device, in turn, until the process
-// that started it is gone.
+// The work of such a process: alternates between streaming memory and computing on the device until
+// its parent is gone.
 void keep_busy();
 
 } // namespace kg::selftest

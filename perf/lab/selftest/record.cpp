@@ -16,7 +16,7 @@ namespace {
 using judge::JsonObject;
 using nlohmann::json;
 
-// Rounded to 0.1 ns, which no clock resolves: fewer digits make files a third of the size.
+// Rounded to 0.1 ns, below any clock's resolution: fewer digits make files a third of the size.
 std::vector<double> rounded(const std::vector<double>& samples_ns) {
   std::vector<double> result;
   for (const double ns : samples_ns) result.push_back(std::round(ns * 10) / 10);
@@ -30,7 +30,7 @@ json to_json(const Processes& processes) {
   return result;
 }
 
-// Slopes of two graphs scatter around the time: a single one may be negative.
+// Slopes of two graphs scatter around the time: a single slope may be negative.
 Processes processes_of(JsonObject& object, const std::string& member, judge::Mode mode) {
   Processes processes;
   object.each(member, [&](JsonObject process) {

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One batch of the self-test: what was measured and what the gate made of it. All samples are kept,
-// so that any rule can be asked later what it would have said.
+// One batch of the self-test: the measurements and the gate's verdicts. Keeps all samples, so that
+// any rule can be evaluated later.
 #pragma once
 
 #include "perf/judge/confirm.h"
@@ -25,14 +25,14 @@ struct Check {
   std::string experiment;
   int step = 0; // of a creep
   Processes screened;
-  judge::Verdict verdict = judge::Verdict::invalid; // of the whole gate
-  judge::PairedTimes rounds;                        // empty where nothing had to be confirmed
+  judge::Verdict verdict = judge::Verdict::invalid; // of the complete gate
+  judge::PairedTimes rounds;                        // empty if nothing had to be confirmed
 };
 
 struct CheckedRow {
   judge::RowKey key;
   Processes blessed;
-  Processes reference; // unchanged, measured between the screened ones; may be empty
+  Processes reference; // unchanged, interleaved with the screened ones; may be empty
   std::vector<Check> checks;
 };
 
@@ -44,9 +44,9 @@ struct Batch {
   std::vector<CheckedRow> rows;
 };
 
-// The counts of a batch, for our gate and for every rival. Rivals compare with the reference, or
-// with the blessed processes where there is none, as whoever keeps old results would. Undecided
-// counts what our gate called inconclusive or env.
+// A batch's counts, for our gate and for every other tool's rule. Those compare with the reference,
+// or without one with the blessed processes, like users who keep old results. Undecided counts our
+// gate's inconclusive and env.
 std::vector<CalibrationRow> tally(const Batch& batch);
 
 std::string to_json(const Batch& batch);

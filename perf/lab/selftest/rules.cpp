@@ -46,8 +46,8 @@ Call fixed(const Processes& a, const Processes& b, double limit) {
   return before / after > 1 + limit ? Call::faster : Call::same;
 }
 
-// Whether the samples of `one` have neighbours among those of `other` (both sorted): enough of all
-// samples, and enough of the distinct values.
+// Whether the samples of `one` have neighbours in `other` (both sorted): enough of all samples, and
+// enough of the distinct values.
 bool covered(std::span<const double> one, std::span<const double> other) {
   constexpr double kNear = 0.005, kSamples = 0.97, kDistinct = 0.80;
   double samples = 0, distinct = 0, all_distinct = 0;

@@ -19,7 +19,7 @@ std::vector<double> medians(const Processes& processes) {
   return result;
 }
 
-// In percent: the standard deviation of the logarithms of the processes' medians.
+// Standard deviation of the logarithms of the processes' medians, in percent.
 double process_sd(const Processes& processes) {
   std::vector<double> logs = medians(processes);
   if (logs.size() < 2) return 0;
@@ -36,7 +36,7 @@ Call call_of(judge::Verdict verdict) {
   return verdict == judge::Verdict::pass ? Call::same : Call::undecided;
 }
 
-// What one rule says of one check; of the steps of a creep, whether any was noticed.
+// One rule's verdict on one check; for a creep, whether any step was detected.
 using Decide = std::function<Call(const Check&)>;
 Call call_of(std::vector<const Check*> checks, const Decide& decide) {
   Call last = Call::same;
@@ -47,7 +47,7 @@ Call call_of(std::vector<const Check*> checks, const Decide& decide) {
   return last;
 }
 
-// The checks of a row that count as one: each for itself, and all steps of a creep.
+// A row's checks that count as one: each by itself, but all steps of a creep together.
 std::vector<std::vector<const Check*>> units(const CheckedRow& row) {
   std::vector<std::vector<const Check*>> result;
   for (const Check& check : row.checks)
@@ -77,7 +77,7 @@ std::vector<CalibrationRow> tally(const Batch& batch) {
       };
       count(kOurRule, call_of(unit, [](const Check& check) { return call_of(check.verdict); }));
       for (const Rule& rule : rivals()) {
-        // The reference is itself a check of our gate, but not a comparison with itself.
+        // The reference is a check of our gate, but is not compared with itself.
         const bool itself = unit.front()->screened == before;
         const bool enough = std::all_of(unit.begin(), unit.end(), [&](const Check* check) {
           return std::min(before.size(), check->screened.size()) >= rule.processes;

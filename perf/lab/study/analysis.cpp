@@ -14,13 +14,13 @@ namespace kg::study {
 namespace {
 
 constexpr double kAboveOverhead = 10;
-constexpr std::size_t kFewestSizes = 3; // two always lie on a line
+constexpr std::size_t kFewestSizes = 3; // two points are always on a line
 
 double exponent_between(const Timed& a, const Timed& b) {
   return std::log(b.ns / a.ns) / std::log(b.size / a.size);
 }
 
-// Where the line through (x0, y0) and (x1, y1) reaches y, x on a logarithmic axis.
+// Where the line through (x0, y0) and (x1, y1) reaches y, with a logarithmic x axis.
 double reaches(double x0, double y0, double x1, double y1, double y) {
   return x0 * std::pow(x1 / x0, (y - y0) / (y1 - y0));
 }
@@ -29,7 +29,7 @@ void add_crossovers(const Curve& a, const Curve& b, std::vector<Crossover>& foun
   std::map<double, const Timed*> others;
   for (const Timed& time : b.times) others.emplace(time.size, &time);
   int last = 0;
-  Pair at; // of the last sure difference
+  Pair at; // at the last significant difference
   for (const Timed& time : a.times) {
     const auto other = others.find(time.size);
     if (other == others.end()) continue;

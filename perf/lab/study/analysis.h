@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the times of a study say about size: what a launch costs, how time grows where the work
-// counts, and where one variant overtakes another. Pure.
+// What a study's times say about size: the cost of a launch, how time grows once the work
+// dominates, and where one variant overtakes another. Pure.
 #pragma once
 
 #include "perf/judge/row.h"
@@ -24,43 +24,43 @@ struct Timed {
   judge::Interval ci_ns;
 };
 
-// One variant over the points of one group, ascending in size. At least one.
+// One variant over the points of a group, in ascending size. At least one point.
 struct Curve {
   std::string group;
   std::string variant;
   judge::Kind kind = judge::Kind::ours;
   std::vector<Timed> times;
-  bool judged = true; // its exponent: where there are any of ours, a library's informs
+  bool judged = true; // its exponent; libraries are informational if there are variants of ours
 };
 
-// The valid experiments, by group and variant in the order of the plan.
+// The valid experiments by group and variant, in the order of the plan.
 std::vector<Curve> curves(const Record& record);
 
-// The overhead is the time at the smallest size, where the time hardly grows from there to the next
-// size: by less than half of what the work does (the exponent between the two is below
-// scaling / 2). Nothing otherwise: then no size is small enough to see it.
+// The overhead is the time at the smallest size, if the time hardly grows from there to the next
+// size: by less than half as much as the work (the exponent between the two is below scaling / 2).
+// Otherwise nothing: no size is small enough to show it.
 struct Overhead {
   double ns = 0;
   // From this size on the work takes longer than the overhead: time is twice the overhead,
-  // interpolated between sizes on logarithmic axes. Nothing where no size is that large.
+  // interpolated between sizes on logarithmic axes. Nothing if no size is that large.
   std::optional<double> until;
 };
 std::optional<Overhead> overhead(const Curve& curve, double exponent);
 
-// The exponent p of time = c size^p by least squares on logarithms, over the sizes whose time is at
-// least ten times the overhead: with more of it p would come out lower. Nothing of fewer than three
-// such sizes.
+// The exponent p of time = c size^p by least squares on logarithms, over sizes whose time is at
+// least ten times the overhead; a larger overhead would lower p. Nothing for fewer than three such
+// sizes.
 struct Fit {
   double exponent = 0;
   double reach = 0; // half of its 95 % interval
-  double from = 0;  // the sizes
+  double from = 0;  // the range of sizes
   double to = 0;
   std::size_t sizes = 0;
 };
 std::optional<Fit> fit(const Curve& curve, double exponent);
 
-// -1: the first is surely the faster (their 99 % intervals lie apart); +1: the second is; 0: the
-// intervals overlap.
+// -1: the first is significantly faster (their 99 % intervals do not overlap); +1: the second is;
+// 0: the intervals overlap.
 int slower(const Timed& first, const Timed& second);
 
 // Two variants at one size.
@@ -69,12 +69,12 @@ struct Pair {
   Timed second;
 };
 
-// The size at which the lines of the two variants cross on logarithmic axes. One is surely the
-// faster at `at`, the other at `then`, which is the greater size.
+// The size at which the two variants' lines cross on logarithmic axes. One is significantly faster
+// at `at`, the other at `then`, the larger size.
 double crossing(const Pair& at, const Pair& then);
 
-// `before` is the faster up to about `size`, `after` from there on: where the lines between the
-// last size at which the one is surely faster and the first at which the other is cross.
+// `before` is faster up to about `size`, `after` from there on: where the lines cross between the
+// last size at which one is significantly faster and the first at which the other is.
 struct Crossover {
   std::string group;
   std::string before;
@@ -83,16 +83,15 @@ struct Crossover {
 };
 std::vector<Crossover> crossovers(const std::vector<Curve>& curves);
 
-// What is expected of a curve's exponent. A library's, which is compiled for where it runs, is held
-// to kShareOfTheory by its interval, where the study tolerates anything.
+// The expected exponent of a curve. Libraries are compiled for the machine they run on, so their
+// interval must be within kShareOfTheory, unless the study's exponents are informational.
 Scaling expected(const Study& study, const Curve& curve);
 
-// Whether the exponent, or where the interval counts a part of that, is within the tolerance.
+// Whether the exponent, or any part of its interval if that counts, is within the tolerance.
 bool within(const Fit& fit, const Scaling& scaling);
 
-// The exit code of the fits, of the curves that are judged: 1 where one is farther from the study's
-// exponent than its tolerance, else 0, or 77 where none could be made; nothing where the study
-// tolerates anything.
+// The exit code of the fits of all judged curves: 1 if one is farther from the study's exponent
+// than its tolerance, else 0, or 77 if no fit was possible; nothing if exponents are informational.
 std::optional<int> exit_of_fits(const Study& study, const std::vector<Curve>& curves);
 
 } // namespace kg::study

@@ -60,7 +60,7 @@ Record join(const Files& files) {
   whole.header.plan.clear();
   for (const Record& part : parts)
     whole.header.date_utc = std::min(whole.header.date_utc, part.header.date_utc);
-  std::set<std::string> seen; // a case may be the point of several groups
+  std::set<std::string> seen; // a case may be a point of several groups
   for (const Point& point : whole.header.points) {
     if (!seen.insert(point.case_id).second) continue;
     for (const Record& part : parts)

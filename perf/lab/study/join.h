@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files of a study that was divided among machines, as one.
+// Joins the files of a study that was divided among machines.
 #pragma once
 
 #include "perf/lab/study/record.h"
@@ -12,8 +12,8 @@
 namespace kg::study {
 
 // As if the study had not been divided: the plan and the experiments in the order of the points.
-// Throws Error, naming files and shards, where one is missing, there twice, not finished or no
-// shard at all, and where they are not of one study, kind of machine and program.
+// Throws Error, naming files and shards, if one is missing, duplicate, unfinished or not a shard,
+// or if they differ in study, kind of machine or program.
 Record join(const std::vector<std::filesystem::path>& files);
 
 } // namespace kg::study

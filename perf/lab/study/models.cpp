@@ -15,7 +15,7 @@ namespace {
 
 constexpr bool kEmulated = backend == Backend::host;
 
-// On a CPU the executor takes as long for one run as a GPU for a thousand.
+// On a CPU one run of the executor takes as long as a thousand runs of a GPU.
 const Setting kWarmUp = {"warm-up", kEmulated ? "1" : "10",
                          "untimed runs of Kernelgrade's model before the timed ones"};
 Setting runs(const char* usual) {
@@ -25,7 +25,7 @@ Setting runs(const char* usual) {
 
 } // namespace
 
-// Dim, layers, batch and steps, each scaled alone; every group begins with the base.
+// Dim, layers, batch and steps, each scaled separately; every group begins with the base.
 Study mlp() {
   Study study;
   study.name = "mlp";
@@ -61,7 +61,7 @@ Study mlp() {
   return study;
 }
 
-// A row names the network that ran: its case's id is made of what was built.
+// A row names the network that ran: its case id is derived from what was built.
 Study fps() {
   Study study;
   study.name = "fps";

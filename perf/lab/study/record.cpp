@@ -35,12 +35,12 @@ std::string contents_of(const std::filesystem::path& path) {
   return *contents;
 }
 
-// The part that ends with a line's end.
+// The complete lines.
 std::string_view whole_lines(std::string_view contents) {
   return contents.substr(0, contents.rfind('\n') + 1); // npos + 1 is 0
 }
 
-// A vendor's experiment counts like ours: all ran on one device.
+// A vendor's experiment counts like ours: all must run on one device.
 void require_same_device(const Header& header, const Experiment& experiment,
                          const std::string& where) {
   const auto found = experiment.environment.find("device");
@@ -77,7 +77,7 @@ Record parse(std::string_view contents, const std::filesystem::path& path) {
   return record;
 }
 
-// Opens a file that is there; the lock goes with the process, however that ends.
+// Opens an existing file; the lock is released when the process ends, however it ends.
 int open_alone(const std::filesystem::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
   if (descriptor < 0) kg::fail_with_errno("open", path);
@@ -203,8 +203,8 @@ RecordFile RecordFile::begin(const std::filesystem::path& folder, const Header& 
                              (number > 1 ? fmt::format("-{}", number) : "") + kExtension);
   };
   int number = 1;
-  while (std::filesystem::exists(name(number))) ++number; // another of the same second
-  write_file(name(number), to_json(header) + "\n");       // whole, or there is no file
+  while (std::filesystem::exists(name(number))) ++number; // a name of the same second is taken
+  write_file(name(number), to_json(header) + "\n");       // complete, or not at all
   return resume(name(number));
 }
 

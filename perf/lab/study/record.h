@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file of a study: a line of JSON that says what is to be measured, on what and by which
-// program, and then one for each experiment, written the moment that it ends. A study that was
-// killed goes on from such a file; a report needs nothing else.
+// The file of a study: a line of JSON with the plan, the device and the program, and then one line
+// per experiment, written as soon as it ends. A killed study can resume from its file; a report
+// needs nothing else.
 #pragma once
 
 #include "perf/judge/result.h"
@@ -31,17 +31,17 @@ struct Planned {
 struct Header {
   std::string study;
   Settings settings;
-  std::string date_utc;                           // when it began
+  std::string date_utc;                           // when the study began
   std::map<std::string, std::string> environment; // perf/measure/environment.h
   std::string program;                            // hash of the program that measures
   std::vector<Point> points;
-  std::vector<Planned> plan;              // in the order of measuring, of a shard its part
+  std::vector<Planned> plan;              // in measuring order; for a shard its part
   std::optional<judge::Shard> shard = {}; // none: the study was not divided
 
   friend bool operator==(const Header&, const Header&) = default;
 };
 
-// What ran on the device, per execution. Nanoseconds.
+// Device activity per execution. Nanoseconds.
 struct Kernel {
   std::string name;
   double launches = 0;
@@ -50,19 +50,19 @@ struct Kernel {
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
-// Of some traced executions, apart from the timed ones.
+// From some traced executions, separate from the timed ones.
 struct Traced {
   double wall_ns = 0;          // from the call to completion
-  double device_ns = 0;        // of it, while the device did anything
-  std::vector<Kernel> kernels; // the longest first
+  double device_ns = 0;        // the part of it in which the device was busy
+  std::vector<Kernel> kernels; // longest first
 
   friend bool operator==(const Traced&, const Traced&) = default;
 };
 
 struct Experiment {
   judge::Measured row;
-  std::map<std::string, std::string> environment; // empty where its process died before it began
-  std::optional<Traced> traced;                   // none: invalid, skipped, or no tracer works here
+  std::map<std::string, std::string> environment; // empty if its process died before it began
+  std::optional<Traced> traced;                   // none: invalid, skipped, or no tracer available
 
   Planned planned() const { return {row.key.case_id, row.key.variant}; }
   friend bool operator==(const Experiment&, const Experiment&) = default;
@@ -70,46 +70,45 @@ struct Experiment {
 
 struct Record {
   Header header;
-  std::vector<Experiment> done; // in the order measured, none twice
+  std::vector<Experiment> done; // in the order measured, no duplicates
 
-  // Null where it has not been measured.
+  // Null if it has not been measured.
   const Experiment* find(const Planned& planned) const;
   bool finished() const { return done.size() == header.plan.size(); }
 };
 
-// Whether there is such a file and it is of this kind, by its beginning.
+// Whether the file exists and begins like a study's file.
 bool is_record(const std::filesystem::path& path);
 
-// Half a line at the end, which a killed study leaves, does not count. Throws Error naming the line
-// that is damaged or that contradicts the header.
+// Ignores an incomplete last line, which a killed study leaves. Throws Error naming a line that is
+// damaged or contradicts the header.
 Record load_record(const std::filesystem::path& path);
 
-// Throws Error where it is a shard, too: what holds of all points cannot be said of some.
+// Also throws Error for a shard: statements about all points need all of them.
 Record load_undivided(const std::filesystem::path& path);
 
-// Whole, or the file is as before.
+// Atomic: on failure the file is unchanged.
 void save_record(const std::filesystem::path& path, const Record& record);
 
-// What differs so that experiments of the two cannot stand in one file: the study, its settings,
-// the device, the program.
+// The differences that keep two records' experiments out of one file: the study, its settings, the
+// device, the program.
 std::vector<std::string> differences(const Header& there, const Header& here);
 
-// Throws Error naming each thing that differs where what `now` would measure does not belong in the
-// file `path` that begins with `stored`: those differences, the shard, the plan.
+// Throws Error naming each difference, if the measurements of `now` do not belong in the file
+// `path` that begins with `stored`: those differences, the shard, the plan.
 void require_same_study(const Header& stored, const Header& now, const std::filesystem::path& path);
 
-// The newest file in `folder` that is unfinished and has the study, the settings and the shard of
-// `now`.
+// The newest unfinished file in `folder` with the study, the settings and the shard of `now`.
 std::optional<std::filesystem::path> newest_unfinished(const std::filesystem::path& folder,
                                                        const Header& now);
 
-// The file while it is written, by one process at a time.
+// The file while one process writes it.
 class RecordFile {
  public:
-  // A new file in `folder`, named after the study and the time. Throws Error where that fails.
+  // A new file in `folder`, named after the study and the time. Throws Error if that fails.
   static RecordFile begin(const std::filesystem::path& folder, const Header& header);
-  // Goes on with one, whose half last line, if there is one, is cut off. Throws Error where it
-  // cannot be read or another process writes it.
+  // Continues a file and cuts off its incomplete last line, if any. Throws Error if it cannot be
+  // read or another process is writing it.
   static RecordFile resume(const std::filesystem::path& path);
 
   RecordFile(RecordFile&& other) noexcept;
@@ -120,7 +119,7 @@ class RecordFile {
   const std::filesystem::path& path() const { return path_; }
   const Record& record() const { return record_; }
 
-  // Returns when it is on the disk.
+  // Returns after the data has reached the disk.
   void append(const Experiment& experiment);
 
  private:

@@ -17,7 +17,7 @@ namespace {
 using judge::JsonObject;
 using nlohmann::json;
 
-// The first member of a header, so that its name begins the file; json would sort it.
+// The first member of a header; the file must begin with its name, but json would sort it.
 constexpr const char* kSchema = "kernelgrade_study";
 
 Point point_of(JsonObject object) {
@@ -103,7 +103,7 @@ Header header_from_json(std::string_view line, const std::string& where) {
 }
 
 std::string to_json(const Experiment& experiment) {
-  // The row as every file of results has it (perf/judge/result.h).
+  // The row in the format of all result files (perf/judge/result.h).
   json object = {{"run", json::parse(judge::to_json({experiment.environment, {experiment.row}}))}};
   if (experiment.traced) {
     json kernels = json::array();
@@ -120,7 +120,7 @@ std::string to_json(const Experiment& experiment) {
 Experiment experiment_from_json(std::string_view line, const std::string& where) {
   const json parsed = judge::parse_json(line, where);
   JsonObject object(parsed, where);
-  object.object("run"); // that it is there
+  object.object("run"); // requires its presence
   judge::Results run = judge::results_from_json(parsed["run"].dump(), where);
   if (run.rows.size() != 1)
     object.fail("run", fmt::format("has {} rows, not one", run.rows.size()), "restore the file");

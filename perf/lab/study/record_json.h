@@ -12,11 +12,11 @@
 
 namespace kg::study {
 
-// One line each, without its end.
+// One line each, without the newline.
 std::string to_json(const Header& header);
 std::string to_json(const Experiment& experiment);
 
-// `where` is the file and the line, for messages. They throw Error on whatever those do not write.
+// `where` is file and line, for messages. Both throw Error on anything that to_json does not write.
 Header header_from_json(std::string_view line, const std::string& where);
 Experiment experiment_from_json(std::string_view line, const std::string& where);
 

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values of settings. Each throws Error that names the setting where it has another value.
+// Values of settings. Each function throws Error, naming the setting, for an invalid value.
 #pragma once
 
 #include "perf/lab/study/study.h"
@@ -12,11 +12,11 @@
 
 namespace kg::study {
 
-// Whole numbers from 1, separated by commas, none twice.
+// Whole numbers from 1, separated by commas, no duplicates.
 std::vector<std::int64_t> numbers(const Settings& settings, const std::string& name);
 std::int64_t number(const Settings& settings, const std::string& name);
 
-// Words separated by commas; none where the value is empty.
+// Words separated by commas; an empty value has none.
 std::vector<std::string> words(const Settings& settings, const std::string& name);
 
 } // namespace kg::study

@@ -1,8 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The studies that there are. `kernelgrade study --help` and docs/how-to/run_a_study.md explain
-// them.
+// The available studies, explained by `kernelgrade study --help` and docs/how-to/run_a_study.md.
 #include "perf/lab/study/models.h"
 #include "perf/lab/study/settings.h"
 #include "perf/lab/study/study.h"
@@ -24,7 +23,7 @@ namespace {
 
 constexpr bool kHost = backend == Backend::host;
 
-// The sizes up to --max-size, each once and ascending.
+// The sizes up to --max-size, unique and ascending.
 std::vector<std::int64_t> up_to_max(std::vector<std::int64_t> sizes, const Settings& settings) {
   const std::int64_t most = number(settings, "max-size");
   std::sort(sizes.begin(), sizes.end());
@@ -36,7 +35,7 @@ std::vector<std::int64_t> up_to_max(std::vector<std::int64_t> sizes, const Setti
   return sizes;
 }
 
-// A point for each size, whose case `shape` names.
+// A point for each size; `shape` gives its case.
 std::vector<Point> sweep(const std::vector<std::int64_t>& sizes, const std::string& op,
                          const Settings& settings,
                          const std::function<std::string(std::int64_t)>& shape) {
@@ -86,9 +85,9 @@ Study relu() {
           }};
 }
 
-// Of exponents: a rate that rises or falls by a fifth at every doubling moves one by
-// log2(1.2) = 0.26. Full caches and machines not yet filled do less where the work alone counts;
-// an algorithm of another order does more.
+// Tolerance of exponents: a rate that rises or falls by a fifth per doubling changes an exponent by
+// log2(1.2) = 0.26. Full caches and machines that are not yet full change it less where the work
+// dominates; an algorithm of another order changes it more.
 constexpr double kSlowlyChangingRate = 0.25;
 
 Study matmul() {
@@ -103,7 +102,7 @@ Study matmul() {
           }};
 }
 
-// Scores, their exponentials and both products are n^2 each: only q, k, v and the result grow as n.
+// Scores, exponentials and both products are n^2 each: only q, k, v and the result grow like n.
 Study attention() {
   return {"attention",
           "attends from n queries to n keys. Its time must grow as n^2",
@@ -122,7 +121,7 @@ Study attention() {
           }};
 }
 
-// What `automatic` of gemm is chosen by (kernelgrade choose).
+// The measurements for the table of gemm's `automatic` (kernelgrade choose).
 Study matmul_shapes() {
   return {"matmul_shapes",
           "multiplies matrices of all proportions, m x k by k x n: which variant where",
@@ -182,7 +181,7 @@ Point point(const Settings& settings, const std::string& op, const std::string& 
           static_cast<double>(size)};
 }
 
-// The kernels of a report on Triton, each with a row of its own, whatever becomes of it.
+// The kernels of a report on Triton, each with its own row, whatever the outcome.
 Study triton() {
   return {
       "triton",
@@ -211,8 +210,8 @@ Study triton() {
       }};
 }
 
-// The categories of a report that grades them. Each row has its own grade: a mean may hide that
-// most are poor.
+// The categories of a report that grades them. Each row has its own grade, since a mean may hide
+// that most rows are poor.
 Study grades() {
   return {
       "grades",

@@ -16,17 +16,17 @@ using Rounds = std::vector<std::vector<judge::Results>>;
 using judge::Measured;
 using judge::RowKey;
 
-enum { kA, kB, kControl, kArms }; // in this order in every round
+enum { kA, kB, kControl, kArms }; // the order in every round
 
 const Measured& row_of(const judge::Results& run, const RowKey& key) {
   return *std::find_if(run.rows.begin(), run.rows.end(),
                        [&](const Measured& row) { return row.key == key; });
 }
 
-// Why fewer rounds than necessary have times of all three arms.
+// Explains why fewer rounds than necessary have times of all three arms.
 void explain(ComparedRow& row, const Rounds& rounds) {
   constexpr const char* kNames[kArms] = {"the reference", "this build", "the reference's copy"};
-  for (const int arm : {kB, kA, kControl}) // a fault of B is what matters
+  for (const int arm : {kB, kA, kControl}) // a fault of B comes first
     for (const std::vector<judge::Results>& round : rounds) {
       const Measured& found = row_of(round[static_cast<std::size_t>(arm)], row.key);
       if (found.verified.empty() && found.skipped.empty()) continue;
@@ -54,7 +54,7 @@ class Comparison {
     }
   }
 
-  // Measures rounds [first, last) of the rows that are undecided, and looks at them.
+  // Measures rounds [first, last) of the undecided rows, and judges them.
   void look(std::size_t first, std::size_t last) {
     RoundOptions how;
     how.seed = options_.seed;
@@ -97,7 +97,7 @@ class Comparison {
 
   const CompareOptions& options_;
   std::vector<Arm> arms_;
-  std::vector<judge::ConfirmRule> rules_; // of each row
+  std::vector<judge::ConfirmRule> rules_; // per row
   std::vector<ComparedRow> rows_;
 };
 

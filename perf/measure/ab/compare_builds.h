@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of one build against the same rows of another, in two looks: what is decided at the first is
-// not measured for the second.
+// Compares rows of two builds in at most two looks. A row decided at the first look is not measured
+// for the second.
 #pragma once
 
 #include "perf/judge/confirm.h"
@@ -27,12 +27,12 @@ struct Builds {
 
 struct Candidate {
   judge::RowKey key;
-  double tol_pct = 2; // the slow-down that is still no regression, in percent
+  double tol_pct = 2; // the largest slow-down that is not a regression, in percent
 };
 
 struct CompareOptions {
-  std::size_t pairs = 40; // at the second look; the first has three in ten of them
-  unsigned seed = 1;      // of the orders
+  std::size_t pairs = 40; // at the second look; the first look has 30 % of them
+  unsigned seed = 1;      // for the order of the arms
   std::function<void(const std::string&)> progress;           // one line per round; may be empty
   std::function<std::shared_ptr<void>()> exclusive = nullptr; // as in RoundOptions
 };
@@ -41,14 +41,14 @@ struct ComparedRow {
   judge::RowKey key;
   judge::PairedTimes times;
   std::optional<judge::Confirmation> found;
-  std::string problem; // where nothing is found: why
-  bool wrong = false;  // the problem is B's: a wrong result, or the end of its process
-  // What the last process of A and of B saw of the machine.
+  std::string problem; // why nothing was found; otherwise empty
+  bool wrong = false;  // build B caused the problem: a wrong result or a crash
+  // The machine's state as recorded by the last process of A and of B.
   std::map<std::string, std::string> tags_a;
   std::map<std::string, std::string> tags_b;
 };
 
-// In the order of `rows`. Throws kg::Error where a build cannot be started at all.
+// Rows are returned in the order of `rows`. Throws kg::Error if a build cannot be started.
 std::vector<ComparedRow> compare_builds(const Builds& builds, const std::vector<Candidate>& rows,
                                         const CompareOptions& options);
 

@@ -55,7 +55,7 @@ std::string last_change(const std::filesystem::path& file, std::size_t line) {
   const std::string commit = blame.output.substr(0, blame.output.find(' '));
   require(commit.find_first_not_of('0') != std::string::npos,
           fmt::format("{}:{}: the line is not committed yet; commit it", file.string(), line));
-  // The first commit of a whole history is a boundary, too, and did change the line.
+  // The first commit of a complete history is also a boundary, but it did change the line.
   require(blame.output.find("\nboundary\n") == std::string::npos || !is_shallow(folder),
           fmt::format("{}:{}: the history ends before the line's last change, since this is a "
                       "shallow clone; git fetch --unshallow",

@@ -36,7 +36,7 @@ std::set<judge::RowKey> rows_of_table(const std::string& table) {
     const std::vector<std::string> cells = cells_of(line);
     if (cells.size() < 3) continue;
     for (std::string variant : words_of(cells[1])) {
-      if (variant.back() == '*') variant.pop_back(); // a vendor's
+      if (variant.back() == '*') variant.pop_back(); // a vendor's variant
       for (const std::string& word : words_of(cells[2]))
         if (const std::optional<judge::Mode> mode = judge::mode_named(word))
           rows.insert({cells[0], variant, *mode});

@@ -11,13 +11,13 @@
 
 namespace kg::ab {
 
-// The rows that another build of `kernelgrade` offers for the options `filter`, from the table of
-// its `list`; none where it does not know their words, as a commit before an operation does not.
+// The rows that another build of `kernelgrade` prints with `list` for the options `filter`. Empty
+// if that build does not know the filter's words, for example because it predates the operation.
 std::set<judge::RowKey> listed_rows(const std::filesystem::path& executable,
                                     const std::vector<std::string>& filter);
 
-// The rows of such a table: lines of cells parted by two spaces or more, which begin with the case,
-// its variants and its modes.
+// Parses such a table. Its cells are separated by at least two spaces. Each line begins with the
+// case, its variants and its modes.
 std::set<judge::RowKey> rows_of_table(const std::string& table);
 
 } // namespace kg::ab

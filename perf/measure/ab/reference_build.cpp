@@ -29,8 +29,8 @@ namespace fs = std::filesystem;
 constexpr const char* kTarget = "kernelgrade";
 constexpr const char* kBuilt = "perf/kernelgrade"; // within the build tree
 
-// What the build tree was configured with, as arguments of cmake. Only what a user may have chosen:
-// what CMake found by itself it finds again, perhaps elsewhere in another commit.
+// The build tree's configuration as arguments for cmake. Contains only options that a user may have
+// set: CMake finds the others again, perhaps with different results in another commit.
 std::vector<std::string> configuration(const fs::path& build) {
   constexpr std::array<std::string_view, 14> kChosen = {
       "CMAKE_BUILD_TYPE",         "CMAKE_CXX_COMPILER",      "CMAKE_CXX_FLAGS",
@@ -91,7 +91,7 @@ std::string last_lines(const std::string& text, std::size_t count) {
   return text.substr(begin);
 }
 
-// Runs a step of the build with its output in `log`.
+// Runs one step of the build, with its output in `log`.
 void run_step(const std::string& commit, const fs::path& log, std::vector<std::string> command) {
   constexpr std::size_t kShownLines = 30;
   std::vector<std::string> logged = {"sh", "-c", "log=$1; shift; exec \"$@\" >\"$log\" 2>&1", "sh",
@@ -104,12 +104,12 @@ void run_step(const std::string& commit, const fs::path& log, std::vector<std::s
       commit, log.string(), last_lines(read_file(log).value_or(""), kShownLines)));
 }
 
-// Removes a folder now and at the end of the scope: an interrupted build may have left one.
+// Removes a folder now, since an interrupted build may have left one, and at the end of the scope.
 class ScratchFolder {
  public:
   explicit ScratchFolder(const fs::path& path) : path_(path) { fs::remove_all(path_); }
   ~ScratchFolder() {
-    std::error_code ignored; // the next build tries again, and says why it cannot
+    std::error_code ignored; // the next build tries again and reports errors
     fs::remove_all(path_, ignored);
   }
   ScratchFolder(const ScratchFolder&) = delete;
@@ -121,7 +121,7 @@ class ScratchFolder {
 
 void build(const BuildPlan& plan, const std::string& commit, const fs::path& kept,
            const std::vector<std::string>& arguments) {
-  // One path for all commits, so that a compiler cache finds what did not change between them.
+  // One path for all commits, so that a compiler cache hits for unchanged files.
   const fs::path work = plan.cache / "work";
   const ScratchFolder scratch(work);
   const fs::path source = work / "source", tree = work / "build", done = work / "done";
@@ -143,7 +143,7 @@ void build(const BuildPlan& plan, const std::string& commit, const fs::path& kep
   fs::copy_file(tree / kBuilt, result.executable);
   fs::copy_file(tree / kBuilt, result.control);
   fs::remove(log);
-  fs::rename(done, kept); // whole or not at all
+  fs::rename(done, kept); // atomic
 }
 
 } // namespace

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `kernelgrade` built from another commit as the running one was built, and kept: what a slow-down
-// is measured against.
+// Builds `kernelgrade` from another commit with the running program's configuration, and caches it.
+// Slow-downs are measured against this build.
 #pragma once
 
 #include <filesystem>
@@ -13,27 +13,26 @@
 namespace kg::ab {
 
 struct BuildPlan {
-  std::filesystem::path source; // the work tree whose history is built
-  std::filesystem::path build;  // a configured build tree: its compiler and flags are used
-  std::filesystem::path cache;  // where builds are kept: a folder for nothing else
+  std::filesystem::path source; // the work tree whose history contains the commit
+  std::filesystem::path build;  // a configured build tree that supplies compiler and flags
+  std::filesystem::path cache;  // holds the cached builds and nothing else
   std::function<void(const std::string&)> progress; // one line per long step; may be empty
-  // The operations that the build needs, in any order; empty: all, which takes minutes more.
+  // The operations that the build needs, in any order. Empty: all, which takes minutes longer.
   std::vector<std::string> ops;
 };
 
 struct ReferenceBuild {
-  std::string commit;               // the full name
+  std::string commit;               // full hash
   std::filesystem::path executable; // kernelgrade
-  // The same program in another folder, for the control arm. A second build would have the same
-  // code, since source, compiler and flags are the same; what could differ is where the file lies,
-  // on the disk and in the page cache, and that differs for a copy, too.
+  // A copy of the program in another folder, for the control arm. A second build would produce the
+  // same code, since source, compiler and flags are equal. Only the file's position on disk and in
+  // the page cache could differ, and a copy differs in these as well.
   std::filesystem::path control;
 };
 
-// The build of `ref`, made if the cache has none for this commit, compiler,
-// flags and operations. Other
-// processes that want a build wait meanwhile. A build that fails or is interrupted leaves no entry.
-// Throws UnknownRef, and Error with the end of the build's log.
+// Returns the build of `ref`. Builds it if the cache has no entry for this commit, compiler, flags
+// and operations. Other processes that need a build wait. A failed or interrupted build leaves no
+// entry. Throws UnknownRef, or Error with the end of the build log.
 ReferenceBuild reference_build(const BuildPlan& plan, const std::string& ref);
 
 } // namespace kg::ab

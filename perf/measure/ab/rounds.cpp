@@ -21,10 +21,9 @@ namespace {
 using judge::Measured;
 using judge::RowKey;
 
-constexpr int kUsage = 2;      // of kernelgrade: it knows no such row
-constexpr int kTimedOut = 124; // of timeout(1)
-constexpr int kNoCommand =
-    126; // of env(1) and timeout(1): found, but cannot be run; 127: not found
+constexpr int kUsage = 2;       // exit code of kernelgrade: unknown row
+constexpr int kTimedOut = 124;  // exit code of timeout(1)
+constexpr int kNoCommand = 126; // of env(1) and timeout(1): cannot be executed; 127: not found
 
 Measured problem_row(const RowKey& key, int exit_code, unsigned time_limit_s) {
   Measured row;
@@ -41,7 +40,7 @@ Measured problem_row(const RowKey& key, int exit_code, unsigned time_limit_s) {
   return row;
 }
 
-// One arm over all rounds: what it runs, and the rows that failed.
+// One arm over all rounds: its build, and the rows that failed.
 class Runner {
  public:
   Runner(const Arm& arm, const RoundOptions& options, const std::filesystem::path& folder)
@@ -52,7 +51,7 @@ class Runner {
     std::filesystem::create_directories(folder_);
   }
 
-  // The rows that are left, and the process that measures them; empty where there are none.
+  // The command that measures the remaining rows; empty if there are none.
   std::vector<std::string> begin(unsigned shuffle) {
     rows_.clear();
     for (const RowKey& key : options_.rows)
@@ -60,7 +59,7 @@ class Runner {
     return rows_.empty() ? std::vector<std::string>() : command(rows_, shuffle);
   }
 
-  // What that process found. Rows that it has lost are measured again, alone.
+  // The results of that process. Measures rows that it lost again, separately.
   judge::Results end(const perf::Finished& finished, unsigned shuffle) {
     judge::Results run;
     if (!rows_.empty()) collect(rows_, finished, shuffle, run);
@@ -71,8 +70,8 @@ class Runner {
  private:
   std::filesystem::path json() const { return folder_ / "results.json"; }
 
-  // Where a process ends without a result, either half of its rows is tried again, until the row
-  // that ended it stands alone.
+  // If a process ends without a result, measures both halves of its rows again, until the row that
+  // crashes it is isolated.
   void collect(std::span<const RowKey> rows, const perf::Finished& finished, unsigned shuffle,
                judge::Results& run) {
     require(finished.exit_code != kNoCommand && finished.exit_code != kNoCommand + 1,
@@ -128,11 +127,11 @@ class Runner {
   const Arm& arm_;
   const RoundOptions& options_;
   std::filesystem::path folder_;
-  std::vector<RowKey> rows_; // of the round
+  std::vector<RowKey> rows_; // of the current round
   std::map<RowKey, Measured> failed_;
 };
 
-// The arms' processes, in this order.
+// Runs the arms' processes, in this order.
 std::vector<perf::Finished> run(const std::vector<std::vector<std::string>>& commands,
                                 const RoundOptions& options) {
   if (options.exclusive) return perf::run_in_turns(commands, options.exclusive);
@@ -142,7 +141,7 @@ std::vector<perf::Finished> run(const std::vector<std::vector<std::string>>& com
   return finished;
 }
 
-// The row as this process measured it, or nothing where it has no time.
+// The row as this process measured it; null if it has no time.
 const Measured* timed(const judge::Results& run, const RowKey& key) {
   const auto row = std::find_if(run.rows.begin(), run.rows.end(),
                                 [&](const Measured& found) { return found.key == key; });
@@ -150,9 +149,9 @@ const Measured* timed(const judge::Results& run, const RowKey& key) {
   return measured ? &*row : nullptr;
 }
 
-// The time of `row` beside that of `a`.
+// The time of `row`, from a's median and the ratios of their turns.
 double beside(const Measured& a, const Measured& row) {
-  // The last turn may be one that only some of them needed.
+  // The last turn may exist for some arms only.
   const std::size_t turns = std::min(a.turn_medians_ns.size(), row.turn_medians_ns.size());
   if (turns == 0) return row.median_ns;
   std::vector<double> quotients;
@@ -183,7 +182,7 @@ std::vector<std::vector<judge::Results>> run_rounds(const std::vector<Arm>& arms
   for (std::size_t round = first; round < first + count; ++round) {
     if (options.progress) options.progress(round);
     std::vector<judge::Results>& results = rounds.emplace_back(arms.size());
-    // All arms of a round meet their rows in one order; 0 would be the order as listed.
+    // All arms of a round measure their rows in the same order. 0 would be the listed order.
     const unsigned shuffle = options.seed + static_cast<unsigned>(round) + 1;
     std::vector<std::size_t> measuring;
     std::vector<std::vector<std::string>> commands;

@@ -43,7 +43,7 @@ judge::ExactTable make_memory_table() {
   return table;
 }
 
-// The most that lives at once in the steps of a phase.
+// The maximum number of bytes live at once in the steps of a phase.
 std::int64_t most_live(const models::Tape& tape, Phase phase) {
   const std::vector<models::Lifetime> lifetimes = tape.lifetimes();
   std::int64_t most = 0;
@@ -59,7 +59,7 @@ std::int64_t most_live(const models::Tape& tape, Phase phase) {
   return most;
 }
 
-// The phases that a model has, in their order, and how often each runs.
+// A model's phases in their order, and how often each runs.
 std::vector<std::pair<Phase, std::int64_t>> phases_of(const models::Model& model) {
   std::vector<std::pair<Phase, std::int64_t>> phases = {{Phase::forward, 1}};
   if (model.loss.exists()) phases.insert(phases.end(), {{Phase::backward, 1}, {Phase::update, 1}});
@@ -76,7 +76,7 @@ judge::ExactMeasured row(std::vector<std::string> key, std::vector<double> value
 
 judge::ExactRows planned(const std::string& id, const models::Model& model) {
   judge::ExactRows rows;
-  // In the table's order.
+  // In the order of the table.
   std::vector<double> whole = {static_cast<double>(models::place(model.tape.lifetimes()).bytes), 0,
                                0, 0};
   for (const auto& [phase, runs] : phases_of(model)) {
@@ -106,7 +106,7 @@ double nanoseconds(Stream& stream, std::int64_t runs, const std::function<void()
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// The samples of each phase, and of all together; and of a canary behind them.
+// The samples of each phase and of all together, and of a canary after them.
 struct Samples {
   std::map<std::string, std::vector<double>> ns;
   std::vector<double> canary_ns;
@@ -123,7 +123,7 @@ Samples samples(const models::Model& model, models::Execution& execution, int ru
     }
     if (run >= 0) samples.ns[kWhole].push_back(whole);
   }
-  execution.check_memory(); // before the canary has some
+  execution.check_memory(); // before the canary allocates memory
   Canary canary(Kind::memory, stream);
   for (int run = -1; run < runs; ++run) {
     const double ns = nanoseconds(stream, 1, [&] { canary.run(stream); });
@@ -175,8 +175,8 @@ std::filesystem::path model_configs() {
   return source_folder(KERNELGRADE_SOURCE_DIR) / "kernels" / "models" / "configs";
 }
 
-// G2 (batch 1, 2, 4 x sequence 128, 256, 512 of Qwen2.5-0.5B) is as large as it is wherever it is
-// planned; a CPU runs the same grid of the reduced model, eight times shorter.
+// G2 (batch 1, 2, 4 x sequence 128, 256, 512 of Qwen2.5-0.5B) is planned at full size everywhere. A
+// CPU runs the same grid of the reduced model with sequences eight times shorter.
 std::vector<ModelCase> model_cases(const std::filesystem::path& configs) {
   std::vector<ModelCase> cases;
   const auto grid = [&](const char* config, std::int64_t shorter, bool large) {
@@ -231,7 +231,7 @@ std::vector<ModelCase> model_cases(const std::filesystem::path& configs) {
                    false});
   cases.push_back({{.name = "resnet50", .batch = 8, .dtype = Dtype::bf16, .training = true}, true});
   for (const bool training : {false, true}) {
-    // Of two images of 32 x 32 the last batchnorms would have two values: rounding decides there.
+    // With two images of 32 x 32, the last batchnorms would have two values, dominated by rounding.
     cases.push_back({{.name = "resnet18",
                       .batch = training ? 2 : 1,
                       .size = training ? 64 : 32,

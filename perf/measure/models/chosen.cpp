@@ -14,7 +14,7 @@
 namespace kg::perf {
 namespace {
 
-// 256 of dim256; nothing where the word is another one's or is no number.
+// 256 for dim256. Empty if the word has another key or is not a number.
 std::optional<std::int64_t> number_behind(std::string_view key, std::string_view word) {
   if (!word.starts_with(key)) return std::nullopt;
   word.remove_prefix(key.size());
@@ -24,8 +24,8 @@ std::optional<std::int64_t> number_behind(std::string_view key, std::string_view
   return number;
 }
 
-// The model of an id that nobody has listed; what an id cannot mean has another id. A transformer's
-// says nothing of its configuration: it is a listed one that trains for so many steps.
+// The model of an id that is not listed; a text that is not an id gives a model with another id.
+// A transformer's id does not contain its configuration, so it must be listed but for its steps.
 std::optional<Spec> unlisted(std::string_view id, const std::filesystem::path& configs) {
   Spec spec;
   const std::size_t shape = id.rfind('.') + 1;

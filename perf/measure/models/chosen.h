@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Models by the ids of their cases.
+// Selects models by their case ids.
 #pragma once
 
 #include "perf/measure/models/spec.h"
@@ -12,10 +12,10 @@
 
 namespace kg::perf {
 
-// Those that words choose. A word is the id of a case, which need not be listed of an mlp or a
-// network for images, nor of a transformer with other _steps than the listed one; or a part of ids:
-// then it chooses the listed ones (cases.h) of f32 that generate nothing and are small enough for
-// where this runs. Throws Error for a word that chooses none.
+// The models that `words` select. A word is a complete case id or a part of one. A complete id need
+// not be listed: any mlp or image network is accepted, and a transformer with another _steps value.
+// A part selects the listed f32 cases (cases.h) without generation that are small enough for this
+// device. Throws Error for a word that selects nothing.
 std::vector<Spec> chosen(const std::vector<std::string>& words,
                          const std::filesystem::path& configs);
 

@@ -51,8 +51,8 @@ struct Options {
   MeasureCall measured;
 };
 
-// What another implementation needs to do the same, and what it must arrive at: inputs, the first
-// forward pass's output, what was generated behind it, and each training step's loss.
+// Data that another implementation needs to repeat and compare the computation: inputs, the first
+// forward pass's output, the generated tokens, and each training step's loss.
 class Outputs {
  public:
   void add(const models::Execution& execution, const models::Model& model, const Spec& spec) {
@@ -245,7 +245,7 @@ int gate_models(const Options& options, std::ostream& out, std::ostream& err) {
   return gate(options.gate, out);
 }
 
-// One id a line, and whether a CPU only plans it.
+// One id per line, and whether a CPU only plans the model.
 int list(std::ostream& out) {
   for (const ModelCase& each : model_cases(model_configs()))
     out << fmt::format("{}{}\n", case_id(each.spec), each.large ? "  large" : "");

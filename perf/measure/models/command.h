@@ -8,7 +8,7 @@
 
 namespace kg::perf {
 
-// kernelgrade model ARGUMENTS; returns the exit code. Never throws.
+// Runs `kernelgrade model ARGUMENTS` and returns the exit code. Never throws.
 int model_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
 
 } // namespace kg::perf

@@ -38,8 +38,8 @@ json given_file(const fs::path& file) {
           {"extents", {static_cast<std::int64_t>(fs::file_size(file))}}};
 }
 
-// The output, or where it is trained the loss before each step and behind the last one, without
-// which nothing would say that this step had gradients.
+// The output or, for training, the loss before each step and after the last one. Without the last
+// loss nothing would verify the gradients of the last step.
 std::vector<float> expected(const models::Model& model, models::Execution& execution,
                             const Spec& spec) {
   if (!spec.training) {

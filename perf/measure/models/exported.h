@@ -1,14 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model for other frameworks to compute: its weights and inputs, and what it must arrive at.
+// Exports a model for other frameworks: its weights, its inputs and the expected results.
 //
-//   models.json           of each case its id, dtype, bytes, flops, inputs and expected extents
+//   models.json           for each case: id, dtype, bytes, flops, inputs, expected extents
 //   CASE/weights          safetensors, under the names of Hugging Face and torchvision
-//   CASE/config           of a transformer: config.json of Hugging Face
-//   CASE/x, tokens, ...   the bytes of an input; images have their channels first
-//   CASE/expected         f32: the output, or the losses of training, before each step and behind
-//   all
+//   CASE/config           transformers only: Hugging Face's config.json
+//   CASE/x, tokens, ...   the bytes of an input; images are channels-first (NCHW)
+//   CASE/expected         f32: the output, or the training losses before each step and after
+//                         the last step
 #pragma once
 
 #include "models/execution.h"
@@ -20,7 +20,7 @@
 
 namespace kg::perf {
 
-// The model's inputs, images with their channels first whatever its layout.
+// The model's inputs. Images are channels-first (NCHW) for every layout of the model.
 std::vector<models::NamedArray> inputs_of(const models::Execution& execution, const Spec& spec);
 
 void export_models(const std::filesystem::path& folder, const std::vector<Spec>& specs);

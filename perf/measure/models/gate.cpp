@@ -22,7 +22,7 @@
 namespace kg::perf {
 namespace {
 
-// Times of a CPU, and of a GPU that is a program, are no GPU's.
+// Times of a CPU or of an emulated GPU are not GPU times.
 bool times_inform() { return backend == Backend::host || device_properties().emulated; }
 
 std::vector<ModelCase> selected(const GateCall& call) {
@@ -55,7 +55,7 @@ Measurement measure_cases(const GateCall& call, const std::string& source) {
   return all;
 }
 
-// A line per case and phase.
+// One line per case and phase.
 std::string table(const judge::ExactRows& memory, const judge::ExactResult& judged,
                   const std::vector<judge::Measured>& times) {
   std::map<std::vector<std::string>, double> ns;

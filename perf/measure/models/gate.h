@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gate of whole models. What they hold and ask for has no noise, and gates everywhere:
-// baselines/models/<device>/memory.csv. Times gate on a GPU: model.csv beside it; on a CPU they are
-// the executor's, and inform.
+// The gate of whole models. Memory and calls have no noise, so they gate on every device:
+// baselines/models/<device>/memory.csv. Times gate on a GPU only: model.csv in the same folder. On
+// a CPU they are the emulator's times and are informational.
 #pragma once
 
 #include "perf/measure/models/cases.h"
@@ -16,8 +16,8 @@
 namespace kg::perf {
 
 struct GateCall {
-  std::string part; // of the cases' ids
-  int runs = 10;    // eight samples have a 99 % interval
+  std::string part; // selects cases whose id contains it
+  int runs = 10;    // a 99 % interval needs eight samples
   bool full = false;
   std::filesystem::path baselines; // the folder of all baselines
   std::filesystem::path json;
@@ -27,8 +27,8 @@ struct GateCall {
 };
 int gate(const GateCall& call, std::ostream& out); // the exit code
 
-// The times of a GPU's cases against `folder`/model.csv. A file that is gone fails as soon as the
-// folder has anything.
+// Judges the times of a GPU's cases against `folder`/model.csv. A missing file is a failure if the
+// folder exists.
 struct TimesCall {
   std::filesystem::path folder;
   bool strict = false, filtered = false;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade-model, which `kernelgrade model` starts: a program of its own, since no other command
+// kernelgrade-model, which `kernelgrade model` starts. A separate program, since no other command
 // needs the models.
 #include "perf/judge/command.h"
 #include "perf/measure/child_process.h"

@@ -22,13 +22,13 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-// Of this GPU; on a CPU of an H200.
+// The roof of this GPU; on a CPU, that of an H200.
 Roof roof(const ModelTimes& times) {
   const std::string wanted = times.executor ? "nvidia-h200" : device_slug(times.device);
   const auto gpus = source_folder(KERNELGRADE_SOURCE_DIR) / "perf/code/timing_model/gpus.json";
   for (const model::Gpu& gpu : model::load_gpus(gpus)) {
     if (gpu.name != wanted) continue;
-    // Products of 16 bits go through the matrix units, which is the peak of a utilisation.
+    // 16-bit GEMMs run on the Tensor Cores, whose peak is the reference of a utilization.
     const auto matrix = gpu.matrix_flops_per_s.find(times.dtype);
     const bool has_units = matrix != gpu.matrix_flops_per_s.end();
     Roof roof{gpu.name, gpu.copy_bytes_per_s,
@@ -65,7 +65,7 @@ ModelTimes measure(const models::Model& about, models::Execution& execution, Rep
   if (trains) phases.insert(phases.end(), {Phase::backward, Phase::update});
   phases.insert(phases.end(), static_cast<std::size_t>(about.decodes), Phase::decode);
   models::LossScale loss_scale(execution);
-  std::map<Phase, std::vector<std::vector<double>>> samples; // of each step
+  std::map<Phase, std::vector<std::vector<double>>> samples; // per step
   const int timed_end = repeats.warm_up + repeats.runs;
   for (int run = 0; run < std::max(timed_end, repeats.training_steps); ++run) {
     for (const Phase phase : phases) {

@@ -35,7 +35,7 @@ double nanoseconds(models::Execution& execution, const Spec& spec) {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// By operation: those of a step, as often as a run has steps.
+// Times by operation of one step, times the number of steps in a run.
 nlohmann::json traced(models::Execution& execution, const Spec& spec) {
   struct Part {
     double calls = 0, ns = 0;
@@ -92,7 +92,7 @@ void measure_model(const MeasureCall& call, const std::filesystem::path& configs
   std::vector<double> samples;
   for (int run = 0; run < call.runs; ++run) samples.push_back(nanoseconds(execution, spec));
   if (!call.trace.empty()) write_file(call.trace, traced(execution, spec).dump() + "\n");
-  // What was predicted is what it held, to the byte: nothing was lent by the host.
+  // Checks that memory use equals the planned bytes exactly: the host lent nothing.
   execution.check_memory();
   row.peak_bytes = static_cast<double>(execution.memory().predicted);
   std::int64_t parameters = 0;

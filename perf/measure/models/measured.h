@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model as a row of results: a run is a forward pass, or where it is trained the training steps.
+// A model as a row of results. A run is a forward pass or, for training, all of its steps.
 #pragma once
 
 #include "perf/judge/result.h"
@@ -15,8 +15,8 @@ namespace kg::perf {
 struct MeasureCall {
   std::string case_id, variant, source;
   int warm_up = 1, runs = 8;
-  std::filesystem::path json;  // of results
-  std::filesystem::path trace; // what a run's operations take, as `profile --json` has it
+  std::filesystem::path json;  // path of the results
+  std::filesystem::path trace; // path of a run's operation times, as `profile --json` writes them
 };
 void measure_model(const MeasureCall& call, const std::filesystem::path& configs);
 

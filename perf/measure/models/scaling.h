@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the time of an mlp's training grows: with steps, layers and batch linearly and with dim
-// quadratically, where its products take the time.
+// How the training time of an mlp scales: linearly with steps, layers and batch, and quadratically
+// with dim if GEMMs dominate.
 #pragma once
 
 #include "models/model.h"
@@ -23,8 +23,8 @@ struct ScalingBase {
 using judge::fit_power;
 using judge::PowerFit;
 
-// as_expected: the exponent is within 5 % of the theory. unlike: its interval lies outside of that.
-// undecided: it reaches in; times that scatter so decide nothing.
+// as_expected: the exponent is within 5 % of the theory. unlike: its interval lies outside that
+// range. undecided: its interval overlaps the range; the times scatter too much to decide.
 enum class Growth { as_expected, undecided, unlike };
 Growth judge(const PowerFit& fit, double theory);
 
@@ -32,20 +32,20 @@ struct Scaled {
   std::string what; // "dim"
   double theory = 0;
   std::vector<double> factors;
-  std::vector<double> ns; // of all steps together
+  std::vector<double> ns; // of all steps
   PowerFit fit;
 };
 
-// Each of the four scaled by 1 to `most`, the others as in `base`. `time` gives the nanoseconds of
-// one training.
+// Scales each of the four parameters by 1 to `most`, with the others as in `base`. `time` returns
+// the nanoseconds of one training.
 using TimeOf = std::function<double(const ScalingBase&)>;
 std::vector<Scaled> scale(const ScalingBase& base, int most, const TimeOf& time);
 
-// The least of `runs` trainings, after a step that warms up: what else a machine does only adds.
+// The minimum over `runs` trainings, after one warm-up step. Other load only adds time.
 double time_of_training(const ScalingBase& what, int runs);
 
 std::string text(const std::vector<Scaled>& all);
 int exit_code(
-    const std::vector<Scaled>& all); // 1: one is unlike; else 77: one is undecided; else 0
+    const std::vector<Scaled>& all); // 1 if any is unlike, else 77 if any is undecided, else 0
 
 } // namespace kg::perf

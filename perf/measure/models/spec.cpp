@@ -10,7 +10,7 @@
 namespace kg::perf {
 namespace {
 
-// The depth of a resnet's name; of others 0.
+// The depth in a resnet's name; 0 for other models.
 int depth_of(const std::string& name) {
   return name.starts_with("resnet") ? std::stoi(name.substr(6)) : 0;
 }
@@ -77,7 +77,7 @@ std::string case_id(const Spec& spec) {
     id += spec.generate > 0 ? fmt::format("generate{}", spec.generate) : purpose;
   }
   if (spec.training && spec.steps > 1) id += fmt::format("_steps{}", spec.steps);
-  std::replace(id.begin(), id.end(), '-', '_'); // an id has none
+  std::replace(id.begin(), id.end(), '-', '_'); // ids must not contain '-'
   return id;
 }
 

@@ -42,7 +42,7 @@ std::vector<Sum> sums(const ModelTimes& times,
 
 std::string layer_of(const StepTime& step) { return step.layer.empty() ? "(model)" : step.layer; }
 
-// A column for each phase that there is.
+// One column per phase that the model has.
 std::string table(const char* what, const std::vector<Sum>& sums, const Sum& total) {
   std::string text = fmt::format("\n{:<26}", what);
   for (const Phase phase : kPhases)
@@ -73,7 +73,7 @@ Sum total(const ModelTimes& times) {
 
 double per_second(std::int64_t items, double ns) { return 1e9 * static_cast<double>(items) / ns; }
 
-// A run of each phase; the first ones together are a training step, decode is one by itself.
+// One run of each phase. The first phases together are a training step; decode stands alone.
 std::string phases(const ModelTimes& times) {
   std::string text;
   double through_ns = 0;

@@ -55,7 +55,7 @@ perf::ResultBytes read_results(const fs::path& folder) {
   return results;
 }
 
-// The folders of its results, in the order of its runs.
+// The folders of the variant's results, in the order of its runs.
 std::vector<fs::path> times_of(const fs::path& folder, const judge::RowKey& key) {
   const fs::path results = judge::named_path(
       judge::named_path(folder / "results", "variant", key.variant), "case", key.case_id);
@@ -89,7 +89,7 @@ std::string verify(const fs::path& folder, const judge::RowKey& key,
                    const perf::Exchange& exchange) {
   const std::vector<fs::path> times = times_of(folder, key);
   if (times.empty()) return "it left no result";
-  perf::ResultBytes right; // most runs give the same bits
+  perf::ResultBytes right; // most runs give identical bits
   for (const fs::path& time : times) {
     perf::ResultBytes results = read_results(time);
     if (results == right) continue;

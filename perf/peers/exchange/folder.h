@@ -1,14 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The folder by which another program gets cases and gives their results back:
+// The folder through which another program receives cases and returns their results:
 //
-//   cases.json                        "cases": what each is, and the first line of its journal
+//   cases.json                        "cases": their descriptions, and the journal's first line
 //   inputs/CASE/TENSOR                the bytes of an input, little-endian, row-major, dense
-//   results/VARIANT/CASE/TIME/TENSOR  those of an output, for each time that it was computed
+//   results/VARIANT/CASE/TIME/TENSOR  the bytes of an output, for each time it was computed
 //
-// The program writes the journal of its rows as a process of `run` does (perf/cli/journal.h). Its
-// results are judged here, by what a library's are held to.
+// The program writes a journal of its rows like a process of `run` (perf/cli/journal.h). Its
+// results are judged here, by the rules for libraries.
 #pragma once
 
 #include "perf/judge/result.h"
@@ -20,7 +20,7 @@
 
 namespace kg::exchange {
 
-// A case that is given away: its row, which has no variant yet, and what it is.
+// An exported case: its row, still without a variant, and its description.
 struct Given {
   judge::Measured row;
   perf::Exchange exchange;
@@ -30,11 +30,11 @@ void write_cases(const std::filesystem::path& folder,
                  const std::map<std::string, std::string>& environment,
                  const std::vector<Given>& cases);
 
-// Empty where every result of the variant is right and there is at least one, else what is wrong.
+// Empty if there is a result of the variant and all are correct; otherwise what is wrong.
 std::string verify(const std::filesystem::path& folder, const judge::RowKey& key,
                    const perf::Exchange& exchange);
 
-// Of the first results, right or wrong, what the exchange shows; none where there are none.
+// What the exchange shows of the first results, correct or not; empty if there are none.
 std::map<std::string, std::string> shown(const std::filesystem::path& folder,
                                          const judge::RowKey& key, const perf::Exchange& exchange);
 

@@ -20,8 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// The protocol's bound for outputs of order 1 that two frameworks make of the same weights, here in
-// units of what comes out. A mean alone hides a wrong element among thousands.
+// The protocol's bound for outputs of order 1 from the same weights in two frameworks, here
+// relative to the expected magnitude. A mean alone hides a wrong element among thousands.
 constexpr double kMean = 1e-5, kGreatest = 10 * kMean;
 
 std::vector<std::byte> bytes_of(const fs::path& file) {

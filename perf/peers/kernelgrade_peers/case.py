@@ -32,7 +32,7 @@ class Case:
     inputs: dict[str, Tensor]
     outputs: dict[str, Tensor]
     scalars: dict[str, float]
-    begins: dict[str, Any]  # the run that its journal begins with; its row has no variant yet
+    begins: dict[str, Any]  # the run at the start of its journal; its row has no variant yet
 
     def tokens(self) -> set[str]:
         """All parts of the shape, names that hold digits among them: {"narrow", "e4m3", "n65536"}."""

@@ -16,7 +16,7 @@ from kernelgrade_peers.case import Case
 Weights = dict[str, jax.Array]
 Inputs = dict[str, jax.Array]
 Model = Callable[[Weights, Inputs], jax.Array]
-State = tuple[jax.Array, jax.Array]  # what an optimiser keeps of a parameter
+State = tuple[jax.Array, jax.Array]  # an optimiser's state of a parameter
 Loss = Callable[[jax.Array, Inputs], jax.Array]
 Computed = Callable[[Weights, Inputs], Any]
 Finish = Callable[[Any, Inputs], jax.Array]

@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager, nullcontext
 from time import perf_counter_ns
 from typing import Any
 
-# Before JAX reads them. Memory as it is needed, and not three quarters of the GPU's at once.
+# Set before JAX reads it. Allocates memory on demand instead of three quarters of the GPU's at once.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-# As OpenMP's frameworks heed it.
+# Like OpenMP's frameworks.
 ONE_THREAD = os.environ.get("OMP_NUM_THREADS") == "1"
 if ONE_THREAD:
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_multi_thread_eigen=false"
@@ -26,7 +26,7 @@ from kernelgrade_peers.jax_ops import DTYPES, OPERATIONS
 from kernelgrade_peers.jax_ops.operation import Inputs
 from kernelgrade_peers.registry import NOT_COMPARED, Solver, Unsupported
 
-jax.config.update("jax_default_matmul_precision", "highest")  # f32 is f32, not TF32
+jax.config.update("jax_default_matmul_precision", "highest")  # f32 without TF32
 
 
 def whole_model(case: Case) -> tuple[Callable[[Inputs], Any], jax_models.Finish]:
@@ -87,7 +87,7 @@ def prepared(case: Case) -> Solver:
                 for each, result in (found if isinstance(found, dict) else {only: found}).items()
             }
 
-    # What a run updates is given away and comes back, as the state of a training loop does.
+    # Inputs that a run updates are donated and returned, like the state of a training loop.
     first = {each: np.array(inputs[each]) for each in case.updated}
     state = {each: inputs.pop(each) for each in case.updated}
     start = perf_counter_ns()

@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-os.environ.setdefault("use_mkl", "0")  # which it would download from its makers' server, without asking
+os.environ.setdefault("use_mkl", "0")  # otherwise it downloads MKL from its makers' server, without asking
 if not os.path.exists("/dev/nvidiactl"):
-    os.environ.setdefault("nvcc_path", "")  # else it compiles for a GPU that is not there
+    os.environ.setdefault("nvcc_path", "")  # otherwise it compiles for a GPU that is not present
 
 import jittor as jt
 import numpy as np
@@ -32,7 +32,7 @@ def activation(case: Case) -> Operation:
     functions = {
         "relu": nn.relu,
         "silu": nn.silu,
-        "gelu": lambda x: x * (1 + jt.erf(x / 2**0.5)) / 2,  # its own is the approximation by tanh
+        "gelu": lambda x: x * (1 + jt.erf(x / 2**0.5)) / 2,  # Jittor's own gelu is the tanh approximation
         "tanh": jt.tanh,
         "sigmoid": jt.sigmoid,
     }
@@ -198,7 +198,7 @@ def prepare(case: Case, name: str) -> Solver:
         function, finish = lambda t: [operation(t)], lambda result, _: result[0]
 
     def wait(result: Any) -> None:
-        jt.sync(result, True)  # it has computed nothing yet
+        jt.sync(result, True)  # evaluation is lazy
 
     def read(result: Any) -> dict[str, bytes]:
         values = np.ascontiguousarray(finish(result, inputs).numpy())

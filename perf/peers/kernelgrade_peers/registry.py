@@ -15,15 +15,15 @@ from kernelgrade_peers.case import Case
 class Solver(NamedTuple):
     """A case that is ready to run."""
 
-    run: Callable[[], object]  # computes it anew
-    wait: Callable[[object], None]  # until that has been done
-    read: Callable[[object], "dict[str, bytes | memoryview]"]  # the outputs of a run, by name
-    compile_ns: float = 0.0  # what compiling took, where the first run does not do it
-    restore: Callable[[], None] = lambda: None  # gives inputs that runs update their first contents back
+    run: Callable[[], object]  # computes the case again
+    wait: Callable[[object], None]  # waits for a run to finish
+    read: Callable[[object], "dict[str, bytes | memoryview]"]  # a run's outputs, by name
+    compile_ns: float = 0.0  # compile time, if not part of the first run
+    restore: Callable[[], None] = lambda: None  # restores the initial contents of inputs that runs update
 
 
 class Known(NamedTuple):
-    module: str  # in it: library() -> str, prepare(case, name) -> Solver, and perhaps release() behind each case
+    module: str  # provides library() -> str, prepare(case, name) -> Solver, and optionally release(), called after each case
     packages: tuple[str, ...]
 
 
@@ -35,7 +35,7 @@ PEERS = {
 }
 
 
-# Frameworks draw other random numbers than cuRAND does, whose are judged bit by bit.
+# Frameworks draw other random numbers than cuRAND, whose numbers are compared bit by bit.
 NOT_COMPARED = ("dropout", "random_fill")
 
 

@@ -10,13 +10,13 @@ import statistics
 from collections.abc import Callable
 from time import perf_counter_ns
 
-CLOCK_NS = 5e3  # a sample is at least as long: there the clock is good for half a percent
+CLOCK_NS = 5e3  # minimum length of a sample, at which the clock is accurate to half a percent
 MOST_BATCH = 1000
 WARM_UP_LEAST_NS, WARM_UP_MOST_NS, WARM_UP_AGREEMENT = 20e6, 100e6, 0.03
 WINDOWS, WINDOW = 5, 5
 LEAST, FEWEST, MOST = 30, 8, 2000
 BUDGET_NS, HALF_WIDTH = 0.25e9, 0.01
-NORMAL_99 = 2.576  # standard deviations either side that hold 99 % of a normal distribution
+NORMAL_99 = 2.576  # standard deviations on either side that contain 99 % of a normal distribution
 
 
 def half_width(samples: list[float]) -> float:

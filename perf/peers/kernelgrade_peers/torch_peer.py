@@ -19,17 +19,17 @@ from kernelgrade_peers.registry import NOT_COMPARED, Solver, Unsupported
 from kernelgrade_peers.torch_ops import DEVICE, DTYPES, OPERATIONS
 from kernelgrade_peers.torch_ops.operation import Function, Inputs
 
-# What all are held to: f32 is f32, sums of 16 bits are f32's, and a quotient is rounded once.
+# The rules for all frameworks: f32 without TF32, 16-bit products summed in f32, quotients rounded once.
 torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
 torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
 torch.backends.cudnn.allow_tf32 = False
-torch.backends.cudnn.benchmark = True  # it tries its kernels in the first call
+torch.backends.cudnn.benchmark = True  # tries its kernels in the first call
 torch._inductor.config.eager_numerics.division_rounding = True
 torch._inductor.config.eager_numerics.disable_ftz = True
-torch._dynamo.config.capture_dynamic_output_shape_ops = True  # of selections
-torch._functorch.config.donated_buffer = False  # a backward pass is run many times
+torch._dynamo.config.capture_dynamic_output_shape_ops = True  # for selections
+torch._functorch.config.donated_buffer = False  # a backward pass runs many times
 
-Finish = Callable[[Tensor], Tensor]  # what is to be known of a result, and is not part of the work
+Finish = Callable[[Tensor], Tensor]  # an additional result that is not part of the timed work
 
 
 def unchanged(result: Tensor) -> Tensor:
@@ -38,7 +38,7 @@ def unchanged(result: Tensor) -> Tensor:
 
 def whole_model(case: Case, inputs: Inputs, compiled: bool) -> tuple[Function, Finish]:
     """Its output, or the losses of training from the given weights, to which the loss of what it leaves is added."""
-    from kernelgrade_peers import torch_models  # which needs more packages
+    from kernelgrade_peers import torch_models  # imported here: it needs more packages
 
     name = case.shape.split("_")[0]
     weights = {key: each.to(DEVICE) for key, each in safetensors.torch.load(case.input_bytes("weights")).items()}

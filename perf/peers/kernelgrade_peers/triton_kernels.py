@@ -48,7 +48,7 @@ def matmul(a, b, c, alpha, beta, m, n, k, M: tl.constexpr, N: tl.constexpr, K: t
         right = tl.load(
             b + inner[:, None] * n + columns[None, :], mask=(inner[:, None] < k) & (columns[None, :] < n), other=0.0
         )
-        sums = tl.dot(left, right, sums, input_precision="ieee")  # not TF32, which rounds what it multiplies
+        sums = tl.dot(left, right, sums, input_precision="ieee")  # not TF32, which rounds the factors
     inside = (rows[:, None] < m) & (columns[None, :] < n)
     place = c + rows[:, None] * n + columns[None, :]
     result = alpha * sums
@@ -131,11 +131,11 @@ def separable_convolution(
 
 class Kernel(NamedTuple):
     function: Any
-    of: str  # the function of the operation that it is for
+    of: str  # the operation's function that it implements
     constants: dict[str, int]
     grid: str
-    arguments: str  # in the names of that function's parameters
-    shape: str = ""  # whose costs are counted, where the operation lists none of this function
+    arguments: str  # in terms of that function's parameters
+    shape: str = ""  # the shape for counting costs, if the operation lists none for this function
 
 
 EXTENT = "(({0} + pad_{1} + pad_{2} - dilation_{3} * (kernel_{3} - 1) - 1) / stride_{3} + 1)"
@@ -189,7 +189,7 @@ def main(words: list[str]) -> None:
             "grid": kernel.grid,
             "block": meta.num_warps * WARP,
             "shared": meta.shared,
-            "arguments": f"{kernel.arguments}, nullptr, nullptr",  # scratch, which these do not use
+            "arguments": f"{kernel.arguments}, nullptr, nullptr",  # scratch, unused by these kernels
         }
         if kernel.shape:
             lines["shape"] = kernel.shape

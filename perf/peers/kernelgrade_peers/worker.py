@@ -25,7 +25,7 @@ from kernelgrade_peers.registry import Unsupported
 from kernelgrade_peers.sampling import take_samples
 
 PR_SET_PDEATHSIG = 1
-# On a CPU that does other things, too: what this process computes, in place of what its caller waits.
+# For a CPU with other load: measures this process' CPU time instead of the caller's wall time.
 CPU_TIME = os.environ.get("KERNELGRADE_CLOCK") == "cpu"
 
 
@@ -39,14 +39,14 @@ def measure(case: Case, variant: str, row: dict[str, Any]) -> None:
     row["first_call_ns"] = perf_counter_ns() - start
     row["jit_ns"] = solver.compile_ns
     case.write(variant, f"{os.getpid()}.first", solver.read(result))
-    del result  # no more memory than a run takes
+    del result  # keeps no more memory than a run needs
     samples, batch = take_samples(solver.run, solver.wait, process_time_ns if CPU_TIME else perf_counter_ns)
     solver.restore()
     result = solver.run()
     solver.wait(result)
     case.write(variant, f"{os.getpid()}.last", solver.read(result))
     row["tags"]["batch"] = str(batch)
-    # `kernelgrade` makes the interval of the samples, or of several processes.
+    # `kernelgrade` computes the interval from the samples, or from several processes.
     row |= {
         "median_ns": statistics.median(samples),
         "ci_lo_ns": min(samples),
@@ -71,12 +71,12 @@ def work(case: Case, variant: str, journal: TextIO) -> None:
     except Unsupported as reason:
         row["verified"] = f"unsupported: {reason}"
         row["tags"]["failure"] = "unsupported"
-    except Exception as error:  # whatever a framework throws is its row's failure
+    except Exception as error:  # any exception of a framework fails its row
         row["verified"] = f"{type(error).__name__}: {error}"
         row["tags"]["failure"] = "error"
     print(json.dumps(run), file=journal, flush=True)
     gc.collect()
-    # Where this throws the device is lost, and the process ends: another one takes the rows that are left.
+    # If this throws, the device is lost and the process ends: another process takes the remaining rows.
     getattr(module, "release", lambda: None)()
 
 
@@ -87,7 +87,7 @@ def main(words: list[str]) -> None:
     parser.add_argument("--journal", type=Path, required=True)
     parser.add_argument("--shuffle", type=int, default=0)
     options = parser.parse_args(words)
-    # Nobody measures on for a parent that was killed.
+    # Stops measuring if the parent is killed.
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     cases = read_cases(options.folder)
     rows = argparse.ArgumentParser()

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An ordinary program, which exports no symbols, launches a kernel. cmake/Plain.cmake links it with
-// each library as a whole.
+// An ordinary program that exports no symbols and launches a kernel. cmake/Plain.cmake links it
+// with each library as a whole.
 #include <algorithm>
 #include <cstdio>
 #include <vector>

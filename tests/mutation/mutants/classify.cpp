@@ -19,7 +19,7 @@ struct Sign {
   std::string_view check;
 };
 
-// What the checkers' findings begin with. A message may hold several: the first one counts.
+// The beginnings of the checkers' findings. A message may contain several: the first one counts.
 constexpr std::array kFindings = {
     Sign{"[out-of-bounds]", "bounds"},
     Sign{"[misaligned]", "bounds"},
@@ -30,7 +30,7 @@ constexpr std::array kFindings = {
     Sign{"[leak]", "leak"},
 };
 
-// What other messages say, the most telling first.
+// Signs in other messages, most specific first.
 constexpr std::array kSigns = {
     Sign{"shared memory overrun", "bounds"},
     Sign{"divergent barrier", "barrier"},

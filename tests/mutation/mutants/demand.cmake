@@ -1,8 +1,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The configuration refuses an op without a list of mutants, or with a broken one, and says why. FOLDER holds the lists that are
-# tried; with SPEC the script is one such try.
+# The configuration refuses an op without a list of mutants, or with an invalid list, and prints the reason. FOLDER has the lists to try;
+# with SPEC the script is one such attempt.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/../../../cmake/Mutants.cmake)
 

@@ -39,7 +39,7 @@ Outcome outcome_of(const std::string& output, int exit_code) {
     outcome.test = line_at(output, at + kStarted.size());
   }
   const std::size_t failed = output.find(kFailed);
-  // run_tests.h: 1 also where the filter leaves no test.
+  // run_tests.h: also 1 if the filter leaves no test.
   const bool nothing_left = outcome.tests == 0 && exit_code == EXIT_FAILURE;
   if (failed != std::string::npos) {
     outcome.end = End::killed;
@@ -87,7 +87,7 @@ Outcome Executor::run_once(const std::string& mutant, const std::string& filter)
 Outcome Executor::run_until_spoken(const std::string& mutant, const std::string& chosen,
                                    const std::string& excluded) const {
   std::string aside = excluded;
-  Outcome speechless; // the first crash or time-out, if there is one
+  Outcome speechless; // the first crash or timeout, if any
   for (;;) {
     Outcome outcome = run_once(mutant, filter_of(chosen, aside));
     outcome.seconds += std::exchange(speechless.seconds, 0);

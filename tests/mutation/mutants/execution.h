@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a mutant's test program until something speaks of the mutant.
+// Runs a mutant's test program until a test detects the mutant.
 #pragma once
 
 #include <functional>
@@ -17,25 +17,25 @@ enum class End { survived, killed, crashed, timed_out };
 
 struct Outcome {
   End end = End::survived;
-  std::string test;    // that failed, crashed or did not end
-  std::string check;   // classify.h, where it was killed
+  std::string test;    // that failed, crashed or timed out
+  std::string check;   // classify.h, if it was killed
   std::string message; // the failed assertion's
-  int tests = 0;       // that were started
+  int tests = 0;       // number of started tests
   double seconds = 0;
 };
 
 class Executor {
  public:
-  // What chooses a mutant, or "none": assignments of environment variables.
+  // The environment variables that select a mutant, or "none".
   using Choice = std::function<std::vector<std::string>(const std::string& mutant)>;
   static std::vector<std::string> by_switch(const std::string& mutant); // switch.h
 
-  // `program`: <op>_mutants_test; `limit`: seconds for one run of it.
+  // `program`: <op>_mutants_test; `limit`: seconds per run.
   Executor(std::string program, int limit, Choice choice = by_switch);
 
-  // Runs the tests that are expected to find the mutant and, if none of them does, all others. A
-  // test that crashes or does not end is put aside, since another may still say what is wrong. A
-  // kill counts only if the same test passes without a mutant: throws kg::Error if it does not.
+  // Runs the tests that are expected to find the mutant and, if none does, all others. A test that
+  // crashes or times out is set aside, since another test may give a better message. A kill counts
+  // only if the same test passes without a mutant; otherwise throws kg::Error.
   Outcome hunt(const Mutant& mutant);
 
   // Time spent on running tests without a mutant.
@@ -54,8 +54,8 @@ class Executor {
   double clean_seconds_ = 0;
 };
 
-// The outcome of one run, from what it printed (protocol.h) and its exit code as a shell reports
-// it, 124 being that of timeout(1). Throws kg::Error if the program refused to run.
+// The outcome of one run, from its output (protocol.h) and its exit code as a shell reports it (124
+// from timeout(1)). Throws kg::Error if the program refused to run.
 Outcome outcome_of(const std::string& output, int exit_code);
 
 } // namespace kg::mutants

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How mutants are hunted, on a shell script that stands for an op's tests A.one, A.two and A.three.
+// Tests the hunt for mutants, with a shell script as an op's tests A.one, A.two and A.three.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -28,7 +28,7 @@ class Hunt : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  // `behaviour`: shell code that runs in each chosen test, with $mutant and $test.
+  // `behaviour`: shell code that runs in each selected test, with $mutant and $test.
   Outcome hunt(const std::string& behaviour, const std::string& tests = "") {
     const std::filesystem::path program = folder_ / "op_mutants_test";
     std::ofstream(program) << R"(#!/bin/bash

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ends a mutant's test program at the first assertion that fails: it is found, and what else it
-// breaks is of no interest. GoogleTest's own fail-fast waits for the test to end.
+// Ends a mutant's test program at the first failed assertion: the mutant is found, and further
+// failures do not matter. GoogleTest's own fail-fast waits for the test to end.
 #include <cstdio>
 #include <cstdlib>
 
@@ -16,7 +16,7 @@ namespace {
 class FirstFailure : public testing::EmptyTestEventListener {
   void OnTestStart(const testing::TestInfo& test) override {
     fmt::print("{}{}.{}\n", kg::mutants::kStarted, test.test_suite_name(), test.name());
-    std::fflush(stdout); // a crash must not take it along
+    std::fflush(stdout); // must survive a crash
   }
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;

@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs an op's mutants and says which test found each, and by which check. Exit code 1 if one
-// survives, or if nothing but a crash or a time-out speaks of it. Another check than the expected
-// one is noted and no failure: which of several right checks speaks first depends on the order of a
-// test's cases.
+// Runs an op's mutants and reports which test found each, and by which check. Exit code 1 if a
+// mutant survives, or is detected only by a crash or timeout. A check other than the expected one
+// is noted but is not a failure: which of several valid checks fails first depends on the order of
+// a test's cases.
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
@@ -37,7 +37,7 @@ struct Row {
 
 bool killed(const Row& row) { return row.outcome.end == End::killed; }
 
-// What the matrix shows in the column of the check.
+// The matrix' entry in the check column.
 std::string verdict(const Row& row) {
   switch (row.outcome.end) {
   case End::killed: return row.outcome.check;
@@ -99,12 +99,12 @@ struct Options {
   std::string op, spec, kernels, ptx, program, results, only;
   int limit = 300;
   bool places = false;
-  std::string command; // this one, for messages
+  std::string command; // this command, for messages
 
   const std::string& sources() const { return ptx.empty() ? kernels : ptx; }
 };
 
-// Where the spec's bugs would be planted, all of them.
+// Prints the source positions of all mutants in the spec.
 int print_places(const Options& options) {
   for (const Mutant& mutant : read_spec(options.spec))
     fmt::print("{} {}\n", place_of(mutant, options.sources()), mutant.name);
@@ -114,7 +114,7 @@ int print_places(const Options& options) {
 int run(const Options& options) {
   const std::vector<Mutant> mutants = read_spec(options.spec);
   const TemporaryFolder mutated;
-  // Of kernels as nvcc made them every mutant is a folder of its own.
+  // For kernels compiled by nvcc, every mutant is a separate folder.
   const auto by_folder = [&](const std::string& mutant) {
     const auto of_name = [&](const Mutant& one) { return one.name == mutant; };
     const auto found = std::find_if(mutants.begin(), mutants.end(), of_name);

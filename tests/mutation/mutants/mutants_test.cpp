@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// That mutants are made as they are written down, and judged by what a test program says.
+// Mutants are created as specified, and judged by the test program's output.
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -58,7 +58,7 @@ TEST(Mutate, StatementBecomesABranch) {
             "{if (kg::mutant(0)) {} else {f();}} g();");
 }
 
-// Its number is its place in the list, whatever file the others are in.
+// Its number is its index in the list, whichever files the others are in.
 TEST(Mutate, OtherFilesAreLeftAlone) {
   Mutant other = mutant("a", "x", "y");
   other.file = "op/other.h";
@@ -129,7 +129,7 @@ TEST(FindOriginal, WhiteSpaceIsOfAnyKindAndLength) {
               HasSubstr("occurs 0 times"));
 }
 
-// A spec of one mutant, in which `key` has another value (none: is missing) or comes on top.
+// A spec of one mutant; `key` is added or has another value (empty: is missing).
 std::string spec(const std::string& key = "", const std::string& value = "") {
   const std::vector<std::pair<std::string, std::string>> fields = {
       {"name", "\"m\""},   {"file", "\"op/op.cu\""},   {"original", "\"i < n\""},
@@ -246,13 +246,13 @@ TEST(Outcome, IsReadFromWhatTheProgramPrinted) {
   EXPECT_EQ(crashed.end, End::crashed);
   EXPECT_EQ(crashed.test, "A.B");
   EXPECT_EQ(outcome_of("@started A.B\n", 124).end, End::timed_out);
-  // A failure that no assertion spoke of is no kill either.
+  // A failure without a failed assertion is not a kill.
   EXPECT_EQ(outcome_of("@started A.B\n", 1).end, End::crashed);
 }
 
 TEST(Outcome, OfAProgramThatRefusesIsAnError) {
   EXPECT_THAT(message_of([] { outcome_of("", 2); }), HasSubstr("ended with 2 before"));
-  EXPECT_EQ(outcome_of("", 1).tests, 0); // the filter left nothing
+  EXPECT_EQ(outcome_of("", 1).tests, 0); // the filter left no test
 }
 
 } // namespace

@@ -28,7 +28,7 @@ bool comes_before(const Edit& a, const Edit& b) {
 }
 
 std::string opening(const Mutant& m, std::size_t number) {
-  // On one line, so that those of the original keep their numbers.
+  // On one line, so that the original's lines keep their numbers.
   std::string code = m.mutant;
   std::replace(code.begin(), code.end(), '\n', ' ');
   return m.kind() == Kind::expression

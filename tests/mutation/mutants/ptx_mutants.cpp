@@ -21,7 +21,7 @@ std::string ptx_of(const fs::path& fatbin) {
 void write_mutated(const fs::path& folder, const Mutant& mutant, const fs::path& out) {
   const fs::path changed = fs::canonical(folder) / mutant.file;
   fs::create_directories(out);
-  std::size_t kept = 0; // files of several operations may have one name
+  std::size_t kept = 0; // files of several operations may have the same name
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::canonical(folder)))
     if (entry.path().extension() == ".fatbin" && entry.path() != changed)
       fs::create_symlink(entry.path(), out / (std::to_string(kept++) + ".fatbin"));

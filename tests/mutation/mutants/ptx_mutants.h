@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bugs seeded in what nvcc made: in the PTX of a fat binary, which the executor runs in the place
-// of the kernels (KERNELGRADE_PTX). A spec (spec.h) says them as it does those of a source: `file`
-// is a fat binary in the folder, `after` usually the kernel's ".entry <mangled name>(", `original`
-// a part of an instruction.
+// Bugs seeded in nvcc's output: in the PTX of a fat binary, which the executor runs instead of the
+// kernels (KERNELGRADE_PTX). A spec (spec.h) describes them like those of a source: `file` is a fat
+// binary in the folder, `after` usually the kernel's ".entry <mangled name>(", `original` a part of
+// an instruction.
 #pragma once
 
 #include <filesystem>
@@ -14,11 +14,11 @@
 
 namespace kg::mutants {
 
-// The text of a fat binary's PTX. Throws kg::Error where the file is missing or holds none.
+// The PTX text of a fat binary. Throws kg::Error if the file is missing or has none.
 std::string ptx_of(const std::filesystem::path& fatbin);
 
-// Fills the new folder `out` with what `folder` holds, but the mutant's file, in whose place the
-// mutated text stands.
+// Copies the contents of `folder` to the new folder `out`, with the mutated text in place of the
+// mutant's file.
 void write_mutated(const std::filesystem::path& folder, const Mutant& mutant,
                    const std::filesystem::path& out);
 

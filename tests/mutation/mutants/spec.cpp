@@ -22,7 +22,7 @@ using nlohmann::json;
 
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
-// The end of `pattern` in `source` from `at` on, where a run of white space matches any other.
+// The end of `pattern` in `source` from `at` on; any run of white space matches any other.
 std::optional<std::size_t> match(std::string_view source, std::size_t at,
                                  std::string_view pattern) {
   for (std::size_t i = 0; i < pattern.size();) {
@@ -45,7 +45,7 @@ std::vector<Place> find_all(std::string_view source, std::string_view pattern, s
   return places;
 }
 
-// The fields of one mutant, each taken once.
+// The fields of one mutant, each read once.
 class Fields {
  public:
   Fields(json object, std::string where) : left_(std::move(object)), where_(std::move(where)) {}
@@ -100,7 +100,7 @@ Mutant parse_mutant(json object, const std::string& path, std::size_t number) {
   return m;
 }
 
-// Appends the mutants of a list; `shared` is what the objects around it say.
+// Appends the mutants of a list; `shared` has the fields of the enclosing objects.
 void parse_list(const json& list, const json& shared, const std::string& path,
                 std::vector<Mutant>& mutants) {
   require(list.is_array(), path + " is not a JSON array");

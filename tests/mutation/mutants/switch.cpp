@@ -18,5 +18,5 @@ int kg::choose_mutant(std::initializer_list<const char*> names) {
   std::fprintf(stderr, "KERNELGRADE_MUTANT is \"%s\"; the mutants are: none", variable);
   for (const char* name : names) std::fprintf(stderr, ", %s", name);
   std::fputs("\n", stderr);
-  std::exit(2); // before main: there is nobody to catch an exception
+  std::exit(2); // before main: an exception could not be caught
 }

@@ -13,18 +13,18 @@ namespace kg::mutants {
 
 namespace {
 
-enum class Class { word, literal, operation, open, close, end }; // `end` is ; of a statement
+enum class Class { word, literal, operation, open, close, end }; // `end` is the ; of a statement
 
 struct Token {
   Class kind;
   std::string_view text;
   std::size_t begin;
-  bool spaced; // behind white space
+  bool spaced; // after white space
 };
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Longest first, as C++ reads them.
+// Longest first, like the C++ lexer.
 constexpr std::array<std::string_view, 25> kOperators = {
     "<<=", ">>=", "->*", "<=>", "...", "::", "->", "++", "--", "<<", ">>", "<=", ">=",
     "==",  "!=",  "&&",  "||",  "+=",  "-=", "*=", "/=", "%=", "&=", "|=", "^="};
@@ -36,7 +36,7 @@ std::size_t end_of_literal(std::string_view source, std::size_t at) {
   return std::min(at + 1, source.size());
 }
 
-// Without comments; a directive of the preprocessor is a ;.
+// Without comments; a preprocessor directive becomes a ;.
 std::vector<Token> tokens_of(std::string_view source) {
   std::vector<Token> tokens;
   bool spaced = true, first = true; // of its line
@@ -107,7 +107,7 @@ void find_templates(std::vector<Token>& tokens) {
   }
 }
 
-// How tight a binary operator binds, most at 14: [expr] of the standard. 0 is a comma.
+// The precedence of a binary operator, at most 14: [expr] of the standard. 0 is a comma.
 int binding(std::string_view op) {
   static constexpr std::array<std::array<std::string_view, 11>, 13> kLevels = {{
       {","},
@@ -141,7 +141,7 @@ bool ends_operand(const Token& token) {
 
 using Tokens = std::vector<Token>;
 
-// The loosest operator outside brackets of tokens [begin, end); kPostfix without one.
+// The operator of lowest precedence outside brackets in [begin, end); kPostfix if there is none.
 int loosest(const Tokens& tokens, std::size_t begin, std::size_t end) {
   int depth = 0, result = kPostfix;
   for (std::size_t i = begin; i < end; ++i) {
@@ -167,7 +167,7 @@ bool balanced(const Tokens& tokens, std::size_t begin, std::size_t end) {
   return depth == 0;
 }
 
-// Where the bracket opens that token `close` closes.
+// The token that opens the bracket closed by token `close`.
 std::size_t opening_of(const Tokens& tokens, std::size_t close) {
   int depth = 0;
   for (std::size_t i = close; i > 0; --i) {
@@ -177,7 +177,7 @@ std::size_t opening_of(const Tokens& tokens, std::size_t close) {
   return 0;
 }
 
-// Whether token `at` is the ) of `if (...)` and its like, behind which a statement begins.
+// Whether token `at` is the ) of `if (...)` or similar, after which a statement begins.
 bool closes_condition(const Tokens& tokens, std::size_t at) {
   static constexpr std::array<std::string_view, 5> kBefore = {"if", "for", "while", "switch",
                                                               "constexpr"};
@@ -186,7 +186,7 @@ bool closes_condition(const Tokens& tokens, std::size_t at) {
          std::find(kBefore.begin(), kBefore.end(), tokens[open - 1].text) != kBefore.end();
 }
 
-// Whether the statement that token `at` is in must be known when compiling.
+// Whether the statement that contains token `at` must be a compile-time constant.
 bool is_constant(const Tokens& tokens, std::size_t at) {
   for (std::size_t i = at; i-- > 0;) {
     const Token& token = tokens[i];
@@ -215,7 +215,7 @@ std::string why_no_expression(const Tokens& tokens, std::size_t begin, std::size
     if (left.kind == Class::operation) {
       const bool binary = left.text == "," || (begin > 1 && ends_operand(tokens[begin - 2]));
       const int level = binary ? binding(left.text) : kUnary;
-      // Operators of one level group from the left: `a - [b + c]` is another sum.
+      // Operators of equal precedence group from the left: `a - [b + c]` is a different sum.
       const bool any_order = left.text == "+" || left.text == "&&" || left.text == "||";
       if (inner < level || (inner == level && level > 2 && level < kUnary && !any_order))
         return looser(left);

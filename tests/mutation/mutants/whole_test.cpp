@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// That originals which are no whole part of their source are refused, and that every operation's
-// spec applies to the kernels as they are: the mutants themselves are built at night.
+// Originals that are not a complete part of their source are refused, and every operation's spec
+// applies to the current kernels; the mutants themselves are built at night.
 #include <filesystem>
 #include <optional>
 #include <set>

@@ -1,7 +1,7 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Every entry of the list SPEC must still fit the sources below KERNELS. The kernels change by day, and planted ones are built by night.
+# Every entry of the list SPEC must still match the sources below KERNELS: kernels change before merges, but planted bugs are built nightly.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/line.cmake)
 file(READ ${SPEC} list)
@@ -11,7 +11,7 @@ set(fitting 0)
 foreach(index RANGE ${last})
   string(JSON file GET "${list}" ${index} file)
   if(NOT EXISTS ${KERNELS}/${file})
-    # A copy of the project with some of the ops alone lacks the folders of the others. Any other file was moved or removed.
+    # A copy of the project with only some ops lacks the folders of the others. Any other missing file was moved or removed.
     cmake_path(GET file PARENT_PATH folder)
     if(file MATCHES "^ops/" AND NOT EXISTS ${KERNELS}/${folder} AND EXISTS ${KERNELS}/ops)
       continue()

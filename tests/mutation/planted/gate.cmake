@@ -1,17 +1,17 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Gates the kernels with entry INDEX of the list SPEC planted, OUT, by PROGRAM. The gate must fail, and its message must name the
-# metric and the line of the text "at", if there is one: for a cost in the planted source, for a resource of "kernel" in the source
-# below KERNELS, and of both in "at_file" below KERNELS, where that is given. "says" is a regular expression of what else the message
-# says, behind "regressed" where it does not begin with another verdict.
+# Gates the kernels OUT, with entry INDEX of the list SPEC planted, using PROGRAM. The gate must fail. Its message must name the metric and,
+# if the entry has "at", the line of that text: for a cost in the planted source, for a resource of "kernel" in the source below KERNELS,
+# and for both in "at_file" below KERNELS if that is given. "says" is a regular expression for the rest of the message; it follows
+# "regressed", unless it begins with another verdict.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/line.cmake)
 file(READ ${SPEC} list)
 foreach(key IN ITEMS op file metric)
   string(JSON ${key} GET "${list}" ${INDEX} ${key})
 endforeach()
-# kernelgrade_optional(<key>): empty where the entry has none.
+# kernelgrade_optional(<key>): empty if the entry does not have it.
 function(kernelgrade_optional key)
   string(JSON value ERROR_VARIABLE none GET "${list}" ${INDEX} ${key})
   if(none)
@@ -53,7 +53,7 @@ message("${output}${error}")
 if(NOT code EQUAL 1)
   message(FATAL_ERROR "the gate ended with ${code}, not 1")
 endif()
-string(REGEX REPLACE "[][;]" "," output "${output}") # which would join or split the elements of a list
+string(REGEX REPLACE "[][;]" "," output "${output}") # they would join or split list elements
 string(REPLACE "\n" ";" lines "${output}")
 foreach(message IN LISTS lines)
   if(message MATCHES "${expected}")

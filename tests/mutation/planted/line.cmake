@@ -1,7 +1,7 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# kernelgrade_planted_line(<spec> <source> <text> <result>): the line of the text, which must occur once in the source.
+# kernelgrade_planted_line(<spec> <source> <text> <result>): the line number of the text, which must occur once in the source.
 function(kernelgrade_planted_line spec source text result)
   file(READ ${source} contents)
   string(FIND "${contents}" "${text}" place)

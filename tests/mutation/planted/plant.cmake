@@ -1,7 +1,7 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Writes FILE, a source below KERNELS, to OUT with entry INDEX of the list SPEC planted.
+# Writes FILE, a source below KERNELS, with entry INDEX of the list SPEC planted, to OUT.
 cmake_minimum_required(VERSION 3.25)
 file(READ ${SPEC} list)
 include(${CMAKE_CURRENT_LIST_DIR}/line.cmake)

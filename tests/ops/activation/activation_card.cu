@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Activation functions of arrays; tolerances and their derivation in
-// tests/oracle/tolerance_unary.h. relu has one right value throughout.
+// tests/oracle/tolerance_unary.h. relu's results are exact.
 #include "ops/activation/activation.h"
 
 #include <cmath>
@@ -48,7 +48,7 @@ References references(const Problem& problem, const Inputs& inputs) {
             [=](std::string_view variant) {
               if (variant.empty()) return test::library_tolerances(op, dtype, x, y);
               if (op == activation::Function::relu)
-                return std::vector<double>(); // a zero's sign, too
+                return std::vector<double>(); // including a zero's sign
               return test::unary_tolerances(op, dtype, x, y);
             },
             test::unary_error_units(op, dtype, x, y)}}};
@@ -58,9 +58,9 @@ Sample sample(Function function, const std::string& fill, test::Observed x) {
   return {fill, word_of(function) + "_n" + std::to_string(x.values.size()), {{"x", std::move(x)}}};
 }
 
-// Where every legal computation gives the same number: zeros, and arguments so large that the
-// result is the limit or the argument itself. As many of them as there are results: large positive
-// arguments have full significands.
+// Arguments for which every legal computation gives the same number: zeros, and arguments so large
+// that the result is the limit or the argument itself. Large positive arguments with full
+// significands provide many distinct results.
 std::vector<Sample> exact_samples(Dtype dtype) {
   const double infinity = std::numeric_limits<double>::infinity();
   const test::Random random(test::seed(), 19);
@@ -86,8 +86,8 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// From where all functions are at their limits on the left, through the tails in which exponentials
-// become subnormal, to the same on the right; and the neighbourhood of 0, down to the subnormals.
+// From the left limits of all functions, through the tails with subnormal exponentials, to the
+// right limits; and around 0, down to the subnormals.
 std::vector<Sample> random_samples(Dtype dtype) {
   std::vector<double> x;
   for (int i = -2200; i <= 600; ++i) x.push_back(test::round_to(dtype, 0.05 * i + 1e-3));
@@ -103,8 +103,8 @@ std::vector<Sample> random_samples(Dtype dtype) {
   return samples;
 }
 
-// In packs, at their ends and behind them; and every pattern of a 16-bit type, and as many of f32
-// spread over all kinds.
+// Within packs, at their ends and after them; and every bit pattern of a 16-bit type, and as many
+// of f32, spread over all kinds.
 std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<std::uint64_t> special;
   for (int repeat = 0; repeat < 3; ++repeat)
@@ -119,7 +119,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
   return samples;
 }
 
-// What a block of the vectorized kernel takes at once.
+// The tile of a thread block of the vectorized kernel.
 std::int64_t packs_of_tile(Dtype dtype) { return dtype == Dtype::f32 ? 1024 : 512; }
 
 } // namespace
@@ -128,7 +128,7 @@ Card activation_card() {
   Card card = activation_family(packs_of_tile);
   card.problem = problem;
   run_by(card, activation::kVariants, kRun);
-  // How accurate a library is, the correctness tests say; where it is timed it must have worked.
+  // The correctness tests judge a library's accuracy; when timed, it only must have worked.
   card.vendors = {
       [](const Problem& p) { return names(vendor::activation_table, function_of(p), p.dtype); },
       run_vendor, 64};
@@ -139,7 +139,7 @@ Card activation_card() {
   card.special_samples = special_samples;
   card.kernel_name = packs_where_aligned("activation");
   card.compiled_otherwise = "expf, tanhf, erff";
-  // 512 MiB and more of traffic at 2^27.
+  // At least 512 MiB of traffic at 2^27.
   card.timed_on_gpu = {{"silu_n65536"},          {"relu_n1048576"},   {"relu_n4194304"},
                        {"relu_n16777216", true}, {"relu_n134217728"}, {"tanh_n134217728"},
                        {"silu_n134217728"},      {"gelu_n134217728"}, {"relu_n536870912"}};

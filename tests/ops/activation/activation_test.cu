@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only activation promises; what every operation does is in its card.
+// Tests specific to activation; its card configures those of every operation.
 #include "ops/activation/activation.h"
 
 #include "tests/contract/own_test.h"
@@ -56,7 +56,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   KG_HUGE(static_cast<std::size_t>(kN) * size_of(judge.dtype()));
   dispatch(judge.dtype(), [&]<class T>() {
     for (const activation::Variant variant : activation::kVariants)
-      test::expect_in_place<T>( // negative numbers but for the marks
+      test::expect_in_place<T>( // negative numbers except for the marks
           name(variant), kN, 0xBC, [](double x) { return x < 0 ? 0 : x; },
           [&](T* x) { activation::run<T>(Function::relu, x, x, kN, variant, judge.stream()); },
           judge.stream());

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gradients of activation functions; tolerances and their derivation in
-// tests/oracle/tolerance_unary_backward.h. relu has one right value throughout.
+// tests/oracle/tolerance_unary_backward.h. relu's results are exact.
 #include "ops/activation_backward/activation_backward.h"
 
 #include <cmath>
@@ -35,7 +35,7 @@ constexpr auto kRun = []<class T>(const Call& call, activation_backward::Variant
                                      call.out<T>("dx"), call.extent("x", 0), variant, stream);
 };
 
-// y of the library's own forward pass.
+// The y of the library's own forward pass.
 void prepare(std::string_view vendor, const Call& call, Stream& stream) {
   vendor::activation(vendor, function_of(call.problem()), call.problem().dtype, call.address("x"),
                      call.address("y"), call.extent("x", 0), stream);
@@ -57,7 +57,7 @@ References references(const Problem& problem, const Inputs& inputs) {
             [=](std::string_view variant) {
               if (variant.empty()) return test::library_backward_tolerances(op, dtype, x, dy, dx);
               if (op == activation::Function::relu)
-                return std::vector<double>(); // a zero's sign, too
+                return std::vector<double>(); // including a zero's sign
               return test::unary_backward_tolerances(op, dtype, x, dy, dx);
             },
             test::unary_backward_error_units(op, dtype, x, dy, dx)}}};
@@ -69,13 +69,13 @@ Sample sample(Function function, const std::string& fill, test::Observed x, test
           {{"x", std::move(x)}, {"dy", std::move(dy)}}};
 }
 
-// Where every legal computation gives the same slope: at 0 a power of two, far away 0 or 1. dy has
-// full significands.
+// Arguments for which every legal computation gives the same derivative: a power of two at 0, and 0
+// or 1 far away. dy has full significands.
 std::vector<Sample> exact_samples(Dtype dtype) {
   const double infinity = std::numeric_limits<double>::infinity();
   const test::Random random(test::seed(), 23);
   std::vector<double> x, dy;
-  for (std::int64_t i = 0; i < kOdd; ++i) { // in turn to the right, at 0 and to the left
+  for (std::int64_t i = 0; i < kOdd; ++i) { // cycles through right, 0 and left
     const auto index = static_cast<std::uint64_t>(i);
     const bool far = random.integer(index, 0, 1) == 1;
     const double choices[] = {far ? infinity : 300, far ? -0.0 : 0, far ? -infinity : -300};
@@ -100,8 +100,8 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// From where all slopes are 0, through the tails in which exponentials become subnormal, to the
-// same on the right; and the neighbourhood of 0, down to the subnormals.
+// From zero derivatives on the left, through the tails with subnormal exponentials, to those on the
+// right; and around 0, down to the subnormals.
 std::vector<Sample> random_samples(Dtype dtype) {
   std::vector<double> x;
   for (int i = -2200; i <= 2200; ++i) x.push_back(test::round_to(dtype, 0.05 * i + 1e-3));
@@ -109,7 +109,7 @@ std::vector<Sample> random_samples(Dtype dtype) {
   for (int exponent = format.min_exponent - format.precision + 1; exponent < 2; ++exponent)
     for (const double significand : {1.0, -1.25, 1.75, -1.0})
       x.push_back(test::round_to(dtype, std::ldexp(significand, exponent)));
-  const double factor = dtype == Dtype::f16 ? 256 : 0x1p20; // takes tails above subnormals
+  const double factor = dtype == Dtype::f16 ? 256 : 0x1p20; // lifts the tails above subnormals
   const auto dy = test::outliers(dtype, std::ssize(x), 2, factor, test::Tensor::b).values;
   std::vector<Sample> samples;
   for (const Function function : kFunctions) {
@@ -119,7 +119,7 @@ std::vector<Sample> random_samples(Dtype dtype) {
   return samples;
 }
 
-// Each special value against each; every pattern of a 16-bit type, and as many of f32 spread over
+// Each special value with each; every bit pattern of a 16-bit type, and as many of f32, spread over
 // all kinds, as x.
 std::vector<Sample> special_samples(Dtype dtype) {
   const test::BitPairs pairs = test::special_pairs(dtype);
@@ -130,14 +130,14 @@ std::vector<Sample> special_samples(Dtype dtype) {
     samples.push_back(sample(function, "special", bits(dtype, pairs.a), bits(dtype, pairs.b)));
     samples.back().degenerate = test::Degenerate::sparse;
     samples.push_back(sample(function, "all_bits", bits(dtype, all), values(dtype, dy)));
-    // Slopes that vanish on both sides: where exponents are many, most patterns have none.
+    // Derivatives that vanish on both sides: with many exponents, most bit patterns give 0.
     if (dtype != Dtype::f16 && (function == Function::sigmoid || function == Function::tanh))
       samples.back().degenerate = test::Degenerate::sparse;
   }
   return samples;
 }
 
-// What a block of the vectorized kernel takes at once.
+// The tile of a thread block of the vectorized kernel.
 std::int64_t packs_of_tile(Dtype dtype) { return dtype == Dtype::f32 ? 512 : 256; }
 
 } // namespace
@@ -152,7 +152,7 @@ Card activation_backward_card() {
   card.vendors.run = run_vendor;
   card.vendors.on_host = always({"onednn"});
   card.vendors.prepare = prepare;
-  // How accurate a library is, the correctness tests say; where it is timed it must have worked.
+  // The correctness tests judge a library's accuracy; when timed, it only must have worked.
   card.vendors.slack_when_timed = 64;
   card.vendors.zero = test::SignedZero::ignored;
   card.references = references;
@@ -161,7 +161,7 @@ Card activation_backward_card() {
   card.special_samples = special_samples;
   card.kernel_name = packs_where_aligned("activation_backward");
   card.compiled_otherwise = "expf, tanhf, erff, fused products";
-  // 768 MiB and more of traffic at 2^27.
+  // At least 768 MiB of traffic at 2^27.
   card.timed_on_gpu = {{"silu_n65536"},     {"relu_n16777216", true}, {"relu_n134217728"},
                        {"tanh_n134217728"}, {"silu_n134217728"},      {"gelu_n134217728"},
                        {"gelu_n268435456"}};

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only activation_backward promises; what every operation does is in its card.
+// Tests specific to activation_backward; its card configures those of every operation.
 #include "ops/activation_backward/activation_backward.h"
 
 #include "tests/contract/own_test.h"
@@ -46,13 +46,13 @@ KG_OWN_TEST(Relations) {
     }
 }
 
-// Indices beyond 32 bits, dx = dy: what relu lets through where x = dy.
+// Indices beyond 32 bits, dx = dy: for x = dy, the elements that relu passes.
 KG_OWN_TEST(MoreThan2To31Elements) {
   constexpr std::int64_t kN = (std::int64_t{1} << 31) + 4099;
   KG_HUGE(static_cast<std::size_t>(kN) * size_of(judge.dtype()));
   dispatch(judge.dtype(), [&]<class T>() {
     for (const activation_backward::Variant variant : activation_backward::kVariants)
-      test::expect_in_place<T>( // negative numbers but for the marks
+      test::expect_in_place<T>( // negative numbers except for the marks
           name(variant), kN, 0xBC, [](double x) { return x < 0 ? 0 : x; },
           [&](T* x) {
             activation_backward::run<T>(Function::relu, x, x, x, kN, variant, judge.stream());

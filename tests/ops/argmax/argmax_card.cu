@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The index of the largest element (tests/ops/reduction/shapes.h says what a shape is). It is right
-// or wrong.
+// The index of the largest element, which must be exact (tests/ops/reduction/shapes.h defines the
+// shapes).
 #include "ops/argmax/argmax.h"
 
 #include "libraries/argmax.h"
@@ -34,7 +34,7 @@ constexpr auto kRun = []<class T>(const Call& call, argmax::Variant variant, Str
                      variant, stream);
 };
 
-// A block has 256 threads for the only result.
+// A block uses 256 threads for a single result.
 std::int64_t sequence(const Problem& problem) {
   const Extents extents = extents_of(problem);
   return results_of(extents) == 1 ? extents[1] / 256 : extents[1];
@@ -65,13 +65,13 @@ Reference elements(const Problem& problem, std::string_view, std::int64_t first,
   const Elements x = values("x");
   if (inner > 1 || x.period == 0 || axis <= x.period)
     return reference(slices_of(problem, first, count, values), count, axis);
-  std::vector<double> periods; // the first of a slice has its first greatest element
+  std::vector<double> periods; // a slice's first maximum is in its first period
   for (std::int64_t result = first; result < first + count; ++result)
     for (std::int64_t a = 0; a < x.period; ++a) periods.push_back(x(result * axis + a));
   return reference(periods, count, x.period);
 }
 
-// Those of reduction with argmax's keys; a second launch goes over the keys that the first leaves.
+// Like reduction's, with argmax's keys; a second launch reduces the keys of the first one.
 std::vector<std::vector<std::string>> kernels(std::string_view name, const Problem& problem,
                                               const Layout&) {
   if (problem.output_size() == 0) return {};

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only argmax promises; what every operation does is in its card.
+// Tests specific to argmax; its card configures those of every operation.
 #include "ops/argmax/argmax.h"
 
 #include "runtime/launch.h"
@@ -15,7 +15,7 @@
 namespace kg::card {
 namespace {
 
-// x alone may have gaps.
+// Only x may have gaps.
 KG_OWN_TEST(RowsApart) {
   std::vector<std::pair<Extents, Place>> each;
   for (const Extents& extents : large()) each.push_back({extents, {3, 5}});
@@ -42,7 +42,7 @@ KG_OWN_TEST(BeyondThirtyOneBits) {
   });
 }
 
-// What the contract's problems cannot have: rows that overlap, nothing to choose from, an axis too
+// Arguments that the contract's problems cannot have: overlapping rows, no candidates, an axis too
 // long for i32, and no workspace.
 KG_OWN_TEST(RefusesStridesAndAxes) {
   dispatch(judge.dtype(), [&]<class T>() {

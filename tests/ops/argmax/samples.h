@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data that argmax is tested on.
+// Test data for argmax.
 #pragma once
 
 #include <cmath>
@@ -29,14 +29,14 @@ inline std::vector<double> normals(Dtype dtype, const Extents& extents) {
 inline void add(std::vector<Sample>& samples, Dtype dtype, std::string fill, const Extents& extents,
                 std::vector<double> x) {
   samples.push_back({std::move(fill), shape_of(extents), {{"x", values(dtype, std::move(x))}}});
-  samples.back().may_be_vacuous = true; // indices may be all alike
+  samples.back().may_be_vacuous = true; // all indices may be equal
 }
 
 inline const std::vector<Extents> kSmall = {{3, 300, 1}, {1, 2600, 1}, {2, 90, 16}};
 
-// Few different values, so that every result has ties in other threads, warps and blocks; the
-// largest element in each place where a thread, a piece or a tail begins or ends; and the smallest
-// numbers, which are no zeros, neither beside zeros nor among themselves.
+// Few distinct values, so that every result has ties across threads, warps and thread blocks; the
+// largest element at each position where a thread, a chunk or a tail begins or ends; and subnormal
+// numbers, which must differ from zeros and from each other.
 inline std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   const auto integers = [&](const Extents& extents, std::int64_t most) {
@@ -78,7 +78,7 @@ inline std::vector<Sample> random_samples(Dtype dtype) {
   return samples;
 }
 
-// The first NaN is the largest, whichever of two has the larger payload, or sign.
+// The first NaN is the largest, whichever of two has the larger payload or sign bit.
 inline void add_pairs_of_nan(std::vector<Sample>& samples, Dtype dtype) {
   const Extents extents{1, 2600, 1};
   std::vector<std::uint64_t> x, nans = {test::poison_bits(dtype)};
@@ -94,8 +94,8 @@ inline void add_pairs_of_nan(std::vector<Sample>& samples, Dtype dtype) {
     }
 }
 
-// A NaN is larger than every number, and the first one wins; zeros of both signs are equal, also
-// where every block has a row of its own, long enough for the loop of several packs.
+// A NaN is larger than every number, and the first NaN wins. Zeros of both signs are equal, also if
+// every thread block has its own row, long enough for the loop over several packs.
 inline std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const Extents& extents : kSmall) {
@@ -123,7 +123,7 @@ inline std::vector<Sample> special_samples(Dtype dtype) {
   return samples;
 }
 
-// Around packs, warps and blocks; and more rows than blocks, and a block more than once around its
+// Around packs, warps and thread blocks; more rows than thread blocks; and a block that repeats its
 // loop.
 inline std::vector<std::string> sizes(Dtype) {
   std::vector<Extents> some;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention by its shapes (heads.h), masks in all combinations.
+// Attention: its shapes (heads.h), with all combinations of masks.
 #include "ops/attention/attention.h"
 
 #include <algorithm>
@@ -77,14 +77,14 @@ std::vector<Variant> variants() {
   return result;
 }
 
-// Of queries that all see a key.
+// Libraries require that every query sees a key.
 std::vector<std::string_view> vendors_of(const Problem& problem) {
   const Heads& h = heads_of(problem);
   if (!h.all_see()) return {};
   return names(vendor::attention_table, of_libraries(problem.dtype, h));
 }
 
-// Of cuDNN one call, of the others chains.
+// cuDNN takes one call, the others chains.
 Problem of_vendor(const Problem& ours, std::string_view vendor) {
   return vendor == "cudnn" ? with_counts(ours) : with_addend(ours.without("log_sum"));
 }

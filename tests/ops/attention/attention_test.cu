@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only attention promises; what every operation does is in its card.
+// Tests specific to attention; its card configures those of every operation.
 #include "ops/attention/attention.h"
 
 #include <map>
@@ -17,7 +17,7 @@
 namespace kg::card {
 namespace {
 
-// Grouped heads give the bits of as many heads of K and V, each repeated.
+// Grouped heads give the same bits as repeated heads of K and V.
 KG_OWN_TEST(GroupedHeadsShareKeys) {
   const GroupedHeads heads = grouped_heads(judge.dtype());
   judge.each_variant(heads.few, [&](const Variant& variant) {
@@ -51,7 +51,7 @@ KG_OWN_TEST(LogSumIsOptional) {
   });
 }
 
-// Heads that do not divide, a window without causal, rows of out that overlap: before any launch.
+// Indivisible heads, a window without causal, and overlapping rows of out fail before any launch.
 KG_OWN_TEST(RefusesOtherProblems) {
   dispatch(judge.dtype(), [&]<class T>() {
     const DeviceBuffer<T> data(4096);
@@ -87,7 +87,7 @@ KG_OWN_TEST(RefusesOtherProblems) {
     refuses("a negative stride", [](auto& wrong) { wrong.k_stride.token = -8; });
     refuses("2^31 keys", [](auto& wrong) { wrong.keys = std::int64_t{1} << 31; });
     refuses("out in v", [](auto& wrong) { wrong.out = const_cast<T*>(wrong.v) + 8; });
-    attention::Problem<T> without_queries = valid; // and nothing else is wrong with it
+    attention::Problem<T> without_queries = valid; // otherwise valid
     without_queries.queries = 0;
     EXPECT_NO_THROW(attention::run(without_queries, attention::Variant::automatic, judge.stream()));
   });

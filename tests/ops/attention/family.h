@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the cards and the tests of attention and of its gradient say alike.
+// Parts that the cards and tests of attention and of its gradient share.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace kg::card {
 
-// Of grouped heads, and of as many heads of K and V, each repeated.
+// Grouped heads, and the same with as many heads of K and V as of Q: each one repeated.
 struct GroupedHeads {
   Sample few{"normal", "b2_h4_kv2_q20_k70_d64"}, all{"normal", "b2_h4_q20_k70_d64"};
 };
@@ -37,7 +37,7 @@ inline GroupedHeads grouped_heads(Dtype dtype) {
   return result;
 }
 
-// A window that holds all keys hides none, and lengths that are all of them change nothing.
+// A window over all keys hides none, and full lengths change nothing.
 inline std::vector<Sample> masks_that_hide_nothing() {
   return {{"normal", "b2_h1_q70_k70_d64_causal_window70"},
           {"normal",
@@ -45,7 +45,7 @@ inline std::vector<Sample> masks_that_hide_nothing() {
            {{"key_lengths", values(Dtype::i32, {70, 70})}}}};
 }
 
-// For Card::pitches. Depths of whole packs that are those of values, and others, one off and half.
+// For Card::pitches. Depths of whole packs, equal to the values' depth or not; one off; and half.
 inline std::vector<std::string> rows_of_depths(Dtype) {
   std::vector<std::string> shapes;
   for (const char* const depths : {"d64", "d62", "d63_v65", "d60_v68"})
@@ -61,7 +61,7 @@ inline Card attention_family() {
   Card card(heads_grammar());
   card.usual = these({"b1_h4_kv2_q70_k130_d64_causal", "b2_h2_q19_k65_d80_v40_bias",
                       "b1_h2_q66_k70_d128", "b1_h1_q20_k33_d192_v128", "b1_h1_q17_k40_d256"});
-  // cuDNN takes what no chain of libraries does.
+  // cuDNN accepts shapes that no chain of libraries does.
   card.vendor_samples = [usual = card.usual](Dtype dtype) {
     std::vector<std::string> shapes = usual(dtype);
     if (backend == Backend::cuda && (dtype == Dtype::f16 || dtype == Dtype::bf16))
@@ -79,18 +79,18 @@ inline Card attention_family() {
       shapes.push_back(std::string("b1_h2_kv1_") + tokens + "_d64");
     for (const int depth : {8, 24, 72, 96, 104, 136, 200, 248})
       shapes.push_back("b2_h1_q18_k20_d" + std::to_string(depth));
-    // Of variants without tensor cores alone.
+    // Only for variants without Tensor Cores.
     for (const char* const depths : {"d1", "d5_v3", "d67_v130", "d300_v64", "d16_v300"})
       shapes.push_back(std::string("b1_h2_q9_k70_") + depths);
     return shapes;
   };
-  // Sequences, heads and, where no mask counts them, queries.
+  // Sequences, heads and, if no mask depends on their number, queries.
   card.batches = these({"b*_h1_q17_k40_d64", "b*_h2_kv1_q9_k20_d24_causal",
                         "b*_h1_q9_k40_d32_lengths", "b1_h*_q9_k33_d40", "b1_h1_q*_k70_d32"});
   card.refused_scalars = {{"scale", {0, -1, kInfinity, kNan}}};
   card.kind_on_host = card.kind_on_gpu = kg::Kind::compute;
   card.in_turns = true;
-  // Layers of GPT-2, Llama-3-8B, Qwen2.5-0.5B and Mistral-7B (a window), and heads of DeepSeek-V3.
+  // Layers of GPT-2, Llama-3-8B, Qwen2.5-0.5B and Mistral-7B (a window), and DeepSeek-V3's heads.
   card.timed_on_gpu = {{"b8_h12_q1024_k1024_d64_causal"},
                        {"b1_h32_kv8_q4096_k4096_d128_causal", true},
                        {"b2_h32_kv8_q2048_k2048_d128"},

@@ -1,13 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The problems that attention's card knows: what their shapes say, and how their tensors lie. A
-// shape is b2_h4_kv2_q100_k130_d64, sequences, heads of Q, heads of K and V, queries, keys and
-// depth; and, in this order where they are there:
-//   v32        the values' depth, where it is another one
-//   bshd       tokens before heads; else heads before tokens
-//   ragged     the same without an axis of sequences, which have fewer and fewer tokens
-//              (usual_length) and follow each other
+// The problems of attention's card: the fields of their shapes, and the layouts of their tensors. A
+// shape is b2_h4_kv2_q100_k130_d64: sequences, heads of Q, heads of K and V, queries, keys and
+// depth, optionally followed by, in this order:
+//   v32        the values' depth, if different
+//   bshd       tokens before heads; otherwise heads before tokens
+//   ragged     bshd without the sequence axis: sequences get shorter (usual_length) and
+//              are contiguous
 //   causal, window32, lengths, bias    the masks (attention.h)
 #pragma once
 
@@ -22,8 +22,8 @@
 
 namespace kg::card {
 
-// How many tokens a sequence has where a shape does not say: all, three quarters, half, a quarter
-// of them, and so on.
+// The number of tokens of a sequence if the shape does not give it: all, three quarters, half, a
+// quarter, and so on cyclically.
 inline std::int64_t usual_length(std::int64_t sequence, std::int64_t most) {
   return most * (4 - sequence % 4) / 4;
 }
@@ -39,15 +39,15 @@ struct Heads {
   bool ragged() const { return layout == Layout::ragged; }
   bool tokens_first() const { return layout != Layout::bhsd; }
 
-  // Whose heads and tokens a tensor has.
+  // Selects a tensor's heads and tokens: those of Q or those of K and V.
   enum class Of { queries, keys };
 
-  // Of a sequence.
+  // The number of tokens of a sequence.
   std::int64_t tokens(Of of, std::int64_t sequence) const {
     if (!ragged()) return of == Of::queries ? queries : keys;
     return of == Of::queries ? usual_length(sequence, queries) : usual_length(sequence + 3, keys);
   }
-  // Where the tokens of each begin, and where those of the last one end.
+  // Offset of each sequence's first token, and the end of the last sequence.
   std::vector<std::int64_t> offsets(Of of) const {
     std::vector<std::int64_t> result = {0};
     for (std::int64_t b = 0; b < batch; ++b) result.push_back(result.back() + tokens(of, b));
@@ -60,7 +60,7 @@ struct Heads {
     if (tokens_first()) return {batch, each, count, length};
     return {batch, count, each, length};
   }
-  // Where a row begins.
+  // Offset of a row's first element.
   std::int64_t at(Of of, std::int64_t length, std::int64_t sequence, std::int64_t head,
                   std::int64_t token) const {
     const std::int64_t count = heads_of(of), each = tokens(of, 0);
@@ -81,11 +81,11 @@ struct Heads {
   }
   std::int64_t kv_head(std::int64_t head) const { return head / (heads / kv_heads); }
 
-  // Keys that are not behind a sequence's end.
+  // The number of keys before a sequence's end.
   std::int64_t keys_of(std::int64_t sequence) const {
     return lengths ? usual_length(sequence, keys) : tokens(Of::keys, sequence);
   }
-  // Whether each query sees a key, in every sequence.
+  // True if every query sees a key, in every sequence.
   bool all_see() const {
     for (std::int64_t b = 0; b < batch; ++b)
       if (keys_of(b) < (causal ? tokens(Of::queries, b) : 1)) return false;
@@ -96,7 +96,7 @@ struct Heads {
   std::int64_t heads_of(Of of) const { return of == Of::queries ? heads : kv_heads; }
 };
 
-// The part of a grammar that attention_decode has, too.
+// The part of the grammar that attention_decode shares.
 inline ShapeGrammar<Heads> extents_grammar() {
   return ShapeGrammar<Heads>()
       .number("b", &Heads::batch)

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the libraries take the problems of attention and of its gradient: in one call, with counts
-// and offsets of tokens, or as a chain, with an addend of each score.
+// How the libraries take the problems of attention and of its gradient: as one call, with token
+// counts and offsets, or as a chain, with an addend for each score.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ inline bool has_input(const Problem& problem, std::string_view name) {
                      [&](const Tensor& input) { return input.name == name; });
 }
 
-// As the libraries take it.
+// Converts to the libraries' description.
 inline vendor::AttentionProblem of_libraries(Dtype dtype, const Heads& h) {
   using Order = vendor::TokenOrder;
   return {.dtype = dtype,
@@ -63,8 +63,8 @@ inline vendor::AttentionProblem of_libraries(const Call& call) {
   return p;
 }
 
-// With the numbers of tokens and the offsets that one call of a library takes where ours takes
-// lengths or begins in tokens.
+// Replaces our lengths, or token offsets, by the token counts and offsets that a library's single
+// call takes.
 inline Problem with_counts(const Problem& ours) {
   const Heads& h = heads_of(ours);
   Problem result = ours;
@@ -115,8 +115,8 @@ inline vendor::AttentionMasks masks_of(const Call& call) {
           counts("query_offsets")};
 }
 
-// With the addend of each score that the libraries' chains take: the bias where the key is seen,
-// else -inf.
+// Adds the addend of each score that the libraries' chains take: the bias if the key is visible,
+// otherwise -inf.
 inline Problem with_addend(const Problem& ours) {
   const Heads& h = heads_of(ours);
   Problem result = ours;
@@ -127,13 +127,13 @@ inline Problem with_addend(const Problem& ours) {
   };
   for (auto* group : {&result.inputs, &result.outputs})
     for (Tensor& tensor : *group) tensor.derived = true;
-  for (Tensor& input : result.inputs) input.optional = input.name == "bias"; // none reads it
+  for (Tensor& input : result.inputs) input.optional = input.name == "bias"; // no chain reads it
   result.inputs.push_back(
       {.name = "addend",
        .dtype = ours.dtype,
        .extents = {h.batch, h.heads, h.queries, h.keys},
        .by_row = false,
-       // Half a billion elements, of each head the same.
+       // Half a billion elements, the same for each head.
        .element =
            [h, hidden = test::encode(ours.dtype, -std::numeric_limits<double>::infinity())](
                std::int64_t i) {

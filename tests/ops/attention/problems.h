@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the cards of attention and its gradient have in common: the inputs that are numbers, the
-// masks, and how a call's tensors become a problem of kernels/ops/attention.
+// Shared by the cards of attention and its gradient: the numeric inputs, the masks, and how a
+// call's tensors become a problem of kernels/ops/attention.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace kg::card::attention_problems {
 
-// Of a problem without memory: extents and masks.
+// A problem without memory: extents and masks.
 template <class T>
 attention::Problem<T> described(const Heads& h) {
   return {.batch = h.batch,
@@ -33,7 +33,7 @@ attention::Problem<T> described(const Heads& h) {
           .causal = h.causal,
           .window = h.window};
 }
-// The same with a bias and lengths where they are, for the bytes that these are.
+// The same with bias and lengths if present, to count their bytes.
 template <class T>
 attention::Problem<T> counted(const Heads& h) {
   static T bias;
@@ -41,7 +41,7 @@ attention::Problem<T> counted(const Heads& h) {
   attention::Problem<T> p = described<T>(h);
   if (h.lengths) p.key_lengths = &length;
   if (h.bias) p.bias = &bias;
-  p.bias_stride = {0, 1, 1}; // whether there is one for each
+  p.bias_stride = {0, 1, 1}; // nonzero: a bias for each head and query
   return p;
 }
 
@@ -50,7 +50,7 @@ inline bool sees(const Heads& h, std::int64_t query, std::int64_t key) {
   return !h.causal || (behind >= 0 && (h.window == 0 || behind < h.window));
 }
 
-// Pairs of a query and a key that it sees, of all heads.
+// The number of visible pairs of query and key, over all heads.
 inline double pairs(const Heads& h) {
   std::int64_t count = h.causal ? 0 : h.queries * h.keys;
   for (std::int64_t i = 0; i < h.queries && h.causal; ++i)
@@ -58,7 +58,7 @@ inline double pairs(const Heads& h) {
   return static_cast<double>(h.batch * h.heads) * static_cast<double>(count);
 }
 
-// Elements of k, v and bias that no query sees, of a bias those whose key is hidden.
+// The number of elements of k, v and bias that no query sees; for a bias, those of hidden keys.
 inline double unseen(const Heads& h) {
   if (h.batch * h.heads * h.queries == 0)
     return static_cast<double>(h.batch * h.kv_heads * h.keys * (h.depth + h.value_depth));
@@ -82,7 +82,7 @@ inline void draw_numbers(const Problem& problem, Inputs& inputs) {
   }
 }
 
-// Of rows with strides of their own.
+// Rows with independent strides.
 inline Tensor rows_tensor(const char* name, Dtype dtype, std::vector<std::int64_t> extents) {
   return {.name = name,
           .dtype = dtype,
@@ -91,7 +91,7 @@ inline Tensor rows_tensor(const char* name, Dtype dtype, std::vector<std::int64_
           .strided = true};
 }
 
-// q, k and v, lengths, offsets and bias where they are, and how the function is called.
+// Adds q, k and v, optional lengths, offsets and bias, and the function's call.
 inline void add_inputs(const Heads& h, Problem& to) {
   to.inputs = {rows_tensor("q", to.dtype, h.extents(Heads::Of::queries, h.depth)),
                rows_tensor("k", to.dtype, h.extents(Heads::Of::keys, h.depth)),
@@ -121,7 +121,7 @@ inline void add_inputs(const Heads& h, Problem& to) {
   to.pitched = true;
   to.unread = unseen(h) * static_cast<double>(size_of(to.dtype));
   to.draw = draw_numbers;
-  // What a mask says is part of the function's name; the rest are numbers.
+  // Masks are part of the function's name; the rest are numbers.
   std::string words;
   const std::pair<bool, const char*> flags[] = {{h.ragged(), "ragged"},
                                                 {h.tokens_first() && !h.ragged(), "bshd"},
@@ -141,7 +141,7 @@ inline void add_inputs(const Heads& h, Problem& to) {
   if (h.causal) to.calling->integers.push_back({"window", {h.window}});
 }
 
-// As an input or output of a problem.
+// log_sum as an input or output of a problem.
 inline Tensor log_sum_tensor(const Heads& h) {
   std::vector<std::int64_t> extents = {h.batch, h.heads, h.queries};
   if (h.ragged()) extents = {h.heads, h.offsets(Heads::Of::queries).back()};
@@ -158,7 +158,7 @@ inline attention::Strides strides(const Call& call, std::string_view tensor) {
   return strides(heads_of(call.problem()), call, tensor);
 }
 
-// A call's inputs; no results.
+// A problem with a call's inputs, without results.
 template <class T>
 attention::Problem<T> bound(const Call& call) {
   const Heads& h = heads_of(call.problem());
@@ -197,7 +197,7 @@ attention::Problem<T> bound(const Call& call) {
   return p;
 }
 
-// The kernels of flash are for depths rounded up to these.
+// The head dimensions to which the flash kernels round up.
 inline const char* flash_depths(const Heads& h) {
   return h.depth <= 64                            ? ", 64, 64>"
          : h.depth <= 96                          ? ", 96, 96>"

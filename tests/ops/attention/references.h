@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What attention's results should be, and what they may be off: of whole problems, and of single
-// elements of timed ones, whose oracle would take minutes.
+// Expected results of attention and their tolerances: for whole problems, and for single elements
+// of timed problems, for which the full oracle would take minutes.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace kg::card::attention_references {
 
-// A library may round the scores and the weights to the type of its tensors.
+// A library may round scores and weights to the type of its tensors.
 inline std::int64_t chain_of(std::string_view variant, std::int64_t keys) {
   if (variant.empty()) return attention::chain(attention::Variant::flash, keys);
   return attention::chain(enumerator_of(attention::kVariants, variant), keys);
@@ -63,7 +63,7 @@ inline Keys keys_of(const Heads& h, const Row& row, const Values& values) {
   return {h.window > 0 ? std::clamp<std::int64_t>(last + 1 - h.window, 0, end) : 0, end};
 }
 
-// One row of scores: the oracle's problem with a single query and some keys that it sees.
+// One row of scores: the oracle's problem with a single query and some of the keys that it sees.
 struct RowInputs {
   test::AttentionProblem problem;
   std::vector<double> q, k, v, bias;
@@ -105,7 +105,7 @@ inline test::AttentionOracle row_oracle(const Heads& h, double scale, const Row&
   return test::attention_oracle(in.problem, in.q, in.k, in.v, in.bias);
 }
 
-// Row n of a tensor, heads and tokens in its order.
+// Row n of a tensor, in the tensor's order of heads and tokens.
 inline Row row_at(std::int64_t heads, std::int64_t tokens, bool tokens_first, std::int64_t n) {
   const std::int64_t sequence = n / (heads * tokens);
   return tokens_first ? Row{sequence, n % heads, n / heads % tokens}
@@ -113,7 +113,7 @@ inline Row row_at(std::int64_t heads, std::int64_t tokens, bool tokens_first, st
 }
 
 struct Results {
-  std::vector<double> value, weighted_abs, condition; // of out
+  std::vector<double> value, weighted_abs, condition; // for out
   std::vector<double> log_sum, query_condition;
 };
 
@@ -142,7 +142,7 @@ inline Results results_of(const Heads& h, double scale, const Values& values) {
   return all;
 }
 
-// What a test holds.
+// Reads the tensors that a test holds.
 inline Values values_of(const Inputs& inputs) {
   return [&inputs](std::string_view tensor) -> Elements {
     return [&all = inputs.at(std::string(tensor)).values](std::int64_t i) {

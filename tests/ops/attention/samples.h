@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data that attention is tested on, beside standard normals.
+// Test data for attention besides standard normals.
 #pragma once
 
 #include <bit>
@@ -21,7 +21,7 @@ inline std::vector<double> normals(Dtype dtype, std::int64_t count, test::Tensor
   return test::normal(dtype, count, tensor).values;
 }
 
-// What a value of out should be, by the key whose value each query takes, or the mean of all.
+// Expected values of out: for each query the value of one key, or the mean of all values.
 template <class Value>
 std::vector<double> outputs(const Heads& h, Value value) {
   std::vector<double> out(static_cast<std::size_t>(h.batch * h.heads * h.queries * h.value_depth));
@@ -34,7 +34,7 @@ std::vector<double> outputs(const Heads& h, Value value) {
   return out;
 }
 
-// Queries of zeros weigh all keys alike: the mean of 2^n integers, whose sum is exact in each type.
+// Zero queries weight all keys equally: the mean of 2^n integers, whose sum is exact in each type.
 inline Sample equal_scores(Dtype dtype, const std::string& shape, const Heads& h) {
   const std::int64_t most = dtype == Dtype::bf16 ? 1 : 15;
   const std::vector<double> v =
@@ -55,9 +55,9 @@ inline Sample equal_scores(Dtype dtype, const std::string& shape, const Heads& h
   return sample;
 }
 
-// Keys are the rows of a Hadamard matrix (Sylvester's: the sign is the parity of i & j), so that a
-// query which is 32 times one of them scores 32 depth there and 0 elsewhere: the weights are 1 and,
-// beyond the range of f32, 0. keys <= depth, a power of two.
+// Keys are rows of a Hadamard matrix (Sylvester's: the sign is the parity of i & j). A query that
+// is 32 times one row scores 32 * depth there and 0 elsewhere: the weights are 1 and, after
+// underflow in f32, 0. keys <= depth, a power of two.
 inline Sample one_key_each(Dtype dtype, const std::string& shape, const Heads& h) {
   const auto sign = [](std::int64_t i, std::int64_t d) {
     return std::popcount(static_cast<std::uint64_t>(i & d)) % 2 == 0 ? 1.0 : -1.0;
@@ -99,11 +99,11 @@ inline std::vector<Sample> exact_samples(Dtype dtype) {
   for (const char* const shape : {"b2_h2_kv1_q70_k64_d64", "b1_h4_kv2_q40_k128_d128_bshd",
                                   "b1_h1_q20_k256_d256", "b1_h1_q20_k64_d64_v24"})
     samples.push_back(one_key_each(dtype, shape, heads_of(shape)));
-  for (Sample& sample : samples) sample.vacuous_outputs = {"log_sum"}; // all queries have the same
+  for (Sample& sample : samples) sample.vacuous_outputs = {"log_sum"}; // equal for all queries
   return samples;
 }
 
-// Every mask and some together, more queries than keys, and scores that are far apart.
+// Every mask, combinations of masks, more queries than keys, and widely separated scores.
 inline std::vector<Sample> random_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const char* const shape :
@@ -115,7 +115,7 @@ inline std::vector<Sample> random_samples(Dtype dtype) {
         "b1_h8_kv1_q5_k66_d128_v64", "b5_h2_q70_k130_d64_ragged",
         "b3_h4_kv2_q66_k80_d40_ragged_causal", "b4_h2_q70_k70_d64_ragged_causal_window30"})
     samples.push_back({.fill = "normal", .shape = shape});
-  // The largest score comes late, or early: the sums are rescaled, or not.
+  // The largest score comes late, which rescales the sums, or early, which does not.
   for (const double direction : {1.0, -1.0}) {
     const std::string shape = "b1_h2_q40_k200_d64";
     const Heads h = heads_of(shape);
@@ -127,14 +127,14 @@ inline std::vector<Sample> random_samples(Dtype dtype) {
     samples.push_back(
         {.fill = "growing scores", .shape = shape, .inputs = {{"k", values(dtype, k)}}});
   }
-  // With more queries than keys the first ones see none: tiles of zeros.
+  // With more queries than keys, the first queries see none: tiles of zeros.
   for (Sample& sample : samples) {
     const Heads h = heads_of(sample.shape);
     const bool fewer_keys =
         h.queries >= h.keys + 16 || h.ragged() || (h.lengths && h.queries == h.keys);
     if (!h.causal || !fewer_keys) continue;
     sample.degenerate = test::Degenerate::sparse;
-    sample.vacuous_outputs = {"log_sum"}; // where the claim does not hold
+    sample.vacuous_outputs = {"log_sum"}; // only where the claim does not hold
   }
   return samples;
 }
@@ -146,8 +146,8 @@ inline void put(Sample& sample, Dtype dtype, const char* tensor, std::int64_t co
   sample.inputs[tensor] = values(dtype, std::move(data));
 }
 
-// NaN and infinities in each tensor reach the rows that see them and no other; what a mask hides of
-// K is not looked at, nor anything behind the last key of a sequence.
+// NaN and infinities in each tensor reach exactly the rows that see them. Hidden elements of K are
+// not read, nor is anything after the last key of a sequence.
 inline std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
   const auto add = [&](const char* fill, const std::string& shape) -> Sample& {
@@ -164,7 +164,7 @@ inline std::vector<Sample> special_samples(Dtype dtype) {
   }
   put(add("special values", all), dtype, "v", 2 * 70 * 64, test::Tensor::c,
       {{5 * 64, kNan}, {69 * 64 + 1, kInfinity}, {7 * 64 + 9, -kInfinity}});
-  // Whole rows of the bias hide everything, others all but one key.
+  // Whole rows of the bias hide all keys, others all but one key.
   {
     const std::string shape = "b1_h1_q70_k130_d64_bias";
     const Heads h = heads_of(shape);
@@ -178,7 +178,7 @@ inline std::vector<Sample> special_samples(Dtype dtype) {
     bias[static_cast<std::size_t>(31 * h.keys + 64)] = kNan;
     add("special bias", shape).inputs["bias"] = values(dtype, bias);
   }
-  // Behind the last key of each sequence nothing is read; lengths outside [0, keys] are its ends.
+  // Nothing after a sequence's last key is read; lengths outside [0, keys] are clamped.
   {
     const std::string shape = "b4_h1_q20_k70_d64_lengths";
     const Heads h = heads_of(shape);

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gradients of attention, by attention's shapes (heads.h) and masks. Tests have the out and log_sum
-// of a forward pass in fp64, rounded once.
+// Gradients of attention, with attention's shapes (heads.h) and masks. Tests use the out and
+// log_sum of a forward pass in fp64, rounded once.
 #include "ops/attention_backward/attention_backward.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace {
 
 using namespace attention_problems;
 
-// A forward problem's results are read here.
+// Inputs of the gradient are outputs of the forward problem.
 template <class T>
 attention::Problem<T> forward_of(const Call& call) {
   attention::Problem<T> f = bound<T>(call);
@@ -37,7 +37,7 @@ attention::Problem<T> forward_of(const Call& call) {
   return f;
 }
 
-// Where it is timed, out and log_sum are what ours makes.
+// For timing, our forward kernel computes out and log_sum.
 void run_forward(const Call& call, Stream& stream) {
   dispatch(call.problem().dtype, [&]<class T>() {
     constexpr auto kVariant = attention::Variant::automatic;
@@ -62,7 +62,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
     return h.extents(Heads::Of::queries, length);
   };
   const auto of_keys = [&](std::int64_t length) { return h.extents(Heads::Of::keys, length); };
-  // Before what some problems have alone: the same data with every mask.
+  // Before the optional tensors, so that the data are equal for every mask.
   Tensor of_forward[] = {rows_tensor("out", dtype, of_queries(h.value_depth)), log_sum_tensor(h),
                          rows_tensor("dout", dtype, of_queries(h.value_depth))};
   of_forward[0].made = of_forward[1].made = true;
@@ -120,14 +120,14 @@ std::vector<Variant> variants() {
   return result;
 }
 
-// Of queries that all see a key.
+// Libraries require that every query sees a key.
 std::vector<std::string_view> vendors_of(const Problem& problem) {
   const Heads& h = heads_of(problem);
   if (!h.all_see()) return {};
   return names(vendor::attention_backward_table, of_libraries(problem.dtype, h));
 }
 
-// Of cuDNN one call; of the others chains, which make out and log_sum once more.
+// cuDNN takes one call; the others take chains, which recompute out and log_sum.
 Problem of_vendor(const Problem& ours, std::string_view vendor) {
   if (vendor == "cudnn") return with_counts(ours);
   Problem result = with_addend(ours);
@@ -163,7 +163,7 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
   vendor::attention_backward(vendor, of_libraries(call), tensors, stream);
 }
 
-// In the order of their launches, of what is not empty.
+// Non-empty launches in their order.
 std::vector<std::vector<std::string>> kernels(std::string_view variant, const Problem& problem,
                                               const Layout&) {
   const Heads& h = heads_of(problem);
@@ -194,7 +194,7 @@ Card attention_backward_card() {
     });
   };
   card.batches = these({"b*_h2_kv1_q9_k20_d24_causal", "b*_h1_q9_k33_d64_lengths",
-                        "b1_h1_q*_k70_d32"}); // of queries dq alone
+                        "b1_h1_q*_k70_d32"}); // only dq has queries
   card.run_automatic = automatic_of(attention_backward::Variant::automatic, kRun);
   // A library rounds scores, weights and their gradients to the type of the tensors.
   card.vendors = {vendors_of, run_vendor, 4, of_vendor};
@@ -211,7 +211,7 @@ Card attention_backward_card() {
   card.special_samples = [](Dtype dtype) {
     return attention_backward_samples::special_samples(dtype, problem);
   };
-  // With a single key every weight is 1, and dS what rounding leaves of 0.
+  // With a single key every weight is 1, and dS is the rounding error of 0.
   card.vacuous_outputs = [](const Problem& p) {
     return heads_of(p).keys == 1 ? std::vector<std::string>{"dq", "dk"}
                                  : std::vector<std::string>();

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only attention_backward promises; what every operation does is in its card.
+// Tests specific to attention_backward; its card configures those of every operation.
 #include "ops/attention_backward/attention_backward.h"
 
 #include "runtime/device.h"
@@ -14,7 +14,7 @@
 namespace kg::card {
 namespace {
 
-// Of grouped heads dQ has the bits that as many heads of K and V give, each repeated.
+// dQ with grouped heads has the same bits as with repeated heads of K and V.
 KG_OWN_TEST(GroupedHeadsShareKeys) {
   const GroupedHeads heads = grouped_heads(judge.dtype());
   judge.each_variant(heads.few, [&](const Variant& variant) {
@@ -36,8 +36,8 @@ KG_OWN_TEST(MasksThatHideNothing) {
   });
 }
 
-// Heads that do not divide, none at all, a missing log_sum, rows of results that overlap: before
-// any launch.
+// Indivisible heads, zero heads, a missing log_sum, and overlapping rows of results fail before any
+// launch.
 KG_OWN_TEST(RefusesOtherProblems) {
   dispatch(judge.dtype(), [&]<class T>() {
     Stream& stream = judge.stream();
@@ -90,7 +90,7 @@ KG_OWN_TEST(RefusesOtherProblems) {
     refuses("dk in dv", [](auto& wrong) { wrong.dk = wrong.dv + 8; });
     refuses("dq in log_sum",
             [](auto& wrong) { wrong.dq = reinterpret_cast<T*>(wrong.forward.log_sum); });
-    attention_backward::Problem<T> nothing = valid; // and nothing else is wrong with it
+    attention_backward::Problem<T> nothing = valid; // otherwise valid
     nothing.forward.batch = 0;
     EXPECT_NO_THROW(run(nothing));
     EXPECT_NO_THROW(run(valid));
@@ -107,8 +107,8 @@ KG_OWN_TEST(Automatic) {
   });
 }
 
-// By hand: of 3 queries and 8 keys, causal, with a window of 2, each query sees 2 keys, and all see
-// 4.
+// Hand-computed: of 3 queries and 8 keys, causal, with a window of 2, each query sees 2 keys, and
+// all together see 4.
 KG_OWN_TEST(WorkCountsWhatIsSeen) {
   const attention_backward::Problem<float> p{.forward = {.batch = 2,
                                                          .heads = 4,

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What attention_backward's results should be, and what they may be off: of whole problems, and of
-// single elements of timed ones.
+// Expected results of attention_backward and their tolerances: for whole problems, and for single
+// elements of timed ones.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +27,8 @@ using attention_references::Keys;
 using attention_references::Row;
 using test::AttentionGradient;
 
-// The bounds of an output's elements. A library works with its own out and log_sum: what these are
-// rounded to is, for <dout, out>, one error more.
+// Tolerances of an output's elements. A library uses its own out and log_sum; their rounding adds
+// one error to <dout, out>.
 inline std::vector<double> bounds(std::string_view variant, Dtype dtype, const Heads& h,
                                   std::string_view output, const AttentionGradient& gradient) {
   const std::int64_t chain = output == "dq"
@@ -95,15 +95,15 @@ inline References references(const Problem& problem, const Inputs& inputs) {
                       [=, dtype = problem.dtype, output = output](std::string_view variant) {
                         return bounds(variant, dtype, h, output, all->at(output));
                       }};
-    // Of what nobody sees.
+    // Zeros of elements that no query sees.
     result[output].holds_zeros =
         std::find(gradient.value.begin(), gradient.value.end(), 0.0) != gradient.value.end();
   }
   return result;
 }
 
-// A row of an output: of dq by all keys that the query sees, of dk and dv by all queries of the
-// group's heads that see the key.
+// A row of an output: dq sums over all keys that the query sees; dk and dv sum over all queries
+// that see the key, in all heads of the group.
 inline AttentionGradient row_of(const Heads& h, double scale, std::string_view output,
                                 std::int64_t n, const Values& values) {
   using attention_references::row_at;

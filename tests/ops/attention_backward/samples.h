@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data that attention_backward is tested on, beside standard normals and what a forward pass
-// makes of them.
+// Test data for attention_backward besides standard normals and the results of a forward pass on
+// them.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 
 namespace kg::card::attention_backward_samples {
 
-// What a forward pass stores, where a sample does not say it: of the inputs that are there, and of
-// normals in place of those that are not.
+// The results of a forward pass if the sample lacks them: from the given inputs, with normals for
+// missing ones.
 inline void draw_forward(const Problem& problem, Inputs& inputs) {
   if (inputs.contains("out") && inputs.contains("log_sum")) return;
   std::uint64_t number = 0;
@@ -46,10 +46,10 @@ inline std::vector<double> integers(Dtype dtype, const Problem& problem, const c
   return test::integers(dtype, problem.tensor(tensor).size(), most, test::Tensor{number}).values;
 }
 
-// Queries of integers in the even columns and keys in the odd ones: every score is 0, and with a
-// log_sum of 0 every weight 1 or, where a key is hidden, 0. dout, v and out are so small that dS,
-// too, is an integer that 8 bits hold. All sums are exact, and all that can be wrong is which terms
-// they have.
+// Queries have integers in the even columns and keys in the odd ones, so every score is 0. With a
+// log_sum of 0 every weight is 1, or 0 for hidden keys. dout, v and out are so small that dS is an
+// integer of at most 8 bits. All sums are exact, so only a missing or extra term can change a
+// result.
 inline Sample weights_of_one(Dtype dtype, const Problem& problem) {
   const Heads h = heads_of(problem);
   const auto every_second = [&](std::vector<double> row, std::int64_t first) {
@@ -92,7 +92,7 @@ std::vector<Sample> exact_samples(Dtype dtype, ProblemOf problem) {
   return samples;
 }
 
-// Every mask and some together, more queries than keys, and scores that are far apart.
+// Every mask, combinations of masks, more queries than keys, and widely separated scores.
 inline std::vector<Sample> random_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const char* const shape :
@@ -104,7 +104,7 @@ inline std::vector<Sample> random_samples(Dtype dtype) {
         "b1_h8_kv1_q5_k66_d128_v64", "b5_h2_q70_k130_d32_ragged",
         "b3_h4_kv2_q66_k80_d40_ragged_causal", "b4_h2_q70_k70_d64_ragged_causal_window30"})
     samples.push_back({.fill = "normal", .shape = shape});
-  // Weights from 1 down to nothing.
+  // Weights from 1 down to underflow.
   const std::string shape = "b1_h2_q40_k70_d64";
   const Heads h = heads_of(shape);
   std::vector<double> q =
@@ -115,7 +115,7 @@ inline std::vector<Sample> random_samples(Dtype dtype) {
   return samples;
 }
 
-// Normals but for some elements.
+// Normals except for some elements.
 inline void put(Sample& sample, const Problem& problem, const char* tensor,
                 std::initializer_list<std::pair<std::int64_t, double>> special) {
   const Dtype its = problem.tensor(tensor).dtype;
@@ -125,8 +125,8 @@ inline void put(Sample& sample, const Problem& problem, const char* tensor,
   sample.inputs[tensor] = values(its, std::move(data));
 }
 
-// NaN and infinities in each tensor of the first of two heads; the second one does not change. What
-// lies behind the last key of a sequence is not read, and gets a gradient of 0.
+// NaN and infinities in each tensor of the first of two heads; the second head does not change.
+// Elements after a sequence's last key are not read, and their gradient is 0.
 template <class ProblemOf>
 std::vector<Sample> special_samples(Dtype dtype, ProblemOf problem_of) {
   std::vector<Sample> samples;
@@ -146,7 +146,7 @@ std::vector<Sample> special_samples(Dtype dtype, ProblemOf problem_of) {
   put(add("special sums", all), problem, "log_sum", {{3, kNan}, {17, -kInfinity}});
   put(add("queries without weights", all), problem, "log_sum",
       {{0, -kInfinity}, {17, -kInfinity}, {69, -kInfinity}});
-  // Whole rows of the bias hide everything, others all but one key.
+  // Whole rows of the bias hide all keys, others all but one key.
   for (const bool is_nan : {false, true}) {
     const std::string shape = "b1_h1_q70_k130_d64_bias";
     const Heads h = heads_of(shape);
@@ -162,7 +162,7 @@ std::vector<Sample> special_samples(Dtype dtype, ProblemOf problem_of) {
     }
     add(is_nan ? "special bias" : "bias that hides", shape).inputs["bias"] = values(dtype, bias);
   }
-  // Lengths outside [0, keys] are its ends.
+  // Lengths outside [0, keys] are clamped.
   {
     const std::string shape = "b4_h1_q20_k70_d64_lengths";
     const Heads h = heads_of(shape);

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention of a few queries to a cache, by attention's shapes (heads.h), all causal:
-// b2_h8_kv2_q1_k300_d128, then bshd, page16 where the cache has pages of 16 tokens, lengths.
-// Libraries have it for continuous tensors alone, as `attention`.
+// Attention of a few queries to a cache, with attention's shapes (heads.h), all causal:
+// b2_h8_kv2_q1_k300_d128, then bshd, page16 for a cache with pages of 16 tokens, lengths. Libraries
+// support only contiguous tensors, as `attention`.
 #include "ops/attention_decode/attention_decode.h"
 
 #include <algorithm>
@@ -31,16 +31,16 @@ struct Cache {
   Heads heads;
   std::int64_t page; // tokens of a page; 0: contiguous
 
-  std::int64_t pages() const { return (heads.keys + page - 1) / page; } // of a sequence
+  std::int64_t pages() const { return (heads.keys + page - 1) / page; } // per sequence
   std::int64_t all_pages() const { return heads.batch * pages(); }
-  // Pages are handed out from the last one on.
+  // Pages are allocated from the last one downwards.
   std::int64_t page_of(std::int64_t entry) const { return all_pages() - 1 - entry; }
 
   std::vector<std::int64_t> extents(std::int64_t length) const {
     if (page == 0) return heads.extents(Of::keys, length);
     return {all_pages(), page, heads.kv_heads, length};
   }
-  // Where element `i` of a contiguous cache lies; `entry(i)` is the table's.
+  // The offset of element `i` of a contiguous cache; `entry(i)` is the table's.
   template <class Entry>
   std::int64_t place(std::int64_t i, std::int64_t length, Entry entry) const {
     if (page == 0) return i;
@@ -62,7 +62,7 @@ ShapeGrammar<Cache> cache_grammar() {
       .nested(ShapeGrammar<Heads>().flag("lengths", &Heads::lengths), &Cache::heads);
 }
 
-// All causal, though no word says so.
+// Always causal; the shape does not say it.
 template <class Text>
 Cache cache_of(const Text& shape) {
   Cache cache = cache_grammar().parse(shape);
@@ -233,7 +233,7 @@ Reference elements(const Problem& problem, std::string_view, std::int64_t first,
   return attended(problem, first, count, values);
 }
 
-// A sample of attention's whose keys and values are put into pages, of which nothing else is known.
+// Moves the keys and values of attention's sample into pages; the other pages stay undefined.
 Sample in_pages(Dtype dtype, Sample sample) {
   const Cache cache = cache_of(sample.shape);
   if (cache.page == 0) return sample;
@@ -266,8 +266,8 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// NaN and infinities reach the queries that see them and no other; what lies behind the last key of
-// a sequence, or in its last page, is not read.
+// NaN and infinities reach exactly the queries that see them. Elements after a sequence's last key,
+// including those in its last page, are not read.
 std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
   const auto numbers = [&](std::int64_t count, test::Tensor tensor,
@@ -282,7 +282,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
        shape,
        {{"q", numbers(12 * 64, test::Tensor::a, {{1 * 64 + 3, kNan}, {6 * 64, kInfinity}})}}});
   samples.push_back(
-      {"special keys", // the last one is the last query's alone
+      {"special keys", // only the last query sees the last key
        shape,
        {{"k", numbers(600 * 64, test::Tensor::b, {{299 * 64 + 7, kNan}, {480 * 64 + 9, kNan}})}}});
   samples.push_back(
@@ -371,7 +371,7 @@ Card attention_decode_card() {
     for (const char* const rows : {"h1_q8", "h3_kv1_q1", "h4_kv1_q1", "h5_kv1_q1", "h9_kv3_q3"})
       shapes.push_back(std::string("b2_") + rows + "_k40_d32");
     for (const char* const depths : {"d1", "d5_v3", "d8", "d72", "d104", "d136_v200", "d256",
-                                     "d12_v256", "d300_v64"}) // the last one of naive alone
+                                     "d12_v256", "d300_v64"}) // the last one only for naive
       shapes.push_back(std::string("b1_h2_q2_k70_") + depths);
     for (const int page : {1, 7, 64})
       shapes.push_back("b2_h2_q1_k65_d40_page" + std::to_string(page));
@@ -385,11 +385,11 @@ Card attention_decode_card() {
   card.refused_scalars = {{"scale", {0, -1, kInfinity, kNan}}};
   card.kernels = kernels;
   card.compiled_otherwise = "exp2f, fused products";
-  // Frameworks round weights to 16 bits; where they are timed they must have worked.
+  // Frameworks round weights to 16 bits; when timed, they only must have worked.
   card.vendors.slack_when_timed = 64;
   card.timed_on_host = {{"b2_h4_kv2_q1_k512_d64", true}, {"b1_h8_kv2_q1_k512_d128_page16"}};
-  // Layers of Llama-3-8B and 70B, Qwen2.5-0.5B, GPT-2 and Mixtral-8x7B; four queries, as a draft
-  // of other tokens is checked.
+  // Layers of Llama-3-8B and 70B, Qwen2.5-0.5B, GPT-2 and Mixtral-8x7B; four queries, as in the
+  // verification of draft tokens.
   card.timed_on_gpu = {{"b1_h32_kv8_q1_k8192_d128"},
                        {"b32_h32_kv8_q1_k4096_d128_page16", true},
                        {"b8_h64_kv8_q1_k8192_d128_page64"},

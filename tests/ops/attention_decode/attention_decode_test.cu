@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only attention_decode promises; what every operation does is in its card.
+// Tests specific to attention_decode; its card configures those of every operation.
 #include "ops/attention_decode/attention_decode.h"
 
 #include "tests/contract/own_test.h"
@@ -16,12 +16,12 @@ namespace {
 
 using attention_decode::Problem;
 
-// The bits of a sequence are its own: others may be longer or shorter.
+// The bits of a sequence do not depend on other sequences' lengths.
 KG_OWN_TEST(OtherLengthsChangeNothing) {
   const std::string shape = "b3_h2_kv1_q2_k300_d32_lengths";
   const Sample sample{"normal", shape};
   judge.each_variant(sample, [&](const Variant& variant) {
-    constexpr std::size_t kRow = 2 * 2 * 32; // elements of a sequence
+    constexpr std::size_t kRow = 2 * 2 * 32; // elements per sequence
     std::vector<std::uint64_t> before;
     for (const double others : {300.0, 3.0, 0.0}) {
       Sample changed = sample;
@@ -36,7 +36,7 @@ KG_OWN_TEST(OtherLengthsChangeNothing) {
   });
 }
 
-// Sequences that began alike may have the same pages.
+// Sequences with a common prefix may share pages.
 KG_OWN_TEST(PagesMayBeShared) {
   const std::string shape = "b2_h2_q1_k64_d64_page16";
   const std::vector<double> q = test::normal(judge.dtype(), 2 * 64, test::Tensor::a).values;
@@ -87,7 +87,7 @@ KG_OWN_TEST(RefusesOtherProblems) {
             [&](auto& wrong) { wrong.out = reinterpret_cast<T*>(pages.data()); });
     refuses("no workspace",
             [](auto& wrong) { wrong.keys = 1 << 20, wrong.table.stride = 1 << 18; });
-    Problem<T> nothing = valid; // and nothing else is wrong with it
+    Problem<T> nothing = valid; // otherwise valid
     nothing.batch = 0;
     EXPECT_NO_THROW(
         attention_decode::run(nothing, attention_decode::Variant::automatic, judge.stream()));

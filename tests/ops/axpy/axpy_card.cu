@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// alpha x + y. Its rounding is declared, so each result has one right value and every comparison
-// with the oracle is exact; only a NaN's payload is free. Vendors may round the product by itself.
+// alpha x + y. Its rounding is declared, so each result has a single correct value and comparisons
+// with the oracle are exact, except for NaN payloads. Vendors may round the product separately.
 #include "ops/axpy/axpy.h"
 
 #include <functional>
@@ -51,8 +51,8 @@ References references(const Problem& problem, const Inputs& inputs) {
                    }}}};
 }
 
-// Integers whose product and sum fill the significand and are exact with any rounding: narrower
-// arithmetic shows, the choice between fused and not does not.
+// Integers whose product and sum fill the significand and are exact with any rounding. They reveal
+// narrower arithmetic, but not whether the operation is fused.
 std::vector<Sample> exact_samples(Dtype dtype) {
   struct Ranges {
     double alpha;
@@ -77,7 +77,7 @@ std::vector<Sample> random_samples(Dtype) {
           {"normal", shape, {}, {{"alpha", 0}}}};
 }
 
-// Each special value against each as x and y, and each as alpha.
+// Each special value with each as x and y, and each as alpha.
 std::vector<Sample> special_samples(Dtype dtype) {
   const test::BitPairs pairs = test::special_pairs(dtype);
   const Inputs inputs = {{"x", bits(dtype, pairs.a)}, {"y", bits(dtype, pairs.b)}};
@@ -111,7 +111,7 @@ Card axpy_card() {
   card.empty = {"n0"};
   card.kernel_name = packs_where_aligned("axpy");
   card.timed_on_host = {{"n65536", true}, {"n524288"}};
-  card.timed_on_gpu = {{"n65536"}, {"n16777216", true}, {"n134217728"}}; // 768 MiB and more at 2^27
+  card.timed_on_gpu = {{"n65536"}, {"n16777216", true}, {"n134217728"}}; // at least 768 MiB at 2^27
   return card;
 }
 

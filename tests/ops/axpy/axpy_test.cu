@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only axpy promises; what every operation does is in its card.
+// Tests specific to axpy; its card configures those of every operation.
 #include "ops/axpy/axpy.h"
 
 #include <cmath>
@@ -36,16 +36,16 @@ std::vector<double> normals(Dtype dtype, test::Tensor tensor, std::int64_t n = k
   return test::normal(dtype, n, tensor).values;
 }
 
-// What the contract asks of every sample (Judge::check_against), here of one that should not pass:
-// a kernel that writes nothing but zeros would be right of it.
+// The contract checks every sample (Judge::check_against). This sample must be refused, since a
+// kernel that writes only zeros would pass it.
 KG_OWN_TEST(SampleOfZerosIsRefused) {
   const std::vector<double> zeros(kOdd);
   EXPECT_NONFATAL_FAILURE(judge.check(sample(judge.dtype(), "zeros", kAlpha, zeros, zeros)),
                           "zeros");
 }
 
-// y is -alpha x as nearly as the type can have it: what is left are the bits of the product that a
-// multiplication of its own would have rounded away.
+// y is -alpha x, as closely as the type allows. The remainder consists of the product's bits that a
+// separate multiplication would round away.
 KG_OWN_TEST(IsFused) {
   const Dtype dtype = judge.dtype();
   const std::vector<double> x = normals(dtype, test::Tensor::a);
@@ -67,7 +67,7 @@ KG_OWN_TEST(IsFused) {
   judge.check(cancelling);
 }
 
-// alpha = 1 and -1 are the sum and the difference, correctly rounded; by another oracle.
+// alpha = 1 and -1 give the correctly rounded sum and difference; checked by another oracle.
 KG_OWN_TEST(OneIsASum) {
   const Dtype dtype = judge.dtype();
   const std::vector<double> x = normals(dtype, test::Tensor::a);
@@ -79,7 +79,7 @@ KG_OWN_TEST(OneIsASum) {
   }
 }
 
-// Zero times what is finite is zero, and y comes through; NaN and infinities of x do, too.
+// Zero times a finite x is zero, and y passes; NaN and infinities of x also reach the result.
 KG_OWN_TEST(ZeroReadsX) {
   const Dtype dtype = judge.dtype();
   std::vector<double> x = normals(dtype, test::Tensor::a);
@@ -94,8 +94,8 @@ KG_OWN_TEST(ZeroReadsX) {
                         {{"out", {expected, {}}}});
 }
 
-// Every pattern of a 16-bit type, and as many of f32 spread over all kinds, beside one of another
-// kind.
+// Every bit pattern of a 16-bit type, and as many of f32, spread over all kinds, paired with one of
+// another kind.
 KG_OWN_TEST(AllPatterns) {
   const Dtype dtype = judge.dtype();
   const auto x = size_of(dtype) == 2 ? test::all_bits(dtype) : test::unique_bits(dtype, 1 << 16);

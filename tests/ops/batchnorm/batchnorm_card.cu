@@ -44,7 +44,7 @@ void draw(const Problem& problem, Inputs& inputs) {
   }
 }
 
-// Without elements nothing is written of what there is one of per channel.
+// Without elements, no per-channel output is written.
 Problem problem(Dtype dtype, const Shape& shape) {
   const Mode mode = grammar().parse(shape);
   const auto& [training, p] = mode;
@@ -116,11 +116,11 @@ std::int64_t chain_of(std::string_view variant, Dtype dtype, const Images& p) {
   return images::chain_of(batchnorm::chain, variant, dtype, p);
 }
 
-// A library may fold the mean into beta, in inference, too.
+// A library may fold the mean into beta, also in inference.
 Reference result_of(const Problem& problem, const test::NormOracle& right) {
   const Images p = images_of(problem);
   const Dtype dtype = problem.dtype;
-  std::vector<double> unit; // what an element is conditioned on; see layer_norm_f32_tolerance
+  std::vector<double> unit; // scales an element's error; see layer_norm_f32_tolerance
   for (std::size_t i = 0; i < right.value.size(); ++i) {
     const double each =
         unit_roundoff(Dtype::f32) *
@@ -141,7 +141,7 @@ Reference result_of(const Problem& problem, const test::NormOracle& right) {
           test::in_layout(unit, p)};
 }
 
-// The batch's, of channels whose means and variances are `right`.
+// The batch's statistics, for channels whose exact means and variances are given.
 References statistics_of(const Problem& problem, const std::vector<double>& mean,
                          const std::vector<double>& variance) {
   const Images p = images_of(problem);
@@ -164,8 +164,8 @@ References statistics_of(const Problem& problem, const std::vector<double>& mean
   return {{"mean", bounded(mean, false)}, {"rstd", bounded(rstd, true)}};
 }
 
-// The sum of the old statistic and the batch's, weighed, errs by 3 roundings and the weighed
-// `errors` of the batch's.
+// The weighted sum of the old statistic and the batch's has an error of 3 roundings plus the
+// weighted `errors` of the batch's.
 template <class Errors>
 Reference updated(const Problem& problem, const std::vector<double>& old,
                   const std::vector<double>& batch, Errors errors) {
@@ -186,7 +186,7 @@ Reference updated(const Problem& problem, const std::vector<double>& old,
           }};
 }
 
-// That of the running variance is over one element less.
+// The running variance divides by one element less.
 std::vector<double> unbiased(const std::vector<double>& variance, const Images& p) {
   const auto count = static_cast<double>(p.per_channel());
   std::vector<double> result;
@@ -227,8 +227,8 @@ References references(const Problem& problem, const Inputs& inputs) {
   return result;
 }
 
-// Of y by the statistics that were stored, as inference has it; so, too, of the running ones, of
-// which a variance that comes from rstd errs by its 8 roundings.
+// Elements of y from the stored statistics, as in inference; and of the running statistics, for
+// which a variance recomputed from rstd adds rstd's 8 roundings.
 Reference elements(const Problem& problem, std::string_view output, std::int64_t first,
                    std::int64_t count, const Values& values) {
   const Images p = images_of(problem);
@@ -247,7 +247,7 @@ Reference elements(const Problem& problem, std::string_view output, std::int64_t
   const Elements x = values("x"), gamma = values("gamma"), beta = values("beta");
   const Elements mean = values(training ? "mean" : "running_mean");
   const Elements spread = values(training ? "rstd" : "running_variance");
-  std::vector<double> xs, gammas, betas, means, variances; // of each element
+  std::vector<double> xs, gammas, betas, means, variances; // one per element
   for (std::int64_t i = first; i < first + count; ++i) {
     const std::int64_t c = of_y ? test::channel_of(p, i) : i;
     xs.push_back(x(i));
@@ -274,8 +274,8 @@ Reference elements(const Problem& problem, std::string_view output, std::int64_t
                  [errors = unbiased(errors, p)](std::string_view) { return errors; });
 }
 
-// Packs of 16 bytes where x and y, and in nhwc all channels and what there is one of for each, are
-// aligned to them.
+// Packs of 16 bytes if x and y are aligned; in nhwc all channels and per-channel tensors must also
+// be aligned.
 std::vector<std::vector<std::string>> kernels(std::string_view variant, const Problem& problem,
                                               const Layout& layout) {
   const Images p = images_of(problem);
@@ -365,14 +365,14 @@ Card batchnorm_card() {
   card.refused_scalars = {{"epsilon", {-1, kNan, kInfinity}}, {"momentum", {-0.1, 1.1, kNan}}};
   card.kernels = kernels;
   card.compiled_otherwise = "fused products";
-  card.kind = [](const Problem& p) { // shuffles and barriers cost more than the memory
+  card.kind = [](const Problem& p) { // shuffles and barriers cost more than memory
     return backend == Backend::host && is_training(p) ? kg::Kind::sync : kg::Kind::memory;
   };
   card.timed_on_host = {{"train_nhwc_n2_c64_s196", true},
                         {"train_nchw_n4_c8_s196"},
                         {"infer_nchw_n4_c8_s196"},
                         {"train_nchw_n32_c16_s49"}};
-  // A small one, and 256 MiB of 16-bit elements and more.
+  // A small one, and at least 256 MiB of 16-bit elements.
   card.timed_on_gpu = {{"train_nhwc_n8_c64_s784"},     {"train_nhwc_n256_c64_s12544", true},
                        {"train_nchw_n256_c64_s12544"}, {"train_nhwc_n1536_c2048_s49"},
                        {"train_nchw_n1536_c2048_s49"}, {"infer_nhwc_n256_c256_s3136"},

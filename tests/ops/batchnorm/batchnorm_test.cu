@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only batchnorm promises; what every operation does is in its card.
+// Tests specific to batchnorm; its card configures those of every operation.
 #include "ops/batchnorm/batchnorm.h"
 
 #include <cmath>
@@ -26,8 +26,8 @@ KG_OWN_TEST(AutomaticIsVectorized) {
             batchnorm::chain(Variant::vectorized, judge.dtype(), p));
 }
 
-// In training an infinity makes its channel NaN and what is made of its variance not finite, and
-// changes no bit of another channel.
+// In training an infinity makes its channel NaN and every value derived from its variance not
+// finite, and changes no bit of another channel.
 KG_OWN_TEST(InfinitiesStayInTheirChannels) {
   for (const Images& p : images::in_layouts({{3, 5, 49}, {1, 5, 4100}, {30, 5, 1}, {33, 8, 49}},
                                             {{5, 24, 9}, {40, 5, 7}, {1, 8, 1030}}))
@@ -55,13 +55,13 @@ KG_OWN_TEST(InfinitiesStayInTheirChannels) {
     }
 }
 
-// Indices beyond 32 bits, in place. All is 0 but three channels of +2 and -2: with epsilon 12 those
-// give one half.
+// Indices beyond 32 bits, in place. All elements are 0 except three channels of +2 and -2, which
+// epsilon 12 normalizes to one half.
 KG_OWN_TEST(MoreThan2To31Elements) {
   dispatch(judge.dtype(), [&]<class T>() {
     for (const Images& p : images::huge()) {
       const auto count = static_cast<std::size_t>(p.elements());
-      // The statistics need all blocks, so no window is right.
+      // The statistics need all blocks, so a window would be wrong.
       KG_SKIP_IF_TOO_HUGE(count * sizeof(T));
       const DeviceBuffer<float> mean(static_cast<std::size_t>(p.channels));
       const DeviceBuffer<float> rstd(static_cast<std::size_t>(p.channels));
@@ -81,7 +81,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   });
 }
 
-// y within x, one running statistic without the other, and no workspace or one that is not aligned.
+// y within x, one running statistic without the other, and a missing or misaligned workspace.
 KG_OWN_TEST(RefusesWrongArguments) {
   dispatch(judge.dtype(), [&]<class T>() {
     const DeviceBuffer<T> data(96);

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors of images as batch normalisation takes them: their names, their layouts, and their
-// elements channel by channel, as the oracle has them.
+// Image tensors of batch normalization: their names, their layouts, and their elements channel by
+// channel, as the oracle takes them.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@ inline std::vector<std::int64_t> shape_of(const batchnorm::Problem& p) {
              : std::vector<std::int64_t>{p.batch, p.spatial, p.channels};
 }
 
-// The channel of the element at `place`.
+// The channel of the element at offset `place`.
 inline std::int64_t channel_of(const batchnorm::Problem& p, std::int64_t place) {
   return p.layout == batchnorm::Layout::nchw ? place / p.spatial % p.channels : place % p.channels;
 }
 
-// Where element `i` of channel c, counted through the images, lies in the layout.
+// The offset in the layout of element `i` of channel c, counted across the images.
 inline std::size_t place_of(const batchnorm::Problem& p, std::int64_t c, std::int64_t i) {
   const std::int64_t n = i / p.spatial;
   const std::int64_t s = i % p.spatial;
@@ -47,7 +47,7 @@ std::vector<T> by_channel(const std::vector<T>& tensor, const batchnorm::Problem
   return rows;
 }
 
-// by_channel undone.
+// The inverse of by_channel.
 template <class T>
 std::vector<T> in_layout(const std::vector<T>& rows, const batchnorm::Problem& p) {
   std::vector<T> tensor(rows.size());

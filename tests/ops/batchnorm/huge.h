@@ -20,7 +20,7 @@ T element(double value) {
   return test::elements<T>(std::vector<double>{value})[0];
 }
 
-// `value` and -`value` in turn, in the first channel, the last and the last but two.
+// `value` and -`value` alternate in the first channel, the last, and the third from last.
 template <class T>
 test::Marks<T> marks(const Images& p, double value) {
   test::Marks<T> result;

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the cards of batchnorm and of its gradient share. A shape names the layout and the extents,
-// the spatial axes as one: "nhwc_n2_c64_s196".
+// Shared by the cards of batchnorm and its gradient. A shape names the layout and the extents; the
+// spatial axes are merged: "nhwc_n2_c64_s196".
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ inline ShapeGrammar<Images> images_grammar() {
       .number("s", &Images::spatial);
 }
 
-// With the extents that x has.
+// With the extents of x.
 inline Images images_of(const Problem& problem, Layout layout) {
   const std::vector<std::int64_t>& x = problem.tensor("x").extents;
   if (layout == Layout::nchw) return {x[0], x[1], x[2], layout};
@@ -56,14 +56,14 @@ inline std::vector<std::string> shapes_of(const std::vector<Images>& all) {
   return shapes;
 }
 
-// The last ones of each layout give a thread several rounds: a plane of one element is a pack, and
-// of channels that are no whole packs a block has fewer rows at once.
+// In the last shapes of each layout a thread makes several iterations: a plane of one element is a
+// pack, and with channels that do not fill whole packs a block takes fewer rows at once.
 inline std::vector<std::string> long_sums() {
   return shapes_of(in_layouts({{3, 5, 49}, {2, 3, 1023}, {1, 2, 8200}, {1100, 2, 1}, {70, 8, 49}},
                               {{3, 5, 49}, {9, 200, 5}, {2, 35, 100}}));
 }
 
-// The usual ones: in nhwc whole packs and not.
+// The usual shapes: in nhwc with and without whole packs.
 inline std::vector<std::string> usual() {
   return shapes_of(
       in_layouts({{3, 4, 49}, {2, 3, 1500}, {33, 8, 49}}, {{20, 24, 5}, {20, 5, 7}, {7, 40, 30}}));
@@ -80,8 +80,8 @@ inline std::vector<std::string> empty() {
   return shapes_of(in_layouts({{0, 3, 5}, {2, 0, 5}, {2, 3, 0}}, {{0, 3, 5}, {2, 3, 0}}));
 }
 
-// Planes around packs and warps; channels around packs and tiles; and, of training, numbers of rows
-// around those that a block's threads take at once, and around two parts.
+// Planes around packs and warps, channels around packs and tiles. For training also numbers of rows
+// around those that a block takes at once, and around two parts.
 inline std::vector<std::string> planes_and_columns() {
   std::vector<Images> all;
   for (const std::int64_t spatial : {1, 2, 3, 5, 7, 8, 9, 15, 17, 33, 65, 257})
@@ -90,8 +90,8 @@ inline std::vector<std::string> planes_and_columns() {
     all.push_back({1, channels, 37, Layout::nhwc});
   return shapes_of(all);
 }
-// Planes that are taken by columns, or just not: of few images, of images that are no whole packs,
-// of long planes; columns around a block's; and channels of one column.
+// Planes reduced by columns, or just beyond that: few images, images that are not whole packs, long
+// planes; columns around a block's; and channels of one column.
 inline std::vector<Images> around_short_planes() {
   return {{32, 8, 37},  {31, 8, 37},  {32, 9, 37},  {32, 1, 512},
           {32, 1, 520}, {260, 2, 12}, {33, 264, 1}, {65, 24, 11}};
@@ -104,9 +104,9 @@ inline std::vector<std::string> numbers_of_rows(Dtype dtype) {
   return shapes_of(all);
 }
 
-// Whether the sums over channels are those of columns first (kernels/ops/batchnorm/short_planes.h):
-// rows of whole packs, 16 bytes at a multiple of 16, as many of them as 256 threads with at most 32
-// packs side by side take four of, and planes of 512 elements at the most. `start`: of the tensors.
+// True if the channel sums start with sums of columns (kernels/ops/batchnorm/short_planes.h): rows
+// are whole packs, aligned to 16 bytes, in at least 4 times as many rows as 256 threads with up to
+// 32 adjacent packs take at once; planes have at most 512 elements. `start`: of the tensors.
 inline bool sums_by_columns(Dtype dtype, const Images& p, std::int64_t start) {
   const std::int64_t pack = batchnorm::pack_elements(dtype), columns = p.channels * p.spatial;
   std::int64_t side_by_side = 1;
@@ -115,7 +115,7 @@ inline bool sums_by_columns(Dtype dtype, const Images& p, std::int64_t start) {
          p.batch * side_by_side >= 4 * 256;
 }
 
-// The longest chain of additions of a variant; a library may add a channel up one by one.
+// The longest chain of additions of a variant; a library may sum a channel sequentially.
 template <class Chain>
 std::int64_t chain_of(Chain chain, std::string_view variant, Dtype dtype, const Images& p) {
   if (variant.empty()) return p.per_channel();
@@ -140,7 +140,7 @@ inline test::Observed in_layout(Dtype dtype, const std::vector<double>& x, const
   return values(dtype, test::in_layout(x, p));
 }
 
-// Those of one channel.
+// The elements of one channel.
 inline std::vector<double> elements_of(const Elements& tensor, const Images& p,
                                        std::int64_t channel) {
   std::vector<double> result;
@@ -149,8 +149,8 @@ inline std::vector<double> elements_of(const Elements& tensor, const Images& p,
   return result;
 }
 
-// Normal data, and one special value in each place that a thread, a pack, a plane or a part could
-// lose: in channels 1, 2 and 4, channel by channel.
+// Normal data with one special value at each position that a thread, a pack, a plane or a part
+// could miss: in channels 1, 2 and 4, channel by channel.
 inline std::vector<double> with_special(Dtype dtype, const Images& p, test::Tensor tensor,
                                         double special) {
   std::vector<double> result = test::normal(dtype, p.elements(), tensor).values;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data of batchnorm's card.
+// Test data of batchnorm's card.
 #pragma once
 
 #include <bit>
@@ -18,7 +18,7 @@ inline std::string shape_of(const char* mode, const Images& p) {
   return std::string(mode) + "_" + test::text(p);
 }
 
-// `x` is channel by channel. The statistics of its channels may be all alike.
+// `x` is channel by channel. The statistics of its channels may all be equal.
 inline Sample sample(Dtype dtype, const std::string& fill, const char* mode, const Images& p,
                      const std::vector<double>& x) {
   return {.fill = fill,
@@ -27,7 +27,7 @@ inline Sample sample(Dtype dtype, const std::string& fill, const char* mode, con
           .vacuous_outputs = {"mean", "rstd", "running_mean", "running_variance"}};
 }
 
-// An f32 for each channel.
+// One f32 per channel.
 template <class Value>
 test::Observed each_channel(const Images& p, Value value) {
   std::vector<double> all;
@@ -38,10 +38,9 @@ inline double whole_gamma(std::int64_t c) { return static_cast<double>(c * 17 % 
 inline double whole_beta(std::int64_t c) { return static_cast<double>(c * 29 % 61) - 30; }
 inline double whole_mean(std::int64_t c) { return static_cast<double>(c * 23 % 81) - 40; }
 
-// The numbers m + d and m - d, as many of each, in the order of Thue and Morse: neighbours, and
-// rows any power of two apart, have opposite signs, so that whatever a thread takes together has
-// mean m and deviation d, all of it exact; the result is beta +- gamma. Even planes; rows that are
-// a multiple of 512.
+// As many m + d as m - d, in Thue-Morse order: neighbors, and rows any power of two apart, have
+// opposite signs. Whatever a thread combines has exactly mean m and deviation d, and the result is
+// beta +- gamma. Planes are even; in nhwc the numbers of rows are multiples of 512.
 inline void add_pairs(std::vector<Sample>& samples, Dtype dtype) {
   for (const Images& p : in_layouts({{2, 3, 64}, {3, 5, 6}, {1, 2, 8200}, {64, 40, 8}},
                                     {{8, 8, 64}, {2, 3, 512}, {16, 40, 32}})) {
@@ -61,7 +60,7 @@ inline void add_pairs(std::vector<Sample>& samples, Dtype dtype) {
   }
 }
 
-// Integers, and variances that are powers of 4: rounded once, when they are stored.
+// Integers with variances that are powers of 4: only the final store rounds.
 inline void add_integers(std::vector<Sample>& samples, Dtype dtype) {
   for (const Images& p :
        in_layouts({{2, 3, 64}, {5, 4, 7}, {1, 3, 2100}}, {{3, 8, 50}, {70, 7, 3}, {3, 96, 7}})) {
@@ -77,7 +76,7 @@ inline void add_integers(std::vector<Sample>& samples, Dtype dtype) {
   }
 }
 
-// x whose y is beta.
+// An x whose y is beta.
 inline Sample gives_beta(Dtype dtype, const std::string& fill, const Images& p,
                          const std::vector<double>& x) {
   Sample result = sample(dtype, fill, "train", p, x);
@@ -90,8 +89,8 @@ inline Sample gives_beta(Dtype dtype, const std::string& fill, const Images& p,
   return result;
 }
 
-// Channels of equal elements, and of one, as long as epsilon is not 0; and means whose distance has
-// no square in f32, and so no rstd but 0.
+// Channels of equal elements, and of one element, if epsilon is not 0. Means so far apart that the
+// square of their distance overflows f32, so rstd is 0.
 inline std::vector<Sample> exact(Dtype dtype) {
   std::vector<Sample> samples;
   add_pairs(samples, dtype);
@@ -108,7 +107,7 @@ inline std::vector<Sample> exact(Dtype dtype) {
     undefined.may_be_vacuous = true;
     samples.push_back(std::move(undefined));
   }
-  if (dtype == Dtype::f16) return samples; // has no number so large
+  if (dtype == Dtype::f16) return samples; // f16 has no number this large
   for (const Images& p : in_layouts({{3, 3, 50}}, {{10, 8, 8}})) {
     std::vector<double> x;
     for (std::int64_t i = 0; i < p.elements(); ++i) x.push_back(i % 2 ? 0x1p70 : -0x1p70);
@@ -136,13 +135,13 @@ inline void add_options(std::vector<Sample>& samples) {
   }
 }
 
-// From almost nothing to 2^40 (f16: 2^12), with epsilons that matter and that do not.
+// Magnitudes up to 2^40 (f16: 2^12), with significant and insignificant epsilons.
 inline void add_scales(std::vector<Sample>& samples, Dtype dtype) {
   const bool narrow = dtype == Dtype::f16;
   for (const Images& p : in_layouts({{2, 3, 70}}, {{5, 8, 28}}))
     for (const double epsilon : {0.0F, 1e-12F, 2.0F})
       for (const int exponent : {narrow ? -6 : -30, narrow ? 12 : 40}) {
-        // What epsilon makes so small that a 16-bit type has no digits for it is no case.
+        // Skip results that epsilon makes too small for a 16-bit type.
         if (narrow && epsilon > 1 && exponent < 0) continue;
         std::vector<double> x = test::normal(dtype, p.elements(), test::Tensor::a).values;
         for (double& value : x) value = test::round_to(dtype, std::ldexp(value, exponent));
@@ -151,8 +150,8 @@ inline void add_scales(std::vector<Sample>& samples, Dtype dtype) {
       }
 }
 
-// A mean of 10,000 deviations (16-bit types: of as many as their digits allow), where
-// E[x^2] - mean^2 has lost the variance.
+// A mean of 10,000 deviations (16-bit types: as many as their significand allows): for these,
+// E[x^2] - mean^2 loses the variance.
 inline void add_far_from_zero(std::vector<Sample>& samples, Dtype dtype) {
   const double most = dtype == Dtype::f32 ? 10000 : 1000;
   const double width = dtype == Dtype::bf16 ? 8 : 1;
@@ -178,8 +177,8 @@ inline std::vector<Sample> random(Dtype dtype) {
   return samples;
 }
 
-// Of infinities in training the statistics are not finite, but NaN or infinite by the order of the
-// additions: a test of the operation's own.
+// Training with infinities gives NaN or infinite statistics, depending on the order of additions;
+// one of the operation's own tests covers that.
 inline std::vector<Sample> special(Dtype dtype) {
   std::vector<Sample> samples;
   for (const Images& p : in_layouts({{3, 5, 49}, {1, 5, 4100}, {30, 5, 1}, {33, 8, 49}},

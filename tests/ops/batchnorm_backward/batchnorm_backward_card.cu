@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gradients of batchnorm in training. Tolerances and their derivation:
-// tests/oracle/oracle_norm_backward.h. The formulas take any statistics: a mean near 0 and rstd of
-// 1/2, 1 and 2, of which a library's variance is exact.
+// tests/oracle/oracle_norm_backward.h. The formulas accept any statistics: here a mean near 0 and
+// an rstd of 1/2, 1 and 2, from which a library computes an exact variance.
 #include "ops/batchnorm_backward/batchnorm_backward.h"
 
 #include <cmath>
@@ -89,7 +89,7 @@ References references(const Problem& problem, const Inputs& inputs) {
   const auto oracle = std::make_shared<test::NormBackwardOracle>(test::batch_norm_backward_oracle(
       images::by_channel(inputs, "dy", p), images::by_channel(inputs, "x", p), of("gamma"),
       of("mean"), of("rstd")));
-  std::vector<double> unit; // what an element is conditioned on
+  std::vector<double> unit; // the magnitude that scales an element's error
   for (std::size_t i = 0; i < oracle->dx.size(); ++i) {
     const double each = unit_roundoff(Dtype::f32) *
                             (oracle->direct[i] + oracle->average[i] + oracle->projection[i]) +
@@ -108,8 +108,8 @@ References references(const Problem& problem, const Inputs& inputs) {
   return result;
 }
 
-// dx by the sums that were stored. What is timed are standard normals: the means of |dy| and of
-// |dy n|, which its bound grows with, are less than 1 and than rstd (1 + |mean|).
+// dx from the stored sums. Timed data are standard normals: the means of |dy| and |dy n|, which its
+// tolerance grows with, are below 1 and below rstd (1 + |mean|).
 Reference elements(const Problem& problem, std::string_view output, std::int64_t first,
                    std::int64_t count, const Values& values) {
   const Images p = images_of(problem);
@@ -143,9 +143,8 @@ Reference elements(const Problem& problem, std::string_view output, std::int64_t
           }};
 }
 
-// Small integers, and factors and sizes of channels that are powers of two: every product, sum,
-// mean and difference is exact in f32, in any order, and dx is rounded once. The sums of nothing
-// are 0.
+// Small integers, with factors and channel sizes that are powers of two: every product, sum, mean
+// and difference is exact in f32, in any order, and dx is rounded once. Empty sums are 0.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const Images& p : in_layouts({{2, 3, 64}, {16, 5, 8}, {1, 2, 8192}, {512, 20, 2}},
@@ -172,8 +171,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// Other statistics, which are taken as they are: a mean of 1000, and factors from 2^-20 to 2^20
-// (f16: 2^4).
+// Other statistics, used unchanged: a mean of 1000, and factors from 2^-20 to 2^20 (f16: 2^4).
 void add_other_statistics(std::vector<Sample>& samples, Dtype dtype) {
   const int most = dtype == Dtype::f16 ? 4 : 20;
   for (const std::string& shape : images::shapes_of(in_layouts({{2, 3, 150}}, {{5, 8, 60}})))
@@ -213,7 +211,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
   return samples;
 }
 
-// Packs of 16 bytes where they are the same elements of all tensors and, in nhwc, whole channels.
+// Packs of 16 bytes if they align in all tensors and, in nhwc, channels are whole packs.
 std::vector<std::vector<std::string>> kernels(std::string_view variant, const Problem& problem,
                                               const Layout& layout) {
   const Images p = images_of(problem);
@@ -279,10 +277,10 @@ Card batchnorm_backward_card() {
   card.refuses_overlap = false;
   card.kernels = kernels;
   card.compiled_otherwise = "fused products";
-  card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than the memory
+  card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than memory
   card.timed_on_host = {
       {"nhwc_n2_c64_s196", true}, {"nchw_n4_c8_s196"}, {"nchw_n4_c8_s49"}, {"nchw_n32_c16_s49"}};
-  // A small one, and 256 MiB of 16-bit elements and more.
+  // A small one, and at least 256 MiB of 16-bit elements.
   card.timed_on_gpu = {{"nhwc_n8_c64_s784"},
                        {"nhwc_n256_c64_s12544", true},
                        {"nchw_n256_c64_s12544"},

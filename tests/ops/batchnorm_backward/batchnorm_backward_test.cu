@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only batchnorm_backward promises; what every operation does is in its card.
+// Tests specific to batchnorm_backward; its card configures those of every operation.
 #include "ops/batchnorm_backward/batchnorm_backward.h"
 
 #include "runtime/launch.h"
@@ -23,14 +23,14 @@ KG_OWN_TEST(AutomaticIsVectorized) {
             batchnorm_backward::chain(Variant::vectorized, judge.dtype(), p));
 }
 
-// Indices beyond 32 bits, dx over dy. dy is 0 but in three channels of +2 and -2 beside an x of 0,
-// whose sums are 0, so that dx is rstd dy.
+// Indices beyond 32 bits, dx in place of dy. dy is 0 except for three channels of +2 and -2, where
+// x is 0. Their sums are 0, so dx is rstd dy.
 KG_OWN_TEST(MoreThan2To31Elements) {
   dispatch(judge.dtype(), [&]<class T>() {
     Stream& stream = judge.stream();
     for (const Images& p : images::huge()) {
       const auto count = static_cast<std::size_t>(p.elements());
-      // The sums of a channel need all blocks, so no window is right.
+      // A channel's sums need all blocks, so a window would be wrong.
       KG_SKIP_IF_TOO_HUGE(2 * count * sizeof(T));
       const auto channels = static_cast<std::size_t>(p.channels);
       const auto mean = DeviceBuffer<float>::from_host(std::vector<float>(channels), stream);
@@ -54,7 +54,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   });
 }
 
-// dx within x or dy, no workspace or one that is not aligned, and no room for the sums of nothing.
+// dx within x or dy, a missing or misaligned workspace, and no memory for empty sums.
 KG_OWN_TEST(RefusesWrongArguments) {
   dispatch(judge.dtype(), [&]<class T>() {
     const DeviceBuffer<T> data(192);

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bias and gelu as a feed-forward block has them; tolerances and their derivation in
+// Bias and GELU of a feed-forward block; tolerances and their derivation:
 // tests/oracle/oracle_bias_gelu.h.
 #include "ops/bias_gelu/bias_gelu.h"
 
@@ -56,7 +56,7 @@ References references(const Problem& problem, const Inputs& inputs) {
             test::unary_error_units(op, dtype, sums, y)}}};
 }
 
-// Both forms on these elements.
+// Both forms with these elements.
 void add(std::vector<Sample>& samples, const std::string& fill, const test::Observed& x,
          const test::Observed& bias, const std::vector<double>& expected = {}) {
   const std::int64_t cols = std::ssize(bias.values);
@@ -69,9 +69,9 @@ void add(std::vector<Sample>& samples, const std::string& fill, const test::Obse
 // Rows that end within packs, and rows of whole packs; a few tiles in f32.
 constexpr std::int64_t kRows = 83, kCols = 101, kWholePacks = 104;
 
-// Sums of integers that fill the significand, so large that gelu is the argument itself or a zero.
+// Sums of integers that fill the significand, so large that GELU is the argument itself or zero.
 void add_exact(std::vector<Sample>& samples, Dtype dtype, std::int64_t cols) {
-  constexpr std::int64_t kMost = 4; // of the bias
+  constexpr std::int64_t kMost = 4; // largest bias
   const std::int64_t largest = (std::int64_t{1} << test::float_format(dtype).precision) - 1;
   const test::Random random(test::seed(), 23);
   const std::vector<double> bias = test::integers(dtype, cols, kMost, test::Tensor::b).values;
@@ -91,8 +91,8 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// Each special value as an element beside each as a bias; every pattern of a 16-bit type, and as
-// many of f32 spread over all kinds, beside zeros and normals.
+// Each special value as an element with each as a bias; every bit pattern of a 16-bit type, and as
+// many of f32, spread over all kinds, with zeros and normals.
 std::vector<Sample> special_samples(Dtype dtype) {
   const test::BitPairs pairs = test::special_pairs(dtype);
   const auto count = std::ssize(test::special_values(dtype));
@@ -106,11 +106,11 @@ std::vector<Sample> special_samples(Dtype dtype) {
   return samples;
 }
 
-// What a block of the vectorized kernel takes at once.
+// The tile of a thread block of the vectorized kernel.
 std::int64_t tile(Dtype dtype) { return 512 * 16 / static_cast<std::int64_t>(size_of(dtype)); }
 
 // Around a pack, a warp, a block and a tile, in both extents; and beyond one grid, or one pass of
-// it over rows of whole packs.
+// the grid over rows of whole packs.
 std::vector<std::string> sizes(Dtype dtype) {
   const std::int64_t tile = card::tile(dtype);
   constexpr std::int64_t kWide = 1003;
@@ -131,7 +131,7 @@ Card bias_gelu_card() {
   Card card(gelu_grammar());
   card.problem = problem;
   run_by(card, bias_gelu::kVariants, kRun);
-  // How accurate a library is, the correctness tests say; where it is timed it must have worked.
+  // The correctness tests judge a library's accuracy; when timed, it only must have worked.
   card.vendors = {
       [](const Problem& p) { return names(vendor::bias_gelu_table, form_of(p), p.dtype); },
       run_vendor, 64};
@@ -152,7 +152,7 @@ Card bias_gelu_card() {
   card.kernel_name = as_the_variant("bias_gelu");
   card.compiled_otherwise = "tanhf, erff";
   card.timed_on_host = {{"erf_rows64_cols1024", true}, {"tanh_rows64_cols1024"}};
-  // 512 MiB and more of traffic in all but the first.
+  // At least 512 MiB of traffic, except for the first.
   card.timed_on_gpu = {{"erf_rows512_cols3072"},
                        {"erf_rows65536_cols4096", true},
                        {"tanh_rows65536_cols4096"},

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only bias_gelu promises; what every operation does is in its card.
+// Tests specific to bias_gelu; its card configures those of every operation.
 #include "ops/bias_gelu/bias_gelu.h"
 
 #include "runtime/launch.h"
@@ -16,7 +16,7 @@ namespace {
 
 using bias_gelu::Form;
 
-// A row and the bias exchanged, and rows turned upside down.
+// A row and the bias exchanged, and rows in reverse order.
 KG_OWN_TEST(Relations) {
   constexpr std::int64_t kRows = 83, kCols = 101;
   const Dtype dtype = judge.dtype();
@@ -44,11 +44,11 @@ KG_OWN_TEST(Relations) {
     }
 }
 
-// Indices beyond 32 bits, in place, in rows of whole packs and in others.
+// Indices beyond 32 bits, in place, with and without rows of whole packs.
 KG_OWN_TEST(MoreThan2To31Elements) {
   constexpr std::int64_t kHalf = std::int64_t{1} << 31;
   constexpr std::int64_t kRows = (1 << 15) + 1, kMostCols = (1 << 16) + 1;
-  // A thread takes columns that are far apart, so no window of blocks is one of elements.
+  // A thread takes columns that are far apart, so a window of blocks is not a window of elements.
   KG_SKIP_IF_TOO_HUGE(static_cast<std::size_t>(kRows * kMostCols) * size_of(judge.dtype()));
   dispatch(judge.dtype(), [&]<class T>() {
     constexpr unsigned char kByte = 0xD8; // below -100 in each type: gelu is -0
@@ -79,7 +79,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   });
 }
 
-// What the contract's problems cannot have: in place in part of the rows, the bias within y.
+// Arguments that the contract's problems cannot have: partially in place, the bias within y.
 KG_OWN_TEST(RefusesMemoryThatOverlaps) {
   dispatch(judge.dtype(), [&]<class T>() {
     const DeviceBuffer<T> memory(32), other(8);

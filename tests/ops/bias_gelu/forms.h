@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The shapes of bias_gelu and of its backward pass, and what gelu's forms are.
+// The shapes of bias_gelu and of its backward pass, and the forms of GELU.
 #pragma once
 
 #include <string>

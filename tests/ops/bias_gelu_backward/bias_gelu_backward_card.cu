@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of bias and gelu as a feed-forward block has them; tolerances and their derivation
-// in tests/oracle/oracle_bias_gelu_backward.h.
+// The gradients of bias and GELU in a feed-forward block; tolerances and their derivation:
+// tests/oracle/oracle_bias_gelu_backward.h.
 #include "ops/bias_gelu_backward/bias_gelu_backward.h"
 
 #include <limits>
@@ -81,12 +81,12 @@ References references(const Problem& problem, const Inputs& inputs) {
           {"dbias", reference(&test::BiasGeluGradients::dbias)}};
 }
 
-// Rows that are cut into pieces, the last one shorter; columns that packs take, and such that they
-// take of several rows as one, so many that these are cut into pieces, too.
+// Rows in several chunks, with a shorter last one; columns of whole packs; and columns for which
+// packs span several rows merged into one, with enough of these rows for several chunks.
 constexpr std::int64_t kRows = 203, kManyRows = 3203, kEven = 72, kOddCols = 41;
 
-// Sums so far from 0 that the slope is 1 or 0. Gradients are integers: every order adds to the
-// same.
+// Sums so far from 0 that the derivative is 1 or 0. Gradients are integers, so their sum does not
+// depend on the order.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const auto& [rows, cols] :
@@ -108,13 +108,13 @@ std::vector<Sample> exact_samples(Dtype dtype) {
             {"bias", values(dtype, test::integers(dtype, cols, 4, test::Tensor::b).values)},
             {"dy", values(dtype, dy)}}});
       samples.back().expected = {{"dx", dx}, {"dbias", dbias}};
-      samples.back().zero = test::SignedZero::ignored; // dy times a slope of 0 of either sign
+      samples.back().zero = test::SignedZero::ignored; // dy times a derivative of 0 of either sign
     }
   }
   return samples;
 }
 
-// What is not finite reaches its element and its column alone.
+// Non-finite values reach only their element and their column.
 void add_special_columns(std::vector<Sample>& samples, Dtype dtype) {
   const double specials[] = {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity};
   for (const std::int64_t cols : {kEven, kOddCols})
@@ -128,16 +128,16 @@ void add_special_columns(std::vector<Sample>& samples, Dtype dtype) {
         put("dy", (kRows - 1) * cols + 8 + s, specials[s]);
         put("bias", 16 + s, specials[s]);
       }
-      put("dy", 20, kInfinity); // beside an opposite one: NaN
+      put("dy", 20, kInfinity); // with an opposite one: NaN
       put("dy", 100 * cols + 20, -kInfinity);
-      for (auto& [name, tensor] : inputs) tensor.bits.clear(); // they follow from the values
+      for (auto& [name, tensor] : inputs) tensor.bits.clear(); // derived from the values
       samples.push_back({"special columns", shape, std::move(inputs)});
     }
 }
 
-// Zeros, infinities, NaN, the ends of the subnormal and normal ranges: each as an element beside
-// each as a bias, so that each dbias has all of them to add and is NaN. Every pattern of a 16-bit
-// type, and as many of f32 spread over all kinds, beside zeros and normals.
+// Zeros, infinities, NaN, the limits of the subnormal and normal ranges: each as an element with
+// each as a bias, so each dbias sums all of them and is NaN. Every bit pattern of a 16-bit type,
+// and as many of f32, spread over all kinds, with zeros and normals.
 std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
   const auto add = [&](const std::string& fill, const test::Observed& x,
@@ -160,7 +160,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
   return samples;
 }
 
-// Around a pack, a warp, a block's width and depth, and a piece of rows.
+// Around a pack, a warp, a block's width and depth, and a chunk of rows.
 std::vector<std::string> sizes(Dtype dtype) {
   const std::int64_t wide = 32 * elements_per_pack(dtype);
   std::vector<std::string> shapes;
@@ -188,8 +188,8 @@ std::vector<std::string> sizes(Dtype dtype) {
   return shapes;
 }
 
-// Packs where they fit all matrices and, of rows that end within them, a block has as many that are
-// taken as one as it has layers; the sums of pieces, and of such rows, meet in a second launch.
+// Packs if they align in all matrices; if rows end within packs, rows are merged, and a block needs
+// enough of these for its layers. A second launch adds the sums of chunks and of merged rows.
 std::vector<std::vector<std::string>> kernels(std::string_view name, const Problem& problem,
                                               const Layout& layout) {
   const std::int64_t pack = elements_per_pack(problem.dtype), rows = rows_of(problem),
@@ -213,7 +213,7 @@ Card bias_gelu_backward_card() {
   card.problem = problem;
   run_by(card, bias_gelu_backward::kVariants, kRun);
   card.variants[0].sequence = rows_of; // naive: a thread per column
-  // How accurate a library is, the correctness tests say; where it is timed it must have worked.
+  // The correctness tests judge a library's accuracy; when timed, it only must have worked.
   card.vendors = {
       [](const Problem& p) { return names(vendor::bias_gelu_backward_table, form_of(p), p.dtype); },
       run_vendor, 64};
@@ -230,7 +230,7 @@ Card bias_gelu_backward_card() {
   card.usual = [](Dtype) {
     return with_each_form({rows_cols(kRows, kEven), rows_cols(kRows, kOddCols)});
   };
-  card.batches = [](Dtype) { // dx alone has rows
+  card.batches = [](Dtype) { // only dx has rows
     return with_each_form({"rows*_cols67", "rows*_cols64"});
   };
   card.sizes = sizes;
@@ -240,7 +240,7 @@ Card bias_gelu_backward_card() {
   card.kernels = kernels;
   card.compiled_otherwise = "erff, tanhf, fused products";
   card.timed_on_host = {{"erf_rows128_cols512", true}, {"tanh_rows128_cols512"}};
-  // 768 MiB and more of traffic in all but the first.
+  // At least 768 MiB of traffic, except for the first.
   card.timed_on_gpu = {{"erf_rows512_cols3072"},
                        {"erf_rows65536_cols4096", true},
                        {"tanh_rows65536_cols4096"},

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only bias_gelu_backward promises; what every operation does is in its card.
+// Tests specific to bias_gelu_backward; its card configures those of every operation.
 #include "ops/bias_gelu_backward/bias_gelu_backward.h"
 
 #include "runtime/launch.h"
@@ -16,12 +16,12 @@ using bias_gelu_backward::Form;
 using bias_gelu_backward::kVariants;
 using bias_gelu_backward::workspace_bytes;
 
-// Indices beyond 32 bits, in place. dbias adds few that are not 0.
+// Indices beyond 32 bits, in place. Few of dbias's terms are nonzero.
 KG_OWN_TEST(MoreThan2To31Elements) {
   constexpr std::int64_t kHalf = std::int64_t{1} << 31;
   constexpr std::int64_t kWide = (1 << 16) + 8;
   constexpr std::int64_t kN = ((1 << 15) + 1) * kWide;
-  // A thread of the plain kernel sums a column of all rows, so no window is short.
+  // A thread of the plain kernel sums a column over all rows, so no window can be shorter.
   KG_SKIP_IF_TOO_HUGE(2 * kN * size_of(judge.dtype()));
   dispatch(judge.dtype(), [&]<class T>() {
     Stream& stream = judge.stream();
@@ -51,8 +51,8 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   });
 }
 
-// What the contract's problems cannot have: in place in part of the rows, outputs that meet inputs
-// behind their second element, and workspaces that are missing or not aligned.
+// Arguments that the contract's problems cannot have: partially in place, outputs that overlap
+// inputs after their second element, and missing or misaligned workspaces.
 KG_OWN_TEST(RefusesMemoryThatOverlaps) {
   dispatch(judge.dtype(), [&]<class T>() {
     const DeviceBuffer<T> memory(512), others(32);
@@ -83,7 +83,7 @@ KG_OWN_TEST(WorkspaceHoldsThePiecesSums) {
     EXPECT_EQ(workspace_bytes<T>(Variant::vectorized, 64, 104), 0u);
     EXPECT_EQ(workspace_bytes<T>(Variant::vectorized, 65, 104), 2u * 104 * sizeof(float));
     EXPECT_EQ(workspace_bytes<T>(Variant::vectorized, 31, 101), 0u);
-    // Eight rows that are taken as one, each with sums of its own.
+    // Eight rows merged into one, each with its own sums.
     EXPECT_EQ(workspace_bytes<T>(Variant::vectorized, 64, 101), 8u * 104 * sizeof(float));
   });
 }

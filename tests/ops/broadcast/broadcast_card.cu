@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arithmetic of arrays that repeat along axes. A shape names both operands' extents,
+// Arithmetic on arrays that repeat along axes. A shape names both operands' extents,
 // sub_a17.192_b192
-// ("bscalar" for none), or one of the patterns that are timed, whose operation is the sum: bias,
-// channels and outer. Each result has one right value, so every comparison is exact.
+// ("bscalar" for none), or one of the timed patterns, which compute sums: bias, channels and outer.
+// Each result has a single correct value, so comparisons are exact.
 #include "ops/broadcast/broadcast.h"
 
 #include <algorithm>
@@ -33,9 +33,9 @@ struct Shapes {
 enum class Pattern { none, bias, channels, outer };
 struct Repeated {
   std::pair<Op, Pattern> form;
-  Shapes shapes;                         // of no pattern
-  std::int64_t rows = 0, cols = 0;       // of bias and outer
-  std::int64_t n = 0, c = 0, pixels = 0; // of channels
+  Shapes shapes;                         // without a pattern
+  std::int64_t rows = 0, cols = 0;       // for bias and outer
+  std::int64_t n = 0, c = 0, pixels = 0; // for channels
 };
 
 // One operand's extents, "a17.192", or "ascalar" for none.
@@ -87,7 +87,7 @@ Shapes shapes_of(const Repeated& r) {
   fail("no such pattern");
 }
 
-// With ones before the shorter one.
+// Prepends ones to the shorter one.
 Shapes of_one_rank(Shapes shapes) {
   Extents &a = shapes.a, &b = shapes.b;
   a.insert(a.begin(), b.size() > a.size() ? b.size() - a.size() : 0, 1);
@@ -95,7 +95,7 @@ Shapes of_one_rank(Shapes shapes) {
   return shapes;
 }
 
-// NumPy's rule, by itself.
+// NumPy's rule, implemented independently.
 Extents shape_of_result(const Shapes& shapes) {
   auto [a, b] = of_one_rank(shapes);
   for (std::size_t d = 0; d < a.size(); ++d)
@@ -118,7 +118,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   result.calling = {
       std::string(name(op_of(result))),
       {{"rank", {std::ssize(out)}}, {"a_extents", alike.a, true}, {"b_extents", alike.b, true}}};
-  for (const Tensor& input : result.inputs) // that it repeats is not the same as its size
+  for (const Tensor& input : result.inputs) // repetition is independent of size
     if (input.extents == out) result.outputs[0].may_be.push_back(input.name);
   return result;
 }
@@ -163,12 +163,12 @@ std::vector<std::string> with(Op op, const std::vector<Shapes>& each) {
   return shapes;
 }
 
-// Rows longer and shorter than a pack, of odd and even lengths, and each operand repeated in each
-// place.
+// Rows longer and shorter than a pack, of odd and even lengths, with each operand repeated at each
+// position.
 std::vector<Shapes> patterns() {
   return {
       {{17, 192}, {192}},                 // bias
-      {{33, 67}, {67}},                   // bias, rows no multiple of a pack
+      {{33, 67}, {67}},                   // bias, rows not a multiple of a pack
       {{700, 3}, {3}},                    // bias, rows shorter than a pack
       {{67}, {33, 67}},                   // the first operand repeated
       {{2, 3, 16, 16}, {1, 3, 1, 1}},     // channels
@@ -186,7 +186,7 @@ std::vector<Shapes> patterns() {
   };
 }
 
-// Sums that fill the significand and are exact whichever elements meet.
+// Sums that fill the significand and are exact for every pair of elements.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const Shapes& shapes : patterns()) {
@@ -201,7 +201,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// Each special value against each: an outer product.
+// Each special value with each: an outer product.
 std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<std::uint64_t> special;
   for (const test::SpecialValue& each : test::special_values(dtype)) special.push_back(each.bits);
@@ -221,8 +221,8 @@ std::vector<std::string> usual(Dtype) {
   return shapes;
 }
 
-// Rows around a pack and a warp, in each way of repeating; around a tile, which is 256 threads with
-// two packs each; and beyond one grid, which is one pass over rows of whole packs.
+// Rows around a pack and a warp, for each kind of repetition; around a tile of 256 threads with two
+// packs each; and beyond one grid, which is one pass over rows of whole packs.
 std::vector<std::string> sizes(Dtype dtype) {
   std::vector<Shapes> shapes;
   for (const std::int64_t n : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 127, 257}) {
@@ -267,7 +267,7 @@ Card broadcast_card() {
   card.kernel_name = as_the_variant("broadcast");
   card.timed_on_host = {
       {"bias_rows128_cols1024", true}, {"channels_n2_c8_hw3136"}, {"outer_rows256_cols512"}};
-  // 512 MiB and more of traffic in all but the first.
+  // At least 512 MiB of traffic, except for the first.
   card.timed_on_gpu = {{"bias_rows512_cols768"},
                        {"bias_rows65536_cols4096", true},
                        {"bias_rows1048577_cols197"},

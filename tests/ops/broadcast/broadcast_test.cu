@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only broadcast promises; what every operation does is in its card.
+// Tests specific to broadcast; its card configures those of every operation.
 #include "ops/broadcast/broadcast.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ namespace {
 using broadcast::Op;
 using Extents = std::vector<std::int64_t>;
 
-// Operands repeated in memory beforehand, and a result permuted along with its operands' rows.
+// Operands repeated in memory beforehand, and a result permuted together with its operands' rows.
 KG_OWN_TEST(Relations) {
   const Dtype dtype = judge.dtype();
   for (const std::string& shape : judge.card().usual(dtype)) {
@@ -86,7 +86,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   });
 }
 
-// Shapes that do not fit each other, and memory that repeated operands share.
+// Shapes that are incompatible, and memory that repeated operands share.
 KG_OWN_TEST(RefusesShapes) {
   dispatch(judge.dtype(), [&]<class T>() {
     const DeviceBuffer<T> data(32), other(32);

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Casts between a type and 8-bit floating point: narrow_e4m3_saturated_n5 of the type's elements,
-// or without saturated; widen_e5m2_n5 back to it. Every result is right or wrong. No library on a
-// host knows the 8-bit types.
+// Casts to and from 8-bit floating point: narrow_e4m3_saturated_n5 of the type's elements,
+// optionally without saturated; widen_e5m2_n5 back to the type. Every result must be exact. No host
+// library supports the 8-bit types.
 #include "ops/cast/cast.h"
 
 #include <cmath>
@@ -69,8 +69,8 @@ constexpr auto kRun = []<class T>(const Call& call, cast::Variant variant, Strea
                                 : run_with<T, e5m2>(f, call, variant, stream);
 };
 
-// The bits of a number of the small type. Infinities are beyond all numbers, too; what is beyond
-// them in e4m3 is a NaN with a sign, and a NaN has none.
+// The bits of a number in the small type. Infinities count as out of range. In e4m3, out-of-range
+// numbers become a NaN with their sign; NaN becomes a NaN without sign.
 std::uint64_t narrowed_bits(const Form& f, double x) {
   if (std::isnan(x)) return 0x7F;
   const double most = test::max_finite(f.small);
@@ -110,7 +110,7 @@ Sample sample_of(const std::string& form, const std::string& fill, test::Observe
           {{"x", std::move(x)}}};
 }
 
-// Every number of the small types, and of 16 bits; of f32 as many, spread over all kinds.
+// Every number of the small types and of 16-bit types; as many of f32, spread over all kinds.
 std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const std::string& form : kForms) {
@@ -125,8 +125,8 @@ std::vector<Sample> special_samples(Dtype dtype) {
   return samples;
 }
 
-// Between neighbours of the small type, and a last place of `dtype` beside that, where it can have
-// them: up to the largest number and past it.
+// Midpoints between neighbors of the small type, and numbers one ulp of `dtype` away if
+// representable, up to and beyond the largest number.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const std::string& form : kForms) {

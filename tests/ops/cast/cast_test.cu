@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only cast promises; what every operation does is in its card.
+// Tests specific to cast; its card configures those of every operation.
 #include "ops/cast/cast.h"
 
 #include "tests/contract/own_test.h"
@@ -10,9 +10,9 @@
 namespace kg::card {
 namespace {
 
-// Known numbers, which no formula of the tests stands behind (OCP 8-bit Floating Point
-// Specification 1.0, tables 1 and 2): the ends of the ranges, ties to even, and what is beyond, but
-// for e4m3's negative NaN, which an output that was never written has, too.
+// Known values, independent of the tests' formulas (OCP 8-bit Floating Point Specification 1.0,
+// tables 1 and 2): range limits, ties to even, and out-of-range numbers. e4m3's negative NaN is
+// omitted, because an unwritten output also holds it.
 KG_OWN_TEST(KnownNumbers) {
   struct Known {
     double x;

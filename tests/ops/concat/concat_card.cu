@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Concatenating parts along an axis, and splitting them again. Extents along the axis are
-// p1.2.5 or, of e8, four of 8, 16, 4 and 4. What lies inside of the axis is the columns of a
-// tensor.
+// Concatenating parts along an axis, and splitting them again. Extents along the axis are p1.2.5
+// or, for e8, four of 8, 16, 4 and 4. The axes inside of the concatenated one are a tensor's
+// columns.
 #include "ops/concat/concat.h"
 
 #include <fmt/format.h>
@@ -67,7 +67,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-// The arguments of a call, of ours and of libraries.
+// The arguments of a call of our kernels and of libraries.
 struct Arguments {
   explicit Arguments(const Call& call)
       : op(op_of(call.problem())), inner(static_cast<std::int64_t>(call.scalar("inner"))),
@@ -132,7 +132,7 @@ std::size_t launches(std::string_view, const Problem& problem) {
   return (parts + concat::kPartsPerLaunch - 1) / concat::kPartsPerLaunch;
 }
 
-// Both ways.
+// Concatenation and split.
 std::vector<std::string> shapes(const std::vector<std::string>& each) {
   return in_each_form({"concat", "split"}, each);
 }
@@ -151,14 +151,14 @@ std::vector<std::string> sizes(Dtype dtype) {
   for (const std::int64_t outer : {1, 2, 33})
     for (const std::int64_t inner : {1, 3, 6, 8, 12, 17})
       each.push_back(shape_of(outer, {1, 2, 5}, inner));
-  // Rows that begin at every second, or fourth, element of a pack.
+  // Rows that start at every second, or fourth, element of a pack.
   for (const std::int64_t inner : {pack + 2, 20 * pack + 2, 20 * pack + 4})
     for (const std::int64_t last : {2, 4}) each.push_back(shape_of(5, {1, 2, last}, inner));
-  // Rows of whole packs, where every row of every part is aligned.
+  // Rows of whole packs, with every row of every part aligned.
   each.push_back(shape_of(9, {1, 3, 2}, pack));
   each.push_back(shape_of(3, {8, 32, 33}, 4 * pack));
   each.push_back(shape_of(2, {1100, 5}, pack));
-  // More parts than a launch takes, and parts without elements.
+  // More parts than a launch takes, and empty parts.
   each.push_back(shape_of(3, {1, 2, 3, 4, 5, 6, 7, 8}, 2));
   each.push_back(shape_of(3, {1, 2, 3, 4, 5, 6, 7, 8, 9}, 2));
   each.push_back(shape_of(3, Extents(20, 1), 5));
@@ -177,7 +177,7 @@ Card concat_card() {
   card.vendors = {[](const Problem& p) { return names(vendor::concat_table, p.dtype); },
                   run_vendor};
   card.vendors.on_host = always({"memcpy", "onednn", "thrust"});
-  // Every pattern of the types that have few.
+  // Every bit pattern of the types with few.
   card.exact_samples = [](Dtype dtype) {
     std::vector<Sample> samples;
     const std::int64_t patterns = size_of(dtype) == 1 ? 1 << 8 : 1 << 16;
@@ -201,7 +201,7 @@ Card concat_card() {
   card.timed_on_host = {{"concat_outer64_e8_inner64", true},
                         {"split_outer64_e8_inner64"},
                         {"concat_outer32_e18_inner33"}};
-  // A small one, and 512 MiB and more of traffic.
+  // A small one, and at least 512 MiB of traffic.
   card.timed_on_gpu = {{"concat_outer64_e8_inner64"},
                        {"concat_outer4096_e256_inner64", true},
                        {"split_outer4096_e256_inner64"},

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only concat and split promise; what every operation does is in their card.
+// Tests specific to concat and split; their card configures those of every operation.
 #include "ops/concat/concat.h"
 
 #include "primitives/row_move.h"
@@ -14,7 +14,7 @@
 namespace kg::card {
 namespace {
 
-// Parts and whole at places of their own: the contract moves all parts alike.
+// Parts and whole with independent offsets; the contract moves all parts by the same offset.
 KG_OWN_TEST(PartsApart) {
   const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(judge.dtype()));
   for (const std::int64_t inner : {3 * pack, 5 * pack + 1})
@@ -23,7 +23,7 @@ KG_OWN_TEST(PartsApart) {
                   {{"part0", {3, 0}}, {"part1", {3, 0}}, {"whole", {2, 0}}});
 }
 
-// Every launch of more parts than one takes.
+// Every launch for more parts than one takes.
 KG_OWN_TEST(KernelsOfManyParts) {
   const Sample nine{"unique_bits", "concat_outer3_p1.2.3.4.5.6.7.8.9_inner2"};
   judge.each_variant(nine, [&](const Variant& variant) {
@@ -34,7 +34,7 @@ KG_OWN_TEST(KernelsOfManyParts) {
   });
 }
 
-// Rows that no block of the first grid takes.
+// Rows beyond the blocks of the first grid.
 KG_OWN_TEST(BeyondOneGrid) {
   const std::int64_t resident = std::int64_t{device_properties().sm_count} * kRowBlocksPerSm;
   const std::string shape = "_outer" + std::to_string(resident * kMostRows + 33) + "_p1.2_inner1";
@@ -42,7 +42,7 @@ KG_OWN_TEST(BeyondOneGrid) {
   judge.check({"unique_bits", "split" + shape});
 }
 
-// What was concatenated and split again is what it was.
+// Splitting a concatenation restores its parts.
 KG_OWN_TEST(ThereAndBack) {
   const std::string shape = "_outer7_p3.0.12_inner11";
   const Sample there{"unique_bits", "concat" + shape};
@@ -110,7 +110,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   });
 }
 
-// What no shape can name.
+// Problems that no shape can express.
 KG_OWN_TEST(RefusesProblems) {
   const DeviceBuffer<double> memory(64);
   const std::vector<const void*> parts = {memory.data(), memory.data() + 8};
@@ -126,7 +126,7 @@ KG_OWN_TEST(RefusesProblems) {
   EXPECT_THROW(run(parts, {1, 2}, -2, bytes), Error);
   EXPECT_THROW(run(parts, {1, 2, 3}, 2, bytes), Error);
   EXPECT_THROW(run(parts, {1, 2}, 2, 3), Error);
-  EXPECT_NO_THROW(run({}, {}, 4, bytes)); // of no parts nothing is done
+  EXPECT_NO_THROW(run({}, {}, 4, bytes)); // without parts nothing happens
   EXPECT_TRUE(recorder.launches().empty());
 }
 

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions of images (convolutions.h says what a shape is), and, called separable, chains of
-// two of them (separable.h). All add a bias but these and those called nobias; behind those for
-// implicit_gemm alone stand the tiles that it is to take, narrow or wide.
+// Convolutions of images (convolutions.h defines the shapes), and chains of two of them, called
+// separable (separable.h). All add a bias except the separable ones and those called nobias. Shapes
+// only for implicit_gemm end with the tiles that it must use, narrow or wide.
 #include "ops/conv2d/conv2d.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ conv2d::MmaTiles tiles_of(const Problem& problem) {
   return problem.parameters.as<Convolution>().tiles;
 }
 
-// With the extents that x and the weights have.
+// With the extents of x and the weights.
 Geometry with_extents(Geometry g, const Problem& problem) {
   const std::vector<std::int64_t>& x = problem.tensor("x").extents;
   const std::vector<std::int64_t>& weights = problem.tensor("weights").extents;
@@ -59,7 +59,7 @@ double bytes_of(Dtype dtype, std::int64_t elements) {
   return static_cast<double>(elements) * static_cast<double>(size_of(dtype));
 }
 
-// What lies between the two need not be moved.
+// The intermediate result does not count as traffic.
 Problem separable_problem(Dtype dtype, const Shape& shape) {
   const Convolution c = conv2d_grammar(true).parse(shape);
   Geometry depthwise = c.geometry;
@@ -99,7 +99,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   result.parameters = c;
   result.calling = test::calling_of(g, c.biased ? "" : "nobias_");
   if (!c.biased) return result.without("bias");
-  result.unread = bytes_of(dtype, g.out_channels); // of the bias, which the work leaves out
+  result.unread = bytes_of(dtype, g.out_channels); // the bias, which the work leaves out
   return result;
 }
 
@@ -113,7 +113,7 @@ constexpr auto kRun = []<class T>(const Call& call, conv2d::Variant variant, Str
                         variant, stream);
 };
 
-// A chain of ours.
+// A chain of our kernels.
 struct Chain {
   std::string_view name;
   conv2d::Variant depthwise, pointwise;
@@ -123,7 +123,7 @@ constexpr Chain kChains[] = {
     {"depthwise_im2col", conv2d::Variant::depthwise, conv2d::Variant::im2col},
     {"depthwise_implicit_gemm", conv2d::Variant::depthwise, conv2d::Variant::implicit_gemm}};
 
-// What lies between, behind the second one's workspace.
+// The intermediate result, after the second convolution's workspace.
 struct Between {
   void *workspace, *y;
 };
@@ -139,10 +139,10 @@ std::string_view run_chain(const Call& call, const Chain& chain, Stream& stream)
   const Separable s = separable_of(call.problem());
   dispatch(call.problem().dtype, [&]<class T>() {
     const std::size_t bytes = conv2d::workspace_bytes<T>(s.pointwise, chain.pointwise);
-    // Else the second call would refuse them, behind the first.
+    // Otherwise the second call would refuse them, after the first.
     require(s.pointwise.batch == 0 || (call.address("mixing") && call.address("y")),
             "separable: mixing or y is null");
-    conv2d::workspace_bytes<T>(s.depthwise, chain.depthwise); // refuses its geometry
+    conv2d::workspace_bytes<T>(s.depthwise, chain.depthwise); // refuses an invalid geometry
     const Between lies = between(call, s, bytes);
     T* const y = static_cast<T*>(lies.y);
     conv2d::run<T>({s.depthwise, call.in<T>("x"), call.in<T>("weights"), nullptr, y},
@@ -177,8 +177,7 @@ bool supports(conv2d::Variant variant, Dtype dtype, const Geometry& g) {
   return dispatch(dtype, [&]<class T>() { return conv2d::supports<T>(variant, g); });
 }
 
-// A launch takes longer than a few milliseconds on the executor's matrix units, by which 16-bit
-// types are multiplied.
+// Excludes launches of more than a few milliseconds on the executor's Tensor Cores (16-bit types).
 bool is_timed(conv2d::Variant variant, const Problem& problem) {
   return backend != Backend::host || problem.dtype == Dtype::f32 ||
          (variant != conv2d::Variant::im2col && variant != conv2d::Variant::implicit_gemm);
@@ -193,7 +192,7 @@ std::vector<Variant> variants() {
     result[i].supports = [variant](const Problem& p) {
       return !is_separable(p) && supports(variant, p.dtype, geometry_of(p));
     };
-    // Others have no such tiles.
+    // Only implicit_gemm has such tiles.
     result[i].tried = [variant](const Problem& p) {
       return variant == conv2d::Variant::implicit_gemm ||
              tiles_of(p) == conv2d::MmaTiles::automatic;
@@ -223,7 +222,7 @@ std::vector<Variant> variants() {
     };
     result.back().timed = [&chain](const Problem& p) { return is_timed(chain.pointwise, p); };
   }
-  Variant& direct = result.front(); // of both
+  Variant& direct = result.front(); // for both kinds
   direct.supports = [](const Problem&) { return true; };
   direct.run = [alone = direct.run](const Call& call, Stream& stream) {
     return is_separable(call.problem()) ? run_chain(call, kChains[0], stream) : alone(call, stream);
@@ -250,7 +249,7 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
                  stream);
 }
 
-// Everybody's bound: that of sums in any order.
+// The tolerance for every variant: that of a sum in any order.
 Reference bounded(std::vector<double> value, std::vector<double> tolerance,
                   std::vector<double> unit = {}) {
   return {std::move(value), [bounds = std::move(tolerance)](std::string_view) { return bounds; },
@@ -298,7 +297,7 @@ Reference elements(const Problem& problem, std::string_view, std::int64_t first,
   return bounded(right.value, test::product_tolerances(problem.dtype, g.depth(), right));
 }
 
-// Of one convolution; aligned: whether x and y are, and the weights.
+// For one convolution; aligned: whether x and y are, and the weights.
 using Kernels = std::vector<std::vector<std::string>>;
 Kernels kernels_of(std::string_view variant, Dtype dtype, const Geometry& g, bool biased,
                    bool aligned, bool weights_aligned) {
@@ -373,8 +372,8 @@ Card conv2d_card() {
   card.usual = conv2d_samples::usual;
   card.batches = conv2d_samples::batches;
   card.sizes = conv2d_samples::sizes;
-  // What an access of 16 bytes would reach outside a tensor was never written, or belongs to
-  // nobody.
+  // Memory that a 16-byte access would reach outside a tensor is either uninitialized or not
+  // allocated.
   card.misaligned = [](Dtype) {
     return test::texts(in_both_layouts({{1, 16, 3, 5, 64, {}, {}},
                                         {1, 8, 3, 5, 8, kThree, {}},

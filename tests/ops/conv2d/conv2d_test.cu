@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only conv2d promises; what every operation does is in its card.
+// Tests specific to conv2d; its card configures those of every operation.
 #include "ops/conv2d/conv2d.h"
 
 #include <cmath>
@@ -27,8 +27,8 @@ using test::kThree;
 
 Sample normal(const Geometry& g) { return {"normal", test::text(g)}; }
 
-// Strips of 4 columns and of 8 rows, rows of whole packs and what is nearly so, blocks of 16 packs
-// of channels, rounds of a block.
+// Strips of 4 columns and 8 rows, rows of whole packs and almost whole packs, blocks of 16 channel
+// packs, iterations of a block.
 KG_OWN_TEST(DepthwiseSizes) {
   const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(judge.dtype()));
   for (const Geometry& g :
@@ -55,8 +55,8 @@ KG_OWN_TEST(DepthwiseSizes) {
   }
 }
 
-// Of matrix units the tiles, at their edges: several along a row and below each other, single ones,
-// parts of a plane, the last pack and row; padding of one and of both sides.
+// Tensor Core tiles at their edges: several along a row and in a column, single ones, parts of a
+// plane, the last pack and row; padding on one side and on both.
 const Geometry kBanded[] = {{2, 3, 16, 56, 3, kThree, kThree, 3},
                             {1, 2, 15, 64, 2, kThree, kThree, 2},
                             {1, 2, 29, 104, 2, kThree, kThree, 2},
@@ -67,8 +67,8 @@ KG_OWN_TEST(BandsAtTheirEdges) {
   for (const Geometry& g : kBanded) judge.check(normal(g), {}, {"depthwise"});
 }
 
-// What is not finite stays with the windows that hold it, though matrix units multiply it by the
-// zeros around their taps, too.
+// Non-finite values stay in the windows that contain them, although Tensor Cores also multiply them
+// by the zeros around their taps.
 KG_OWN_TEST(BandsOnSpecialValues) {
   const Dtype dtype = judge.dtype();
   for (const Geometry& g : kBanded)
@@ -83,14 +83,14 @@ KG_OWN_TEST(BandsOnSpecialValues) {
       }
 }
 
-// Warps enough for the executor's devices, so that each goes down several tiles or rows.
+// Enough work for each warp to go down several tiles or rows on the executor's devices.
 KG_OWN_TEST(DepthwiseDownAPlane) {
   judge.check(normal({8, 32, 29, 48, 32, kThree, kThree, 32}), {}, {"depthwise"});
   judge.check(normal({16, 64, 9, 32, 64, kThree, kThree, 64, conv2d::Layout::nhwc}), {},
               {"depthwise"});
 }
 
-// x and the weights where accesses of 8 bytes or less are the widest: one of them, or both.
+// x and the weights aligned for accesses of at most 8 bytes: one of them, or both.
 KG_OWN_TEST(NarrowPlaces) {
   for (const Geometry& g : {Geometry{1, 16, 5, 8, 16, {}, kThree, 1, conv2d::Layout::nhwc},
                             Geometry{1, 16, 3, 5, 64, {}, {}},
@@ -101,8 +101,8 @@ KG_OWN_TEST(NarrowPlaces) {
       judge.check(normal(g), {{"x", {x}}, {"weights", {weights}}, {"bias", {1}}, {"y", {5}}});
 }
 
-// Columns of all images would take more memory than im2col asks for: it makes them in parts. The
-// second one here is a single image, and one filter keeps the oracle's work small.
+// The columns of all images need more memory than im2col requests, so it computes them in parts.
+// Here the second part is a single image, and one filter keeps the oracle's work small.
 KG_OWN_TEST(ColumnsInParts) {
   Geometry g{1, 64, 32, 32, 1, kThree, kThree};
   const auto bytes = [&] {
@@ -119,7 +119,7 @@ KG_OWN_TEST(ColumnsInParts) {
   judge.check(normal(g), {}, {"im2col"});
 }
 
-// Indices beyond 32 bits: y repeats x, whose marks say where each element came from.
+// Indices beyond 32 bits: y repeats x, whose marks identify each element's origin.
 KG_OWN_TEST(MoreThan2To31Elements) {
   constexpr std::int64_t kHalf = std::int64_t{1} << 31;
   dispatch(judge.dtype(), [&]<class T>() {
@@ -148,7 +148,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   });
 }
 
-// Images are computed apart; scaling by a power of two is exact.
+// Images are independent; scaling by a power of two is exact.
 KG_OWN_TEST(Relations) {
   const Dtype dtype = judge.dtype();
   for (const Geometry& g :
@@ -175,8 +175,8 @@ KG_OWN_TEST(Relations) {
   }
 }
 
-// The order of the sums is the same; a batch is no constant of the kernel, but with many places a
-// thread computes several of them, and the kernel is another one.
+// The order of the sums is the same. The batch is not a constant of the kernel, but with many
+// outputs a thread computes several of them, in a different kernel.
 KG_OWN_TEST(JitGivesTheBitsOfDirect) {
   for (Geometry g : in_both_layouts({test::compiled_geometry()}))
     for (const std::int64_t batch : {2, 1, 100}) {
@@ -210,14 +210,14 @@ KG_OWN_TEST(AutomaticChoosesByProblem) {
   });
 }
 
-// Of as many rounds of a device's multiprocessors those that pad less; wide ones where half as many
-// do, and a sum is long.
+// If the numbers of waves are equal, the tiles with less padding; wide tiles if they halve the
+// number of waves and a sum is long.
 KG_OWN_TEST(TilesByRounds) {
-  if (judge.dtype() == Dtype::f32) return; // has one kind
+  if (judge.dtype() == Dtype::f32) return; // only one kind
   const auto test = [&]<class T>() {
     using conv2d::MmaTiles;
     const std::int64_t sms = device_properties().sm_count;
-    constexpr std::size_t kWide = 4 * (128 + 256) * 32 * 2 + 128 * 16; // slices, and windows
+    constexpr std::size_t kWide = 4 * (128 + 256) * 32 * 2 + 128 * 16; // slices, window table
     const MmaTiles wide = device_properties().shared_bytes_per_block_optin >= kWide
                               ? MmaTiles::wide
                               : MmaTiles::square;
@@ -252,7 +252,7 @@ KG_OWN_TEST(TilesByRounds) {
   judge.dtype() == Dtype::f16 ? test.template operator()<f16>() : test.template operator()<bf16>();
 }
 
-// Geometries that no problem of the contract has, and the workspace.
+// Geometries that no contract problem has, and the workspace.
 KG_OWN_TEST(RefusesGeometries) {
   dispatch(judge.dtype(), [&]<class T>() {
     using conv2d::Variant;

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The convolutions that conv2d, its gradients and the vendors are tested on, and how the oracle,
-// which knows nchw alone, sees them.
+// The test convolutions of conv2d, its gradients and the vendors, and their conversion for the
+// oracle, which only knows nchw.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace kg::test {
 
-// A kernel of 3 that keeps the extent.
+// A kernel of 3 that preserves the extent.
 inline constexpr conv2d::Axis kThree{.kernel = 3, .pad_before = 1, .pad_after = 1};
 
 inline Convolution oracle_problem(const conv2d::Geometry& g) {
@@ -30,8 +30,8 @@ inline Convolution oracle_problem(const conv2d::Geometry& g) {
           g.out_channels, axis(g.vertical), axis(g.horizontal), g.groups};
 }
 
-// The part of a grammar that every operation on convolutions has. Separable ones have no groups to
-// name: as many as channels.
+// The part of the grammar that all convolution operations share. Separable convolutions do not name
+// their groups: one per channel.
 inline card::ShapeGrammar<conv2d::Geometry> geometry_grammar(bool groups = true) {
   using conv2d::Geometry, conv2d::Layout;
   auto grammar = card::ShapeGrammar<Geometry>()
@@ -50,7 +50,7 @@ inline card::ShapeGrammar<conv2d::Geometry> geometry_grammar(bool groups = true)
   });
 }
 
-// As it stands in a case id: nhwc_n2_c3_h5_w7_o4_k2.3_s1_p0.1.1.1_g1 (windows.h).
+// As in a case id: nhwc_n2_c3_h5_w7_o4_k2.3_s1_p0.1.1.1_g1 (windows.h).
 inline std::string text(const conv2d::Geometry& g) { return geometry_grammar().print(g); }
 inline std::vector<std::string> texts(const std::vector<conv2d::Geometry>& geometries) {
   std::vector<std::string> result;
@@ -58,7 +58,7 @@ inline std::vector<std::string> texts(const std::vector<conv2d::Geometry>& geome
   return result;
 }
 
-// Of a kernel from elsewhere; `form` stands before the layout in its function's name.
+// The call of a candidate kernel; `form` precedes the layout in its function's name.
 inline card::Calling calling_of(const conv2d::Geometry& g, const std::string& form) {
   return {form + std::string(name(g.layout)), card::with_windows({{"n", {g.batch}},
                                                                   {"c", {g.in_channels}},
@@ -69,7 +69,7 @@ inline card::Calling calling_of(const conv2d::Geometry& g, const std::string& fo
                                                                  g.vertical, g.horizontal)};
 }
 
-// From nchw and oihw, in which the oracle counts, to the problem's layout.
+// From the oracle's nchw and oihw to the problem's layout.
 template <typename V>
 std::vector<V> x_in_layout(const std::vector<V>& x, const conv2d::Geometry& g) {
   return g.layout == conv2d::Layout::nchw
@@ -109,7 +109,7 @@ std::vector<V> weights_in_oihw(const std::vector<V>& weights, const conv2d::Geom
              : channels_first(weights, g.out_channels, g.group_inputs(), g.taps());
 }
 
-// The extents of a tensor, in the layout.
+// The extents of a tensor in the layout.
 inline std::vector<std::int64_t> shape_in_layout(conv2d::Layout layout, std::int64_t outer,
                                                  std::int64_t channels, std::int64_t rows,
                                                  std::int64_t columns) {
@@ -137,8 +137,8 @@ inline std::vector<conv2d::Geometry> in_both_layouts(const std::vector<conv2d::G
   return all;
 }
 
-// The one that variant jit is tested on, in both layouts, since compiling it takes a second:
-// strides, dilation, paddings of each side, groups, and outputs of a group that fill no whole tile.
+// The only convolution that tests variant jit, in both layouts, since it takes a second to compile:
+// strides, dilation, asymmetric padding, groups, and group outputs that fill no whole tile.
 inline conv2d::Geometry compiled_geometry() {
   return {2,
           6,
@@ -149,7 +149,7 @@ inline conv2d::Geometry compiled_geometry() {
           {.kernel = 4, .pad_before = 2, .pad_after = 1},
           2};
 }
-// Of any batch.
+// For any batch.
 inline bool is_compiled(const conv2d::Geometry& g) {
   conv2d::Geometry compiled = compiled_geometry();
   compiled.layout = g.layout;
@@ -157,7 +157,7 @@ inline bool is_compiled(const conv2d::Geometry& g) {
   return g == compiled;
 }
 
-// Convolutions of every form that differs for a kernel.
+// Convolutions of every form that a kernel treats differently.
 inline std::vector<conv2d::Geometry> convolutions() {
   using conv2d::Axis;
   const Axis one{};
@@ -169,15 +169,15 @@ inline std::vector<conv2d::Geometry> convolutions() {
       {1, 3, 15, 17, 16, three_of_two, three_of_two},
       // The first layer of many networks.
       {1, 3, 16, 15, 8, {.kernel = 7, .stride = 2, .pad_before = 3, .pad_after = 3}, kThree},
-      // Kernels of one element: x is the matrix of columns, or every second element of it is.
+      // Kernels of one element: the matrix of columns is x, or every second element of x.
       {2, 16, 5, 8, 24, one, one},
       {2, 5, 7, 9, 8, {.stride = 2}, {.stride = 3}},
       {1, 8, 4, 5, 16, {.pad_before = 1, .pad_after = 1}, one},
-      // Each side its own padding.
+      // Different padding on each side.
       {2, 4, 7, 9, 8, {.kernel = 3, .stride = 2, .pad_after = 1}, {.kernel = 4, .pad_before = 2}},
-      // Dilation, overlapping and stepping over columns.
+      // Dilation, with overlapping windows and with skipped columns.
       {1, 8, 9, 14, 8, {.kernel = 3, .dilation = 2}, {.kernel = 2, .stride = 3, .dilation = 5}},
-      // Strides beyond the kernel; a kernel beyond the input; windows of padding alone.
+      // Strides larger than the kernel; kernels larger than the input; windows of padding only.
       {2, 5, 9, 11, 7, {.kernel = 2, .stride = 4}, {.kernel = 1, .stride = 3}},
       {1,
        8,
@@ -187,12 +187,12 @@ inline std::vector<conv2d::Geometry> convolutions() {
        {.kernel = 5, .pad_before = 2, .pad_after = 2},
        {.kernel = 7, .pad_before = 3, .pad_after = 3}},
       {1, 8, 3, 9, 8, {.kernel = 2}, {.kernel = 2, .pad_before = 3, .pad_after = 4}},
-      // Groups: of whole packs and of less, one channel each, and several outputs of each channel.
+      // Groups: with whole packs and less, with one channel each, with several outputs per channel.
       {2, 16, 6, 8, 32, kThree, kThree, 2},
       {1, 12, 5, 6, 8, kThree, {.kernel = 2}, 4},
       {2, 17, 6, 7, 17, kThree, kThree, 17},
       {1, 16, 7, 8, 32, three_of_two, kThree, 16},
-      // Of one channel each in whole packs: kernels that slide along a strip, and one that steps.
+      // Depthwise in whole packs: kernels that slide along a strip, and one that steps.
       {2, 24, 6, 9, 24, kThree, kThree, 24},
       {1, 8, 9, 8, 8, five, five, 8},
       {1, 8, 10, 7, 8, seven, seven, 8},
@@ -215,14 +215,14 @@ inline bool slides_by_three(const conv2d::Geometry& g) {
   return slides(g.vertical) && slides(g.horizontal) && g.in_channels == g.out_channels;
 }
 
-// Whether rows of nchw are whole packs, of whose windows all but an element on either side lies in
-// the packs of x above and below.
+// True if rows of nchw are whole packs, and their windows read only the packs of x above and below,
+// except for an element on either side.
 inline bool has_rows_of_packs(Dtype dtype, const conv2d::Geometry& g) {
   return g.width % (16 / static_cast<std::int64_t>(size_of(dtype))) == 0 &&
          g.out_width() == g.width && slides_by_three(g) && g.horizontal.pad_before == 1;
 }
 
-// What matrix units multiply: at least a half of tiles of 8 packs of 14 rows.
+// True if Tensor Cores are used: the image fills at least half of its tiles of 8 packs by 14 rows.
 inline bool has_bands(Dtype dtype, const conv2d::Geometry& g) {
   if (dtype == Dtype::f32 || !has_rows_of_packs(dtype, g)) return false;
   const std::int64_t packs = g.width / 8, rows = g.out_height();

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Single elements of a convolution's result, for timed cases, whose whole results would take the
-// oracle minutes.
+// Single elements of a convolution's result, for timed cases: the oracle would take minutes for the
+// whole result.
 #pragma once
 
 #include <cmath>
@@ -48,7 +48,7 @@ inline Images filters_of(const conv2d::Geometry& g) {
   return {g.layout, g.group_inputs(), g.vertical.kernel, g.horizontal.kernel};
 }
 
-// Where a tap of a window lies along an axis of x; outside x it lies in the padding.
+// The coordinate of a window's tap along an axis of x; outside x it is padding.
 inline std::int64_t coordinate(const conv2d::Axis& axis, std::int64_t window, std::int64_t tap) {
   return window * axis.stride - axis.pad_before + tap * axis.dilation;
 }
@@ -62,7 +62,7 @@ struct Sum {
   }
 };
 
-// The products of an element of y.
+// The sum of products of an element of y.
 inline Sum products_of_y(const conv2d::Geometry& g, const Elements& x, const Elements& weights,
                          const Images::Element& at) {
   const Images images = images_of_x(g), filters = filters_of(g);

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data that conv2d is tested on, which are made in nchw, and its sizes.
+// Test data for conv2d, generated in nchw, and its sizes.
 #pragma once
 
 #include <cstdint>
@@ -36,11 +36,10 @@ inline std::vector<double> bias_of(Dtype dtype, const Geometry& g) {
   return test::normal(dtype, g.out_channels, test::Tensor::c).values;
 }
 
-// The weights are A of an exact product, and x are numbers of its B, however the windows share
-// them: no sum of theirs has more than half of what is exact, and the bias stays far inside the
-// other half.
+// The weights are A of an exact product, and x takes numbers of its B, whichever windows share
+// them. Every sum uses at most half of the exact range; the bias stays well inside the other half.
 inline Sample exact_product(Dtype dtype, const Geometry& g, test::ProductRange range) {
-  const std::int64_t most_bias = dtype == Dtype::bf16 ? 250 : 1000; // that it holds
+  const std::int64_t most_bias = dtype == Dtype::bf16 ? 250 : 1000; // that the type represents
   const std::int64_t columns = g.inputs() / g.depth() + 1;
   test::FillPair pair = test::exact_product(
       dtype, dtype, range, {g.out_channels, columns, g.depth()}, test::exact_limit(dtype) / 2);
@@ -50,9 +49,9 @@ inline Sample exact_product(Dtype dtype, const Geometry& g, test::ProductRange r
                     test::integers(dtype, g.out_channels, most_bias, test::Tensor::c).values)};
 }
 
-// Channels of a group of which accesses of 16 bytes would not be whole: of f16 and bf16 those of 4
-// elements, of 2, and single ones; around the tiles. Then filters of every length modulo 8, so that
-// each begins at another place, in whole tiles.
+// Group channels without whole 16-byte accesses: for f16 and bf16 with 4, 2 and 1 elements, around
+// the tiles. Then filters of every length modulo 8, so that their alignments all differ, in whole
+// tiles.
 inline std::vector<Geometry> narrow_accesses() {
   return in_both_layouts({{2, 12, 7, 9, 20, kThree, kThree},
                           {1, 20, 5, 7, 132, kThree, {.kernel = 2}},
@@ -68,9 +67,9 @@ inline std::vector<Geometry> narrow_accesses() {
                           {1, 13, 4, 9, 66, {}, kThree}});
 }
 
-// Each kind of tiles that 16-bit types have in nhwc, at its edges: places and channels of more than
-// one tile, slices of several taps, ends of slices within a tap, groups, and outputs of a group
-// that are no whole packs.
+// Each kind of tile for 16-bit types in nhwc, at its edges: more positions and channels than one
+// tile has, slices over several taps, slices that end within a tap, groups, and group outputs that
+// are not whole packs.
 inline void add_tiles(std::vector<Sample>& samples, Dtype dtype) {
   constexpr auto kLast = conv2d::Layout::nhwc;
   const conv2d::Axis dilated{
@@ -85,8 +84,8 @@ inline void add_tiles(std::vector<Sample>& samples, Dtype dtype) {
     }
 }
 
-// Subnormal numbers times 1, 0 and -1, in sums that stay subnormal and so are exact: a flush to
-// zero of either factor, of the bias, of a product or of a sum shows.
+// Subnormal numbers times 1, 0 and -1, with sums that stay subnormal and therefore exact: reveals a
+// flush to zero of a factor, the bias, a product or a sum.
 inline void add_subnormals(std::vector<Sample>& samples, Dtype dtype) {
   constexpr std::int64_t kMostProducts = 72;
   const double least = test::min_subnormal(dtype);
@@ -114,7 +113,7 @@ inline void add_subnormals(std::vector<Sample>& samples, Dtype dtype) {
   }
 }
 
-// A kernel that is 1 in its middle and 0 elsewhere gives every bit of x.
+// A kernel with 1 in its center and 0 elsewhere reproduces every bit of x.
 inline void add_identities(std::vector<Sample>& samples, Dtype dtype) {
   for (const Geometry& g :
        in_both_layouts({{2, 9, 5, 8, 9, kThree, kThree}, {2, 9, 5, 8, 9, kThree, kThree, 9}})) {
@@ -128,7 +127,7 @@ inline void add_identities(std::vector<Sample>& samples, Dtype dtype) {
   }
 }
 
-// Small enough for what lies between to be exact in any type.
+// Small enough for the intermediate result to be exact in any type.
 inline constexpr const char* kSeparable[] = {"separable_nhwc_n2_c8_h6_w7_o16_k3_s1_p1",
                                              "separable_nchw_n2_c8_h6_w7_o16_k3_s1_p1"};
 
@@ -160,7 +159,7 @@ inline std::vector<Sample> random_of(const std::vector<std::string>& shapes) {
   return samples;
 }
 
-// In the shapes of MobileNets' layers, smaller: of stride 1 and 2, with more channels behind.
+// Shapes of MobileNet layers, but smaller: stride 1 and 2, with more output channels.
 inline std::vector<std::string> separables() {
   std::vector<std::string> shapes;
   for (const std::string layout : {"nchw", "nhwc"})
@@ -188,8 +187,8 @@ inline std::vector<Sample> random_samples(Dtype dtype) {
   return samples;
 }
 
-// NaN and infinities of x reach the outputs whose windows hold them, and no others; of the weights,
-// the outputs of their channel. Positive data: no infinity meets a zero but in the padding.
+// NaN and infinities in x reach exactly the outputs whose windows contain them; in the weights, the
+// outputs of their channel. Positive data: an infinity only meets zeros of the padding.
 inline std::vector<Sample> special_samples(Dtype dtype) {
   const auto positive = [&](std::int64_t count, test::Tensor tensor) {
     return test::positive(dtype, count, tensor).values;
@@ -206,7 +205,7 @@ inline std::vector<Sample> special_samples(Dtype dtype) {
         std::vector<double> x = x_of(dtype, g);
         const auto middle = static_cast<std::size_t>(g.inputs() / 2 + g.width);
         x[middle] = special;
-        // In nhwc the last rows, where taps behind the last one of windows above would lie.
+        // In nhwc the last rows, where taps after the last one of earlier windows would be.
         for (std::size_t i = x.size() - x.size() * 2 / 7; i < x.size(); ++i) x[i] = special;
         if (both_signs) x[middle + 1] = -special;
         samples.push_back({"special", test::text(g), inputs_of(dtype, g, x, weights, bias)});
@@ -227,8 +226,8 @@ inline std::vector<Sample> special_samples(Dtype dtype) {
   return samples;
 }
 
-// Around the tiles of 64 places and 64 channels (f16 and bf16: 128), the slices of 16 and of 32, a
-// block of columns, and places of several images in one tile.
+// Around tiles of 64 positions and 64 channels (f16 and bf16: 128), slices of 16 and 32, a block of
+// columns, and tiles with positions of several images.
 inline std::vector<std::string> sizes(Dtype) {
   return test::texts(in_both_layouts({{1, 4, 8, 8, 64, kThree, kThree},
                                       {3, 5, 5, 5, 65, {}, {}},
@@ -250,7 +249,7 @@ inline std::vector<std::string> usual(Dtype) {
   return shapes;
 }
 
-// Images of each variant.
+// Numbers of images, for each variant.
 inline std::vector<std::string> batches(Dtype) {
   std::string of_jit = test::text(test::compiled_geometry());
   of_jit.replace(of_jit.find("_n2_"), 4, "_n*_");
@@ -272,17 +271,17 @@ inline std::vector<TimedShape> timed_on_host() {
       {"separable_nchw_n1_c32_h28_w28_o64_k3_s2_p1"}};
 }
 
-// Of a GPU's list a convolution is with a bias, as layers have it, and without, as it is where a
-// normalisation follows: of two rows the one that costs a library a pass more than us, or us than
-// it, then shows by itself.
+// A GPU's list has each convolution with a bias, as in layers, and without, as before a
+// normalization. If either costs the library, or our kernel, an extra pass, the comparison of both
+// rows shows it.
 inline std::vector<TimedShape> without_bias(std::vector<TimedShape> shapes) {
   for (TimedShape& shape : shapes) shape.shape += "_nobias";
   return shapes;
 }
 
 // The nine convolutions of the study (4 to 8 channels, squares of 32 to 128, kernels of 3 to 7),
-// and what networks are made of: 3x3 of many channels, first layers, whose few channels are no
-// whole packs, depthwise ones of 3x3 and 7x7, and depthwise-separable ones.
+// and typical network layers: 3x3 with many channels, first layers, whose few channels are not
+// whole packs, depthwise 3x3 and 7x7, and depthwise-separable ones.
 inline std::vector<TimedShape> timed_on_gpu() {
   std::vector<TimedShape> shapes = {
       {"nchw_n2_c4_h32_w32_o8_k3_s1_p1_g1"},        {"nchw_n2_c4_h32_w32_o8_k5_s1_p2_g1"},

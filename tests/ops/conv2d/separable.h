@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Depthwise-separable convolutions: a depthwise convolution and, on what it stored, one of 1x1, as
-// MobileNets chain them (Howard et al., arXiv 1704.04861); separable_nhwc_n32_c64_h112_w112_o128_
-// k3_s2_p1 is a layer of theirs. Ours and the libraries' are chains of two calls, without biases.
+// Depthwise-separable convolutions, as in MobileNets (Howard et al., arXiv 1704.04861): a depthwise
+// convolution, then a 1x1 convolution of its stored result, both without biases. Ours and the
+// libraries' are chains of two calls. An example is separable_nhwc_n32_c64_h112_w112_o128_k3_s2_p1.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace kg::card {
 
 struct Separable {
-  conv2d::Geometry depthwise, pointwise; // which reads its y
+  conv2d::Geometry depthwise, pointwise; // pointwise reads the y of depthwise
 };
 inline Separable separable(const conv2d::Geometry& depthwise, std::int64_t out_channels) {
   return {depthwise,
@@ -30,10 +30,9 @@ inline Separable separable(const conv2d::Geometry& depthwise, std::int64_t out_c
            .layout = depthwise.layout}};
 }
 
-// Of y in exact arithmetic, and how far off it may be: an error of the first convolution, at most
-// its bound, goes through the second one's weights, and the second one errs by its own bound, of
-// numbers that are larger by as much. `passed_on` holds the magnitudes of those weights times the
-// first one's bounds.
+// y in exact arithmetic, and its tolerance. An error of the first convolution, at most its own
+// tolerance, is multiplied by the second one's weights. The second one adds its own tolerance, for
+// inputs larger by that error. `passed_on`: magnitudes of those weights times the first tolerances.
 struct ChainOracle {
   std::vector<double> value, tolerance;
 };
@@ -49,7 +48,7 @@ inline ChainOracle with_tolerances(Dtype dtype, std::int64_t channels, test::Con
   return result;
 }
 
-// All of y, in nchw as the arguments.
+// All of y, in nchw like the arguments.
 inline ChainOracle chain_oracle(Dtype dtype, const Separable& s, const std::vector<double>& x,
                                 const std::vector<double>& filters,
                                 const std::vector<double>& mixing) {
@@ -66,7 +65,7 @@ inline ChainOracle chain_oracle(Dtype dtype, const Separable& s, const std::vect
                          test::convolution_oracle(second, between.value, mixing, {}), passed_on);
 }
 
-// Elements [first, first + count) of it, in the layout.
+// Elements [first, first + count) of y, in the layout.
 inline ChainOracle chain_elements(Dtype dtype, const Separable& s, const Elements& x,
                                   const Elements& filters, const Elements& mixing,
                                   std::int64_t first, std::int64_t count) {

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a shape of conv2d says: the geometry of one convolution or, behind "separable", of two
-// (separable.h); else also the tiles that implicit_gemm takes, and whether there is a bias.
+// The fields of a conv2d shape: the geometry of one convolution or, after "separable", of two
+// (separable.h); otherwise also the tiles of implicit_gemm, and whether there is a bias.
 #pragma once
 
 #include "ops/conv2d/conv2d.h"
@@ -12,7 +12,7 @@ namespace kg::card {
 
 struct Convolution {
   bool separable;
-  conv2d::Geometry geometry; // a separable one's first, with the out_channels of the second
+  conv2d::Geometry geometry; // a separable one's first, with the second's out_channels
   conv2d::MmaTiles tiles;
   bool biased;
 };

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of a convolution (tests/ops/conv2d/convolutions.h says what its shape is) by its
-// input, its weights and its bias, each by itself: the first word of a shape.
+// The gradients of a convolution (tests/ops/conv2d/convolutions.h defines its shapes) with respect
+// to its input, weights and bias, separately: the first word of a shape.
 #include "ops/conv2d_backward/conv2d_backward.h"
 
 #include "libraries/conv2d_backward.h"
@@ -27,7 +27,7 @@ const conv2d_backward_samples::Convolution& parameters_of(const Problem& problem
 }
 Gradient gradient_of(const Problem& problem) { return parameters_of(problem).gradient; }
 
-// With the extents that the tensors have.
+// With the extents of the tensors.
 Geometry geometry_of(const Problem& problem) {
   auto [gradient, g] = parameters_of(problem);
   const std::size_t channel = g.layout == conv2d::Layout::nhwc ? 3 : 1;
@@ -103,16 +103,16 @@ std::vector<Variant> variants() {
         if (geometry_of(p).layout == conv2d::Layout::nchw) return {};
         return {"the pixels that a thread adds up follow how many channels there are", ""};
       };
-    // Groups of one channel leave the tiles of a matrix product empty.
+    // Groups of one channel would leave matrix tiles empty.
     result[i].listed = [product](const Problem& p) {
       return !product || !geometry_of(p).is_depthwise();
     };
-    // A launch takes longer than a few milliseconds on the executor's matrix units, by which
-    // 16-bit types are multiplied.
+    // Excludes launches of more than a few milliseconds on the executor's Tensor Cores, which
+    // 16-bit types use.
     result[i].timed = [product](const Problem& p) {
       return backend != Backend::host || p.dtype == Dtype::f32 || !product;
     };
-    if (variant == conv2d_backward::Variant::direct) // a thread's sum over all images
+    if (variant == conv2d_backward::Variant::direct) // one thread sums over all images
       result[i].sequence = [](const Problem& p) -> std::int64_t {
         const Gradient gradient = gradient_of(p);
         return gradient == Gradient::input ? 1 : products_of(gradient, geometry_of(p));
@@ -132,13 +132,13 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
       math, stream);
 }
 
-// Everybody's bound: that of sums in any order.
+// The tolerance for every variant: that of a sum in any order.
 Reference bounded(std::vector<double> value, std::vector<double> tolerance,
                   std::vector<double> unit = {}) {
   Reference result{std::move(value),
                    [bounds = std::move(tolerance)](std::string_view) { return bounds; },
                    std::move(unit)};
-  result.holds_zeros = true; // where no window reaches, and of taps that lie in the padding alone
+  result.holds_zeros = true; // elements that no window reaches, and taps entirely in the padding
   return result;
 }
 
@@ -168,7 +168,7 @@ References references(const Problem& problem, const Inputs& inputs) {
                                in_layout(test::error_units(problem.dtype, right.condition)))}};
 }
 
-// An element of the input's gradient, and one of the weights' or of the bias'.
+// An element of the input's gradient, and one of the weights' or the bias's.
 Sum products_of_x(const Geometry& g, const Images::Element& e, const Elements& dy,
                   const Elements& weights) {
   const Images y = images_of_y(g), filters = filters_of(g);
@@ -256,15 +256,15 @@ Card conv2d_backward_card() {
                                     {2, 8, 5, 6, 8, kThree, {.stride = 2}, 8},
                                     {1, 8, 2, 140, 8, {}, {}, 8}}));
   };
-  // Images and, where the sums are over all of these, channels.
+  // Images and, if the sums are over all images, channels.
   card.batches =
       these({"input_nchw_n*_c8_h5_w6_o16_k3_s1_p1_g1", "input_nhwc_n*_c8_h5_w6_o16_k3_s1_p1_g1",
              "input_nchw_n*_c8_h5_w6_o8_k3_s2_p1_g8", "input_nhwc_n*_c8_h5_w6_o8_k3_s2_p1_g8",
              "weights_nchw_n2_c8_h5_w6_o4*_k3_s1_p1_g1", "weights_nhwc_n2_c8_h5_w6_o4*_k3_s1_p1_g1",
              "bias_nchw_n2_c8_h5_w6_o4*_k3_s1_p1_g1", "bias_nhwc_n2_c8_h5_w6_o4*_k3_s1_p1_g1"});
   card.sizes = conv2d_backward_samples::sizes;
-  // What an access of 16 bytes would reach outside a tensor was never written, or belongs to
-  // nobody.
+  // Memory that a 16-byte access would reach outside a tensor is either uninitialized or not
+  // allocated.
   card.misaligned = [](Dtype) {
     return of_each(in_both_layouts({{2, 16, 4, 5, 16, {.stride = 2}, kThree},
                                     {1, 16, 3, 5, 16, {}, kThree},
@@ -277,7 +277,7 @@ Card conv2d_backward_card() {
     return gradient_of(p) == Gradient::bias ? kg::Kind::memory : kg::Kind::compute;
   };
   card.in_turns = true;
-  // Convolutions of 3x3 as networks have them, dense and depthwise, and first layers.
+  // Typical 3x3 convolutions of networks, dense and depthwise, and first layers.
   card.timed_on_host = {{"input_nchw_n1_c16_h16_w16_o8_k3_s2_p1_g1"},
                         {"input_nhwc_n1_c32_h16_w16_o16_k3_s1_p1_g1", true},
                         {"input_nhwc_n1_c128_h8_w16_o128_k3_s1_p1_g128"},

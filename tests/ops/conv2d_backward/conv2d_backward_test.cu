@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only conv2d_backward promises; what every operation does is in its card.
+// Tests specific to conv2d_backward; its card configures those of every operation.
 #include "ops/conv2d_backward/conv2d_backward.h"
 
 #include <limits>
@@ -24,7 +24,7 @@ using conv2d_backward_samples::shape_of;
 using test::in_both_layouts;
 using test::kThree;
 
-// dy and the factor where accesses of 8 bytes or less are the widest: one of them, or both.
+// dy and the factor aligned for accesses of at most 8 bytes: one of them, or both.
 KG_OWN_TEST(NarrowPlaces) {
   const Geometry packs{1, 16, 4, 9, 16, {}, kThree, 1, conv2d::Layout::nhwc};
   for (const Gradient gradient : {Gradient::input, Gradient::weights})
@@ -35,8 +35,8 @@ KG_OWN_TEST(NarrowPlaces) {
                    {"gradient", {5}}});
 }
 
-// Indices beyond 32 bits: dx repeats dy, whose marks say where each element came from; of the other
-// gradients each element is the sum of its channel's marks.
+// Indices beyond 32 bits: dx repeats dy, whose marks identify each element's origin; each element
+// of the other gradients is the sum of its channel's marks.
 KG_OWN_TEST(MoreThan2To31Elements) {
   constexpr std::int64_t kHalf = std::int64_t{1} << 31;
   dispatch(judge.dtype(), [&]<class T>() {
@@ -86,7 +86,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   });
 }
 
-// Images are apart in dx; scaling by a power of two is exact.
+// Images are independent in dx; scaling by a power of two is exact.
 KG_OWN_TEST(Relations) {
   const Dtype dtype = judge.dtype();
   for (const Geometry& g : in_both_layouts(
@@ -143,7 +143,7 @@ KG_OWN_TEST(AutomaticChoosesByProblem) {
   });
 }
 
-// What no problem of the contract has, and the workspace.
+// Problems that the contract does not have, and the workspace.
 KG_OWN_TEST(RefusesGeometries) {
   dispatch(judge.dtype(), [&]<class T>() {
     using conv2d_backward::Variant;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data that conv2d_backward is tested on, which are made in nchw, and its sizes.
+// Test data for conv2d_backward, generated in nchw, and its sizes.
 #pragma once
 
 #include <array>
@@ -40,12 +40,12 @@ inline std::vector<std::string> of_each(const std::vector<Geometry>& geometries)
   return in_each_form({"input", "weights", "bias"}, test::texts(geometries));
 }
 
-// Products that are added up for one element.
+// The number of products summed per element.
 inline std::int64_t products_of(Gradient gradient, const Geometry& g) {
   return gradient == Gradient::input ? g.group_outputs() * g.taps() : g.batch * g.out_places();
 }
 
-// Of one gradient, which reads dy and one factor, x or the weights, or none.
+// A sample of one gradient, which reads dy and at most one factor: x or the weights.
 inline Sample sample_of(Dtype dtype, std::string fill, Gradient gradient, const Geometry& g,
                         const std::vector<double>& dy, const std::vector<double>& factor) {
   Sample sample{std::move(fill), shape_of(gradient, g)};
@@ -60,9 +60,9 @@ inline std::int64_t factors(Gradient gradient, const Geometry& g) {
   return gradient == Gradient::input ? g.weights() : g.inputs();
 }
 
-// The input's gradient has the weights as A of an exact product, a row for each input channel, and
-// numbers of its B as dy, however the windows share them; the others have dy as A, a row for each
-// output channel, and numbers of B as x.
+// For the input's gradient, the weights are A of an exact product, one row per input channel, and
+// dy takes numbers of its B, whichever windows share them. For the other gradients, dy is A, one
+// row per output channel, and x takes numbers of B.
 inline Sample exact_product(Dtype dtype, Gradient gradient, const Geometry& g,
                             test::ProductRange range) {
   const bool of_input = gradient == Gradient::input;
@@ -72,7 +72,7 @@ inline Sample exact_product(Dtype dtype, Gradient gradient, const Geometry& g,
   test::FillPair pair =
       test::exact_product(dtype, dtype, range, {rows, numbers / products + 1, products}, 0);
   pair.b.resize(static_cast<std::size_t>(numbers));
-  // Rows of A lie together; in nchw and oihw they are the second axis.
+  // Rows of A are contiguous; in nchw and oihw they are the second axis.
   std::vector<double> a;
   const auto add = [&](std::int64_t first, std::int64_t outer, std::int64_t middle,
                        std::int64_t inner) {
@@ -90,8 +90,8 @@ inline Sample exact_product(Dtype dtype, Gradient gradient, const Geometry& g,
   return sample_of(dtype, pair.name, gradient, g, pair.b, a);
 }
 
-// Channels of a group, or bases, of which accesses of 16 bytes would not be whole: of f16 and bf16
-// those of 4 elements, of 2, and single ones, alike and unlike in x and dy; around the tiles.
+// Group channels, or base addresses, without whole 16-byte accesses: for f16 and bf16 with 4, 2 and
+// 1 elements, equal and different in x and dy; around the tiles.
 inline std::vector<Geometry> narrow_accesses() {
   return in_both_layouts({{2, 12, 5, 9, 20, kThree, kThree},
                           {1, 20, 4, 9, 16, kThree, kThree},
@@ -103,9 +103,9 @@ inline std::vector<Geometry> narrow_accesses() {
                           {1, 3, 12, 11, 24, {.kernel = 7}, kThree}});
 }
 
-// The weights' gradient of whole packs of channels in nhwc, by tiles of 128 by 128 and of 64 by
-// 256: more of both than a tile has, more places than a table of windows or a part has, windows
-// that step, and groups.
+// The weights' gradient for whole packs of channels in nhwc, with tiles of 128 by 128 and of 64 by
+// 256: more channels than a tile, more positions than a window table or a part, strided windows,
+// and groups.
 inline void add_packs(std::vector<Sample>& samples, Dtype dtype) {
   constexpr auto kLast = conv2d::Layout::nhwc;
   const conv2d::Axis dilated{
@@ -118,8 +118,8 @@ inline void add_packs(std::vector<Sample>& samples, Dtype dtype) {
     samples.push_back(exact_product(dtype, Gradient::weights, g, test::ProductRange::r1));
 }
 
-// Subnormal numbers times 1, 0 and -1, in sums that stay subnormal and so are exact: a flush to
-// zero of either factor, of a product, of a part or of a sum shows.
+// Subnormal numbers times 1, 0 and -1, with sums that stay subnormal and therefore exact: reveals a
+// flush to zero of a factor, a product, a part or a sum.
 inline void add_subnormals(std::vector<Sample>& samples, Dtype dtype) {
   constexpr std::int64_t kMostProducts = 127;
   const double least = test::min_subnormal(dtype);
@@ -148,8 +148,8 @@ inline void add_subnormals(std::vector<Sample>& samples, Dtype dtype) {
     }
 }
 
-// And sums over so many places that all variants for the weights add up parts of them: a part that
-// is rounded to f16 or bf16 shows.
+// Also sums over so many positions that all variants for the weights add partial sums: reveals
+// partial sums that are rounded to f16 or bf16.
 inline std::vector<Sample> exact_samples(Dtype dtype) {
   using enum test::ProductRange;
   std::vector<Sample> samples;
@@ -174,8 +174,8 @@ inline std::vector<Sample> normals() {
   return samples;
 }
 
-// NaN and infinities reach the gradients in which they have a part. Positive factors: no infinity
-// meets a zero but that of the padding.
+// NaN and infinities reach the gradients that depend on them. Positive factors: an infinity only
+// meets zeros of the padding.
 inline std::vector<Sample> special_samples(Dtype dtype) {
   const auto normal = [&](std::int64_t count, test::Tensor tensor) {
     return test::normal(dtype, count, tensor).values;
@@ -213,9 +213,9 @@ inline std::vector<Sample> special_samples(Dtype dtype) {
   return samples;
 }
 
-// Around the tiles of 64 output channels and 64 elements of a filter (f16 and bf16: 128), slices of
-// 16 places (32) and parts of 256 (512), places of several images in one slice, parts of the bias,
-// and phases of which some have no taps or no elements.
+// Around tiles of 64 output channels and 64 filter elements (f16 and bf16: 128), slices of 16
+// positions (32), parts of 256 (512), slices with positions of several images, parts of the bias,
+// and phases without taps or without elements.
 inline std::vector<std::string> sizes(Dtype) {
   const conv2d::Axis by_three{.kernel = 2, .stride = 3, .pad_before = 2, .dilation = 2};
   const conv2d::Axis wide{.kernel = 3, .stride = 2, .pad_before = 3, .pad_after = 4};

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copying matrices: one long row, rows with gaps, and rows that no shift aligns.
+// Copying matrices: one long row, rows with gaps, and rows with different alignments.
 #include "ops/copy/copy.h"
 
 #include "libraries/copy.h"
@@ -17,7 +17,7 @@ std::string shape_of(std::int64_t rows, std::int64_t cols, std::int64_t gap = 0)
          std::to_string(cols + gap);
 }
 
-// x's rows are `ld` apart, y is packed.
+// x has row stride `ld`, y is packed.
 struct Rows {
   Size size;
   std::int64_t ld;
@@ -53,7 +53,7 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
                stream);
 }
 
-// Shifted loads where some row of x is aligned otherwise than its row of y.
+// Shifted loads if any row of x has another alignment than its row of y.
 std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
                                      const Layout& layout) {
   if (variant == "naive") return {"copy::naive<"};
@@ -91,7 +91,7 @@ Card copy_card() {
       [](const Problem& p) { return names(vendor::copy_table, p.dtype, p.inputs[0].gap == 0); },
       run_vendor};
   card.vendors.on_host = always({"memcpy", "onednn", "thrust"});
-  // Every pattern of the types that have few.
+  // Every bit pattern of the types with few.
   card.exact_samples = [](Dtype dtype) {
     const std::int64_t patterns = size_of(dtype) == 1 ? 1 << 8 : 1 << 16;
     return std::vector<Sample>{{"all patterns", shape_of(1, patterns)}};
@@ -118,7 +118,7 @@ Card copy_card() {
   card.kernel_name = kernel_name;
   card.timed_on_host = {
       {"rows1_cols262144_ld262144", true}, {"rows256_cols512_ld544"}, {"rows64_cols1000_ld1003"}};
-  // 1 MiB and less, and 512 MiB and more.
+  // At most 1 MiB, and at least 512 MiB.
   card.timed_on_gpu = {{"rows1_cols131072_ld131072"},
                        {"rows1_cols268435456_ld268435456", true},
                        {"rows16384_cols65536_ld65536"},

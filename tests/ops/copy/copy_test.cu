@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only copy promises; what every operation does is in its card.
+// Tests specific to copy; its card configures those of every operation.
 #include "ops/copy/copy.h"
 
 #include <algorithm>
@@ -28,8 +28,8 @@ Layout apart(std::int64_t x_gap, std::int64_t y_gap) {
 
 std::int64_t pack(Dtype dtype) { return 16 / static_cast<std::int64_t>(size_of(dtype)); }
 
-// Every way in which source and destination can lie to each other, in a row of a few packs and in
-// one that is shorter than a pack.
+// Every relative alignment of source and destination, in a row of a few packs and in a row shorter
+// than a pack.
 KG_OWN_TEST(EveryShift) {
   const std::int64_t pack = card::pack(judge.dtype());
   for (std::int64_t x = 0; x < pack; ++x)
@@ -54,7 +54,7 @@ KG_OWN_TEST(RowsWithGaps) {
   judge.check_vendors({"normal", "rows65_cols64_ld67"}, {{"y", {0, 7}}});
 }
 
-// Tiles and rows that no block of the first grid takes.
+// Tiles and rows beyond the blocks of the first grid.
 KG_OWN_TEST(BeyondOneGrid) {
   const std::int64_t resident = std::int64_t{device_properties().sm_count} * kRowBlocksPerSm;
   const std::int64_t tile = kRowThreads * kRowPacks * pack(judge.dtype());
@@ -64,7 +64,7 @@ KG_OWN_TEST(BeyondOneGrid) {
   judge.check(patterns(resident * kMostRows + 33, 1), apart(1, 2), {"vectorized"});
 }
 
-// A copy of permuted rows is the permuted copy.
+// Copying permuted rows gives the permuted copy.
 KG_OWN_TEST(PermutedRows) {
   const Sample sample = patterns(75, 41);
   const Problem problem = problem_of(judge.card(), judge.dtype(), sample);
@@ -106,7 +106,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   });
 }
 
-// Shapes and strides that do not fit each other, which the contract's problems cannot have.
+// Incompatible shapes and strides, which the contract's problems cannot have.
 KG_OWN_TEST(RefusesStrides) {
   const std::size_t bytes = size_of(judge.dtype());
   const DeviceBuffer<double> x(64), y(64);

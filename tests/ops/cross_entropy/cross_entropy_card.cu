@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cross entropy of rows that a warp and a block take (tests/ops/cross_entropy/objective.h says what
-// a shape is). Tolerances and their derivation: tests/oracle/tolerance_cross_entropy.h.
+// Cross entropy of rows for a warp and for a block (tests/ops/cross_entropy/objective.h defines the
+// shapes). Tolerances and their derivation: tests/oracle/tolerance_cross_entropy.h.
 #include "ops/cross_entropy/cross_entropy.h"
 
 #include <cmath>
@@ -52,7 +52,7 @@ constexpr auto kRun = []<class T>(const Call& call, cross_entropy::Variant varia
                                variant, stream);
 };
 
-// Nobody's additions may come in any order.
+// Without a variant, as for a library, the order of additions is unknown.
 std::int64_t chain(std::string_view variant, std::int64_t classes) {
   if (variant.empty()) return classes;
   return cross_entropy::chain(enumerator_of(cross_entropy::kVariants, variant), classes);
@@ -81,7 +81,7 @@ References references(const Problem& problem, std::int64_t rows, const std::vect
             .holds_zeros = holds_zeros}}};
 }
 
-// Rows of a timed problem, each of which needs as many logits as there are classes.
+// Rows of a timed problem; each needs the logits of all classes.
 Reference elements(const Problem& problem, std::string_view output, std::int64_t first,
                    std::int64_t count, const Values& values) {
   const std::int64_t classes = classes_of(problem);
@@ -93,9 +93,9 @@ Reference elements(const Problem& problem, std::string_view output, std::int64_t
   return references(problem, count, rows, targets).find(output)->second;
 }
 
-// Rows whose largest logit stands at least 110 above the others, whose exponentials then vanish
-// beside 1: the sum is 1 and its logarithm 0. All else are sums of a few integers, and of their
-// mean where the number of classes is a power of two.
+// Rows whose largest logit is at least 110 above the others, whose exponentials vanish in a sum
+// with 1: the sum is 1, its logarithm 0. The rest are sums of a few integers, and of their mean if
+// the number of classes is a power of two.
 Sample differences(Dtype dtype, const std::string& words, std::int64_t rows, std::int64_t classes) {
   constexpr double kHalf = 0.5;
   Sample sample{.fill = "differences", .shape = rows_cols(rows, classes) + words};
@@ -148,7 +148,7 @@ std::vector<Sample> random_samples(Dtype dtype) {
                                                            test::Tensor::a)
                                                 .values)}}});
   }
-  // Maxima that come late and often: what rescaling a running sum is most sensitive to.
+  // Maxima that come late and often: rescaling a running sum is most sensitive to these.
   for (const double rise : {4.0, 125.0}) {
     constexpr std::int64_t kRows = 3, kClasses = 50257;
     std::vector<double> x;
@@ -166,8 +166,8 @@ std::vector<Sample> random_samples(Dtype dtype) {
   return samples;
 }
 
-// One special value at the target, beside it and in each place that a thread, a pack or a row could
-// lose; the other rows stay as they are.
+// One special value at the target, next to it, and at each position that a thread, a pack or a row
+// could miss; the other rows do not change.
 Sample special_rows(Dtype dtype, const std::string& words, std::int64_t classes) {
   const double largest = test::max_finite(dtype);
   std::vector<double> x;
@@ -193,7 +193,7 @@ Sample special_rows(Dtype dtype, const std::string& words, std::int64_t classes)
   add_row(classes - 1, all(-kInfinity), 0, -3);
   add_row(0, all(largest), 0, largest);
   add_row(0, all(-largest), 0, -largest);
-  if (!smooth) add_row(0, all(-largest), classes - 1, largest); // else the mean overflows
+  if (!smooth) add_row(0, all(-largest), classes - 1, largest); // otherwise the mean overflows
   const auto rows = std::ssize(target);
   Sample sample{.fill = "special", .shape = rows_cols(rows, classes) + words};
   sample.inputs = {{"x", values(dtype, std::move(x))},
@@ -214,7 +214,7 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem&, c
   return {"cross_entropy::" + std::string(variant) + "_per_row<"};
 }
 
-// Vectors of a row begin where it is aligned.
+// Vectors of a row start at its alignment.
 Dependence dependence(const Problem& batch) {
   const bool whole = classes_of(batch) % elements_per_pack(batch.dtype) == 0;
   return {whole ? "" : "the 16-byte vectors of a row begin at another element in each place",
@@ -240,7 +240,7 @@ Card cross_entropy_card() {
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;
   card.special_samples = special_samples;
-  card.vacuous_outputs = [](const Problem& p) { // the loss of the only class is 0
+  card.vacuous_outputs = [](const Problem& p) { // the loss of a single class is 0
     return form_of(p).classes == 1 ? std::vector<std::string>{"loss"} : std::vector<std::string>();
   };
   card.pitches = [](Dtype dtype) { return rows_off_packs(dtype); };
@@ -251,7 +251,7 @@ Card cross_entropy_card() {
   };
   card.kernel_name = kernel_name;
   card.compiled_otherwise = "exp2, logf";
-  card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than the memory
+  card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than memory
   return card;
 }
 

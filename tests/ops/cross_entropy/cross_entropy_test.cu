@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only cross_entropy promises; what every operation does is in its card.
+// Tests specific to cross_entropy; its card configures those of every operation.
 #include "ops/cross_entropy/cross_entropy.h"
 
 #include "runtime/launch.h"
@@ -24,8 +24,8 @@ KG_OWN_TEST(RowsAreIndependent) {
     check_rows_are_independent(judge, shape);
 }
 
-// A number that is added to a row moves lse by as much, and no other bit of the loss: all is made
-// of differences.
+// Adding a number to a row shifts lse by that number, and changes no bit of the loss, which
+// consists only of differences.
 KG_OWN_TEST(LossIgnoresShifts) {
   for (const char* const shape : {"rows9_cols256_smooth", "rows5_cols2051"}) {
     const Form form = grammar().parse(shape);
@@ -42,7 +42,7 @@ KG_OWN_TEST(LossIgnoresShifts) {
   }
 }
 
-// The loss is the same whether lse is wanted or not, and a loss that is given twice adds nothing.
+// The loss does not depend on whether lse is requested. Passing the same loss twice adds nothing.
 KG_OWN_TEST(LogSumIsOptional) {
   for (const char* const shape : {"rows9_cols300", "rows6_cols2051_smooth_z_ignored"}) {
     const Sample with{"normal", shape};
@@ -56,7 +56,7 @@ KG_OWN_TEST(LogSumIsOptional) {
   }
 }
 
-// No row counts: all is +0, whatever the logits are.
+// If every row is ignored, all results are +0, for any logits.
 KG_OWN_TEST(AllRowsIgnored) {
   for (const std::int64_t classes : {300, 2051}) {
     constexpr std::int64_t kRows = 7;
@@ -93,7 +93,7 @@ float loss_of(Target target, std::int64_t ignored, cross_entropy::Variant varian
 }
 constexpr std::int64_t kWide = std::int64_t{1} << 32;
 
-// As the padding of texts does.
+// As for padding in texts.
 KG_OWN_TEST(AClassMayBeIgnored) {
   dispatch(judge.dtype(), [&]<class T>() {
     for (const cross_entropy::Variant variant : cross_entropy::kVariants) {
@@ -105,7 +105,7 @@ KG_OWN_TEST(AClassMayBeIgnored) {
   });
 }
 
-// A target that is no class is never read through, whichever kernel meets it.
+// No kernel reads memory through an out-of-range target.
 KG_OWN_TEST(TargetOutOfRangeTraps) {
   if (backend == Backend::cuda) GTEST_SKIP() << "a trap takes the process's context with it";
   dispatch(judge.dtype(), [&]<class T>() {

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the problems of cross entropy and of its gradient have in common. A shape is rows9_cols500:
-// rows and classes; smooth and z where there is label smoothing and a z-loss; ignored where every
-// fifth row is; i64 where targets have 64 bits.
+// Shared by the problems of cross entropy and of its gradient. A shape is rows9_cols500: rows and
+// classes. smooth and z: with label smoothing and a z-loss; ignored: every fifth row is ignored;
+// i64: targets have 64 bits.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 namespace kg::card::cross_entropy_cases {
 
 inline constexpr std::int64_t kIgnored = -100;
-inline constexpr double kSmoothing = 0.1F, kZLoss = 1e-4F; // usual ones
+inline constexpr double kSmoothing = 0.1F, kZLoss = 1e-4F; // common values
 
 struct Form {
   std::int64_t rows, classes;
@@ -38,7 +38,7 @@ inline ShapeGrammar<Form> grammar() {
 }
 inline const Form& form_of(const Problem& problem) { return problem.parameters.as<Form>(); }
 
-// Random classes; those of the first rows are the last class and the first one.
+// Random classes; the first rows have the last class and the first one.
 inline std::int64_t usual_target(const Form& form, std::int64_t row) {
   constexpr std::uint64_t kStream = 1 << 12;
   if (form.ignored && row % 5 == 2) return kIgnored;
@@ -47,7 +47,7 @@ inline std::int64_t usual_target(const Form& form, std::int64_t row) {
       .integer(static_cast<std::uint64_t>(row), 0, form.classes - 1);
 }
 
-// Elements have no type of 64-bit integers: they are the bits of f64.
+// There is no 64-bit integer element type, so these targets are stored as the bits of f64.
 inline Dtype type_of_targets(const Form& form) { return form.wide ? Dtype::f64 : Dtype::i32; }
 inline std::uint64_t bits_of_target(const Form& form, std::int64_t target) {
   return form.wide ? static_cast<std::uint64_t>(target) : static_cast<std::uint32_t>(target);
@@ -68,7 +68,7 @@ inline test::Observed targets(const Form& form, const std::vector<std::int64_t>&
   return bits(type_of_targets(form), std::move(all));
 }
 
-// As integers again.
+// Back to integers.
 inline std::vector<std::int64_t> targets_in(const test::Observed& target) {
   std::vector<std::int64_t> result;
   for (std::size_t i = 0; i < target.values.size(); ++i)
@@ -80,7 +80,7 @@ inline std::vector<std::int64_t> targets_in(const test::Observed& target) {
   return result;
 }
 
-// What has to do with the objective.
+// Adds everything that depends on the objective.
 inline void complete(Problem& problem, const Form& form) {
   problem.parameters = form;
   problem.scalars = {{"label_smoothing", form.smooth ? kSmoothing : 0},
@@ -112,7 +112,7 @@ inline test::CrossEntropyProblem oracle_problem(const Problem& problem, std::int
           .ignored = kIgnored};
 }
 
-// What the cards say alike.
+// The parts that the cards share.
 inline Card card() {
   Card card(grammar());
   card.usual = these({"rows65_cols96", "rows33_cols1000_smooth_z", "rows9_cols1536_i64",
@@ -132,7 +132,7 @@ inline Card card() {
                           {"z_loss", {-0.1, kInfinity, kNan}}};
   card.timed_on_host = {
       {"rows32_cols1000", true}, {"rows8_cols16000_smooth_z"}, {"rows4_cols32003"}};
-  // ImageNet, GPT-2, Llama-3 and Qwen2.5: 0.25 GiB of f32 and more.
+  // ImageNet, GPT-2, Llama-3 and Qwen2.5: at least 0.25 GiB in f32.
   card.timed_on_gpu = {{"rows65536_cols1000"},
                        {"rows4096_cols50257"},
                        {"rows4096_cols128256", true},

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gradients of cross entropy (tests/ops/cross_entropy/objective.h says what a shape is). Tolerances
-// and their derivation: tests/oracle/tolerance_cross_entropy.h. Where it is timed, lse is that of
-// normal logits in the mean; the reference takes it as it is, as the kernel does.
+// Gradients of cross entropy (tests/ops/cross_entropy/objective.h defines the shapes). Tolerances
+// and their derivation: tests/oracle/tolerance_cross_entropy.h. For timing, lse is the expected one
+// of normal logits; the reference uses it unchanged, like the kernel.
 #include "ops/cross_entropy_backward/cross_entropy_backward.h"
 
 #include <cmath>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace cross_entropy_cases;
 
-// What a forward run leaves of these logits, as it is stored.
+// The stored results of a forward pass on these logits.
 void draw(const Problem& problem, Inputs& inputs) {
   if (inputs.contains("log_sum")) return;
   const Form& form = form_of(problem);
@@ -90,7 +90,7 @@ References references(const Problem& problem, const Inputs& inputs) {
             .holds_zeros = std::find(target.begin(), target.end(), kIgnored) != target.end()}}};
 }
 
-// Each logit is lse, and its exponential 1, or far below, and 0; the factors are small integers.
+// Each logit is lse, or so far below that its exponential is 0, not 1; factors are small integers.
 Sample ones_and_zeros(Dtype dtype, const std::string& words, std::int64_t rows,
                       std::int64_t classes) {
   constexpr double kHalf = 0.5;
@@ -151,8 +151,7 @@ std::vector<Sample> random_samples(Dtype dtype) {
   return samples;
 }
 
-// A special value among the logits of a row, as its lse and as its dloss; the other rows stay as
-// they are.
+// A special value among a row's logits, as its lse, and as its dloss; the other rows do not change.
 Sample special_rows(Dtype dtype, const std::string& words, std::int64_t classes) {
   constexpr std::int64_t kRows = 18;
   Sample sample{.fill = "special", .shape = rows_cols(kRows, classes) + words};
@@ -186,7 +185,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
   return samples;
 }
 
-// Packs of 16 bytes where the rows of both matrices begin alike.
+// Packs of 16 bytes if the rows of both matrices have the same alignment.
 std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
                                      const Layout& layout) {
   if (variant == "naive") return {"cross_entropy_backward::naive<"};
@@ -207,7 +206,7 @@ Card cross_entropy_backward_card() {
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;
   card.special_samples = special_samples;
-  card.degenerate = [](const Problem& p) { // the probability of the only class is 1
+  card.degenerate = [](const Problem& p) { // the probability of a single class is 1
     const Form& form = form_of(p);
     return form.classes == 1 && !form.z ? test::Degenerate::zero : test::Degenerate::no;
   };

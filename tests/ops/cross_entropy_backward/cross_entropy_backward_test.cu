@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only cross_entropy_backward promises; what every operation does is in its card.
+// Tests specific to cross_entropy_backward; its card configures those of every operation.
 #include "ops/cross_entropy_backward/cross_entropy_backward.h"
 
 #include "primitives/row_move.h"
@@ -21,7 +21,7 @@ using namespace cross_entropy_cases;
 
 KG_OWN_TEST(ManyRows) { check_many_rows(judge); }
 
-// Rows and tiles that no block of the first grid takes.
+// Rows and tiles beyond the blocks of the first grid.
 KG_OWN_TEST(BeyondOneGrid) {
   const std::int64_t resident = std::int64_t{device_properties().sm_count} * kRowBlocksPerSm;
   const std::int64_t tile = kRowThreads * kRowPacks * elements_per_pack(judge.dtype());
@@ -34,8 +34,8 @@ KG_OWN_TEST(RowsAreIndependent) {
     check_rows_are_independent(judge, shape);
 }
 
-// The derivative by differences of the forward oracle, in fp64. The slope's own error is that of
-// the third derivative, below dloss step^2.
+// The derivative from finite differences of the forward oracle, in fp64. Its truncation error comes
+// from the third derivative and is below dloss step^2.
 KG_OWN_TEST(IsTheSlopeOfTheLoss) {
   constexpr double kStep = 1e-4;
   for (const char* const shape : {"rows6_cols41", "rows6_cols41_smooth_z_ignored"}) {
@@ -67,8 +67,8 @@ KG_OWN_TEST(IsTheSlopeOfTheLoss) {
   }
 }
 
-// Probabilities and weights both sum to 1: what is left of a row's sum is the z-loss's part,
-// whether or not labels are smoothed.
+// Probabilities and target weights both sum to 1, so a row's sum is the z-loss's part, with or
+// without label smoothing.
 KG_OWN_TEST(RowsSumToTheZLoss) {
   for (const char* const shape :
        {"rows9_cols300", "rows9_cols300_smooth", "rows5_cols2051_smooth_z"}) {
@@ -87,7 +87,7 @@ KG_OWN_TEST(RowsSumToTheZLoss) {
         }
         const double log_sum = inputs.at("log_sum").values[row];
         const double dloss = inputs.at("dloss").values[row];
-        // lse is rounded to f32, which changes all probabilities by as much.
+        // Rounding lse to f32 changes all probabilities by the same relative amount.
         bound += std::fabs(dloss) * unit_roundoff(Dtype::f32) * 2 * std::fabs(log_sum);
         EXPECT_NEAR(sum, dloss * 2 * p.scalars.at("z_loss") * log_sum, bound)
             << variant.name << ": row " << row;
@@ -96,7 +96,7 @@ KG_OWN_TEST(RowsSumToTheZLoss) {
   }
 }
 
-// No row counts: all is +0, whatever the other inputs are.
+// If every row is ignored, all results are +0, for any other inputs.
 KG_OWN_TEST(AllRowsIgnored) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const std::size_t classes : {std::size_t{300}, std::size_t{2051}}) {
@@ -115,7 +115,7 @@ KG_OWN_TEST(AllRowsIgnored) {
   }
 }
 
-// Two rows of 64 logits, all 0, with what belongs to them; the gradient in the gaps between them.
+// Two rows of 64 logits, all 0, and the other inputs; the gradient is in the gaps between the rows.
 template <class T>
 struct Small {
   static constexpr std::int64_t kRows = 2, kClasses = 64;
@@ -182,7 +182,7 @@ KG_OWN_TEST(RefusesOtherProblems) {
   });
 }
 
-// A target that is no class is never compared with, whichever kernel meets it.
+// No kernel compares with an out-of-range target.
 KG_OWN_TEST(TargetOutOfRangeTraps) {
   if (backend == Backend::cuda) GTEST_SKIP() << "a trap takes the process's context with it";
   constexpr std::int64_t kWide = std::int64_t{1} << 32;

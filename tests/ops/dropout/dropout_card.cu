@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dropout; its gradient is the same call. Which elements are dropped follows from the stream and
-// the rounding is declared, so each result has one right value. Libraries have streams of their
-// own: none can be compared with. A shape is n100, n100_sub_o5 or n100_late (random_streams.h).
+// Dropout; its gradient is the same call. The stream determines the dropped elements and the
+// rounding is declared, so each result has a single correct value. Libraries use other streams, so
+// none is compared. A shape is n100, n100_sub_o5 or n100_late (random_streams.h).
 #include "ops/dropout/dropout.h"
 
 #include <cmath>
@@ -20,7 +20,7 @@
 namespace kg::card {
 namespace {
 
-constexpr double kDropped = 0.3; // where a sample does not say
+constexpr double kDropped = 0.3; // unless a sample sets it
 
 bool is_kept(const RandomStream& stream, std::int64_t i, double p) {
   return word_of(stream, i) >= std::round(p * 0x1p32);
@@ -67,7 +67,7 @@ References references(const Problem& problem, const Inputs& inputs) {
   std::int64_t i = problem.first_row;
   for (const double x : inputs.at("x").values) {
     const bool kept = is_kept(stream, i++, p);
-    // Two significands of 24 bits have an exact product.
+    // Two 24-bit significands have an exact product.
     result.value.push_back(
         kept ? test::round_to(problem.dtype, test::round_to(Dtype::f32, x * scale)) : 0);
   }
@@ -107,7 +107,7 @@ Card dropout_card() {
       samples.push_back({"normal", "n" + std::to_string(kOdd), {}, {{"p", p}}});
     return samples;
   };
-  // Each of them more than once, kept and dropped.
+  // Each special value several times, kept and dropped.
   card.special_samples = [](Dtype dtype) {
     std::vector<std::uint64_t> patterns;
     for (int i = 0; i < 8; ++i)
@@ -144,8 +144,8 @@ Card dropout_card() {
     return std::vector<std::string>{packs ? "dropout::vectorized" : "dropout::naive"};
   };
   card.timed_on_host = {{"n65536", true}, {"n262144"}};
-  // Activations of GPT-2 (8 x 1024 tokens of 768) and, 512 MiB and more in f32, what fills no
-  // cache.
+  // Activations of GPT-2 (8 x 1024 tokens of 768) and a size that no cache holds: at least 512 MiB
+  // in f32.
   card.timed_on_gpu = {{"n65536"}, {"n6291456"}, {"n67108864", true}};
   return card;
 }

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only dropout promises; what every operation does is in its card.
+// Tests specific to dropout; its card configures those of every operation.
 #include "ops/dropout/dropout.h"
 
 #include "runtime/buffer.h"
@@ -17,8 +17,8 @@
 namespace kg::card {
 namespace {
 
-// The answers that Random123 publishes (kat_vectors, philox4x32 with 10 rounds), and the words that
-// cuRAND's header gives for three streams: of the kernels' function and of the tests' own.
+// Known answers that Random123 publishes (kat_vectors, philox4x32 with 10 rounds), and words from
+// cuRAND's header for three streams: for the kernels' function and for the tests' own.
 KG_OWN_TEST(WordsAreKnown) {
   const auto as_list = [](uint4 four) {
     return std::vector<unsigned>{four.x, four.y, four.z, four.w};
@@ -47,8 +47,8 @@ KG_OWN_TEST(WordsAreKnown) {
     }
 }
 
-// Runs a variant on ones, n of them from element `first` of a larger tensor on. Gives 1 where an
-// element was kept.
+// Runs a variant on n ones, from element `first` of a larger tensor. Returns 1 for each kept
+// element.
 std::vector<int> kept(Dtype dtype, dropout::Variant variant, float p, std::int64_t n,
                       std::int64_t first, Stream& stream) {
   return dispatch(dtype, [&]<class T>() {
@@ -68,7 +68,7 @@ std::vector<int> kept(Dtype dtype, dropout::Variant variant, float p, std::int64
   });
 }
 
-// Whatever the variant, and wherever a tensor is cut.
+// The same elements for every variant, wherever a tensor is split.
 KG_OWN_TEST(TensorsMayBeCut) {
   for (const dropout::Variant variant : dropout::kVariants) {
     const std::vector<int> whole = kept(judge.dtype(), variant, 0.4F, 3000, 0, judge.stream());
@@ -82,8 +82,8 @@ KG_OWN_TEST(TensorsMayBeCut) {
   }
 }
 
-// Six deviations of a binomial distribution; the stream is fixed, so that this holds always or
-// never.
+// Within six standard deviations of a binomial distribution; the stream is fixed, so the test is
+// deterministic.
 KG_OWN_TEST(DropsItsShare) {
   constexpr std::int64_t kN = 40000;
   for (const float p : {0.05F, 0.3F, 0.8F}) {

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adding, subtracting, multiplying and dividing arrays. Each result has one right value, so every
-// comparison is exact; only a NaN's payload is free.
+// Adding, subtracting, multiplying and dividing arrays. Each result has a single correct value, so
+// comparisons are exact, except for NaN payloads.
 #include "ops/elementwise/elementwise.h"
 
 #include <cstdint>
@@ -29,7 +29,7 @@ ShapeGrammar<Arrays> grammar() {
 }
 Op op_of(const Problem& problem) { return problem.parameters.as<Arrays>().op; }
 
-// Those that the type has.
+// The operations that the type supports.
 std::vector<Op> ops(Dtype dtype) {
   std::vector<Op> supported;
   for (const Op op : elementwise::kOps)
@@ -41,7 +41,7 @@ std::vector<std::string> with_each_op(Dtype dtype, const std::vector<std::string
   for (const Op op : ops(dtype)) names.emplace_back(name(op));
   return in_each_form(names, shapes);
 }
-// One that tells its operands apart, where the type has any but the sum.
+// A non-commutative operation if the type has one, otherwise the sum.
 std::vector<std::string> with_one_op(Dtype dtype, const std::vector<std::string>& shapes) {
   return in_each_form({elementwise::supports(Op::sub, dtype) ? "sub" : "add"}, shapes);
 }
@@ -86,7 +86,7 @@ Sample sample(Op op, const std::string& fill, test::Observed a, test::Observed b
           {{"a", std::move(a)}, {"b", std::move(b)}}};
 }
 
-// Of integers: of all sizes, so that results wrap around.
+// Integers of all magnitudes, so that results wrap around.
 std::vector<Sample> exact_samples(Dtype dtype) {
   if (is_integer(dtype)) return {{"integers", "add_n" + std::to_string(kOdd)}};
   std::vector<Sample> samples;
@@ -97,7 +97,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// Each against each: of floats special_values, of integers the ends of the range.
+// Each with each: special_values for floats, the range limits for integers.
 test::BitPairs special_pairs(Dtype dtype) {
   if (!is_integer(dtype)) return test::special_pairs(dtype);
   constexpr std::int64_t kLeast = std::numeric_limits<std::int32_t>::min();
@@ -143,7 +143,7 @@ Card elementwise_card() {
   card.empty = {"add_n0"};
   card.kernel_name = packs_where_aligned("elementwise");
   card.timed_on_host = {{"add_n65536", true}, {"add_n1048576"}, {"div_n524288"}};
-  // 768 MiB and more of traffic at 2^27.
+  // At least 768 MiB of traffic at 2^27.
   card.timed_on_gpu = {{"add_n1024"},      {"add_n10240"},          {"add_n65536"},
                        {"add_n102400"},    {"add_n16777216", true}, {"add_n134217728"},
                        {"div_n134217728"}, {"add_n536870912"}};

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only elementwise promises; what every operation does is in its card.
+// Tests specific to elementwise; its card configures those of every operation.
 #include "ops/elementwise/elementwise.h"
 
 #include <cmath>
@@ -32,8 +32,8 @@ Sample sample(Op op, const std::string& fill, test::Observed a, test::Observed b
           {{"a", std::move(a)}, {"b", std::move(b)}}};
 }
 
-// Every pattern of a 16-bit type, and as many of a wider one spread over all kinds, as either
-// operand beside one of another kind.
+// Every bit pattern of a 16-bit type, and as many of a wider one, spread over all kinds, as either
+// operand with one of another kind.
 KG_OWN_TEST(AllPatterns) {
   const Dtype dtype = judge.dtype();
   const auto a = size_of(dtype) == 2 ? test::all_bits(dtype) : test::unique_bits(dtype, 1 << 16);

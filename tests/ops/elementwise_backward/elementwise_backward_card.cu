@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gradients of products and quotients; no vendor has them. Their roundings are declared, so
-// each result has one right value and every comparison is exact; only a NaN's payload is free. What
-// the declared roundings are worth is compared with the gradient in fp64 (RandomAgainstFp64).
+// each result has a single correct value and comparisons are exact, except for NaN payloads.
+// RandomAgainstFp64 compares the declared roundings with the gradient in fp64.
 #include "ops/elementwise_backward/elementwise_backward.h"
 
 #include <cmath>
@@ -60,7 +60,7 @@ References references(const Problem& problem, const Inputs& inputs) {
   return {{"da", {std::move(gradients.da), {}}}, {"db", {std::move(gradients.db), {}}}};
 }
 
-// Both operations on these arrays.
+// Both operations with these arrays.
 void add(std::vector<Sample>& samples, const std::string& fill, const test::Observed& dy,
          const test::Observed& a, const test::Observed& b) {
   for (const std::string& shape : with_each_op({"n" + std::to_string(dy.values.size())}))
@@ -80,7 +80,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// Each special value against each, beside one more.
+// Each special value with each, and a third operand.
 std::vector<Sample> special_samples(Dtype dtype) {
   const test::BitPairs pairs = test::special_pairs(dtype);
   std::vector<std::uint64_t> third;
@@ -109,7 +109,7 @@ Card elementwise_backward_card() {
   card.empty = with_each_op({"n0"});
   card.kernel_name = packs_where_aligned("elementwise_backward");
   card.timed_on_host = {{"mul_n65536", true}, {"div_n262144"}};
-  // 640 MiB and more of traffic at 2^26.
+  // At least 640 MiB of traffic at 2^26.
   card.timed_on_gpu = {{"mul_n65536"}, {"mul_n67108864", true}, {"div_n67108864"}};
   return card;
 }

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only elementwise_backward promises; what every operation does is in its card.
+// Tests specific to elementwise_backward; its card configures those of every operation.
 #include "ops/elementwise_backward/elementwise_backward.h"
 
 #include "runtime/launch.h"
@@ -29,7 +29,7 @@ test::Observed normals(Dtype dtype, test::Tensor tensor, std::int64_t n = kOdd) 
   return values(dtype, test::normal(dtype, n, tensor).values);
 }
 
-// db of the quotient in fp64 and not rounded.
+// The quotient's db in fp64, unrounded.
 KG_OWN_TEST(RandomAgainstFp64) {
   const Dtype dtype = judge.dtype();
   const Sample quotient = sample("div", "normal, fp64", normals(dtype, test::Tensor::a),
@@ -47,7 +47,7 @@ KG_OWN_TEST(RandomAgainstFp64) {
   judge.check_against(quotient, references);
 }
 
-// Every pattern of a 16-bit type, and as many of f32 spread over all kinds, beside two others.
+// Every bit pattern of a 16-bit type, and as many of f32, spread over all kinds, with two others.
 KG_OWN_TEST(AllPatterns) {
   const Dtype dtype = judge.dtype();
   const auto all = size_of(dtype) == 2 ? test::all_bits(dtype) : test::unique_bits(dtype, 1 << 16);
@@ -58,7 +58,7 @@ KG_OWN_TEST(AllPatterns) {
                        bits(dtype, test::permuted_rows(once, order))));
 }
 
-// Operands of a product exchanged, and arguments permuted.
+// Exchanged factors of a product, and permuted arguments.
 KG_OWN_TEST(Relations) {
   constexpr std::int64_t kN = 4999;
   const Dtype dtype = judge.dtype();
@@ -111,7 +111,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   });
 }
 
-// Gradients that meet, which the contract's problems cannot have.
+// Overlapping gradients, which the contract's problems cannot have.
 KG_OWN_TEST(RefusesGradientsThatMeet) {
   dispatch(judge.dtype(), [&]<class T>() {
     const DeviceBuffer<T> memory(16), other(16);

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gradients of embedding tables. Lookups favour the first rows, as words do: some rows are looked
-// up often, and most of a large table never.
+// Gradients of embedding tables. Lookups favor the first rows, like word frequencies: some rows are
+// looked up often, and most rows of a large table never.
 #include "ops/embedding_backward/embedding_backward.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ ShapeGrammar<Extents> grammar() {
 }
 const Extents& extents_of(const Problem& problem) { return problem.parameters.as<Extents>(); }
 
-// The row of each lookup: the last one, the first one, then at random, with a density like
+// The row of each lookup: the last, the first, then random rows with a density proportional to
 // u^(-2/3).
 std::int64_t looked_up(std::int64_t lookup, std::int64_t rows) {
   if (lookup < 2) return lookup == 0 ? rows - 1 : 0;
@@ -81,7 +81,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
         .by_row = false,
         .derived = true,
         .element = [lists = std::shared_ptr<const Lists>(), e, member](std::int64_t i) mutable {
-          if (!lists) lists = lists_of(e); // once, and not where only extents are asked for
+          if (!lists) lists = lists_of(e); // once, and not if only extents are needed
           return ((*lists).*member)[static_cast<std::size_t>(i)];
         }};
   };
@@ -100,7 +100,7 @@ constexpr auto kRun = []<class T>(const Call& call, embedding_backward::Variant 
       variant, stream);
 };
 
-// get(tensor, index) gives an element. What overflows f32 on its way stays infinite.
+// get(tensor, index) returns an element. Values that overflow f32 in between stay infinite.
 template <class Get>
 Reference summed(const Problem& problem, std::int64_t first, std::int64_t count, Get get) {
   const std::int64_t inner = extents_of(problem).inner;
@@ -149,7 +149,7 @@ std::string shape_of(std::int64_t rows, std::int64_t count, std::int64_t inner) 
   return grammar().print({rows, count, inner});
 }
 
-// Integers whose sums every type holds: a row has at most some forty of them.
+// Integers whose sums every type represents: a row has at most about forty of them.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   const std::int64_t most = dtype == Dtype::f32 ? 1 << 17 : dtype == Dtype::f16 ? 40 : 5;
@@ -205,7 +205,7 @@ Card embedding_backward_card() {
     std::vector<std::string> shapes = {shape_of(1, 1, 1), shape_of(1, 257, 1), shape_of(300, 3, 1)};
     for (const std::int64_t inner : {1, 2, 3, 4, 7, 8, 9, 16, 31, 32, 255, 256, 257, 1024, 2056})
       for (const std::int64_t count : {5, 26}) shapes.push_back(shape_of(6, count, inner));
-    for (const std::int64_t count : {1, 2, 3, 4, 5, 7, 8, 9}) // of one row
+    for (const std::int64_t count : {1, 2, 3, 4, 5, 7, 8, 9}) // lookups of one row
       shapes.push_back(shape_of(1, count, 16));
     return shapes;
   };
@@ -214,7 +214,7 @@ Card embedding_backward_card() {
   card.kernel_name = kernel_name;
   card.kind_on_host = card.kind_on_gpu = kg::Kind::memory;
   card.timed_on_host = {{shape_of(2048, 512, 128), true}, {shape_of(300, 1000, 129)}};
-  // All of Qwen2.5-0.5B's vocabulary, all of Llama-3-8B's, and a few rows that occur.
+  // All of Qwen2.5-0.5B's vocabulary, all of Llama-3-8B's, and a few occurring rows.
   card.timed_on_gpu = {{shape_of(151936, 8192, 896), true},
                        {shape_of(128256, 8192, 4096)},
                        {shape_of(20000, 65536, 1024)}};

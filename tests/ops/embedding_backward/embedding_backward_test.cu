@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only embedding_backward promises; what every operation does is in its card.
+// Tests specific to embedding_backward; its card configures those of every operation.
 #include "ops/embedding_backward/embedding_backward.h"
 
 #include "tests/contract/own_test.h"
@@ -29,18 +29,18 @@ void expect_exactly(Judge& judge, const Sample& sample, const std::vector<double
 }
 
 KG_OWN_TEST(RowsByHand) {
-  // Row 0 of lookups 2 and 0, row 1 of none, row 2 of lookup 1.
+  // Row 0 has lookups 2 and 0, row 1 none, row 2 lookup 1.
   expect_exactly(judge,
                  sample_of(judge.dtype(), "rows3_count3_inner2", {1, 2, 10, 20, 100, 200},
                            {2, 0, 1}, {0, 2, 2, 3}),
                  {101, 202, 0, 0, 10, 20});
-  // Lookups that belong to no row: those of an index that is ignored, say.
+  // Lookups that belong to no row, such as those of an ignored index.
   expect_exactly(judge,
                  sample_of(judge.dtype(), "rows1_count3_inner1", {1, 10, 100}, {0, 1, 2}, {1, 2}),
                  {10});
 }
 
-// 2^15 swallows 2^-10, and gives it back to nobody: the order of the list is that of the sums.
+// 2^15 absorbs 2^-10 for good, so the result reveals the order of the additions: that of the list.
 KG_OWN_TEST(AddsInTheirOrder) {
   for (const char* const inner : {"1", "8"}) { // single elements and packs
     const std::size_t width = *inner == '8' ? 8 : 1;
@@ -51,7 +51,7 @@ KG_OWN_TEST(AddsInTheirOrder) {
     expect_exactly(judge, sample, std::vector<double>(width, 0));
     sample.inputs["order"] = values(Dtype::i32, {0, 2, 1});
     expect_exactly(judge, sample, std::vector<double>(width, 0x1p-10));
-    // Four at once: the last one alone is left, or nothing where they come backwards.
+    // Four at once: only the last one remains, or nothing in reverse order.
     std::vector<double> four = x;
     four.insert(four.end(), width, 0x1p-10);
     const std::string shape_of_four = std::string("rows1_count4_inner") + inner;
@@ -62,7 +62,7 @@ KG_OWN_TEST(AddsInTheirOrder) {
   }
 }
 
-// 300 ones are 300 in bf16, where adding ones ends at 256.
+// 300 ones sum to 300 in bf16; adding them in bf16 would stop at 256.
 KG_OWN_TEST(SumsInF32) {
   std::vector<double> order;
   for (int i = 0; i < 300; ++i) order.push_back(i);

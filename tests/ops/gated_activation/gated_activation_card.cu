@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gates of feed-forward blocks; tolerances and their derivation in
-// tests/oracle/oracle_gated_activation.h. reglu has one right value throughout.
+// The gates of feed-forward blocks; tolerances and their derivation:
+// tests/oracle/oracle_gated_activation.h. reglu's results are exact.
 #include "ops/gated_activation/gated_activation.h"
 
 #include "libraries/gated_activation.h"
@@ -47,16 +47,16 @@ References references(const Problem& problem, const Inputs& inputs) {
             [=](std::string_view variant) {
               if (variant.empty()) return test::library_gated_tolerances(op, dtype, x, y);
               if (op == activation::Function::relu)
-                return std::vector<double>(); // a zero's sign, too
+                return std::vector<double>(); // including a zero's sign
               return test::gated_tolerances(op, dtype, x, y);
             },
             test::gated_error_units(op, dtype, x, y)}}};
 }
 
-// Rows that end within packs, and with them; a few tiles in f32.
+// Rows that end within packs, and rows of whole packs; a few tiles in f32.
 constexpr std::int64_t kRows = 83, kCols = 101, kEven = 104;
 
-// Gates that are their own activation, or have none, times powers of two.
+// Gates whose activation is the gate itself or 0, times powers of two.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const std::int64_t cols : {kCols, kEven}) {
@@ -81,7 +81,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
   return samples;
 }
 
-// What a block of the vectorized kernel takes at once.
+// The tile of a thread block of the vectorized kernel.
 std::int64_t tile(Dtype dtype) {
   return 256 * 16 / static_cast<std::int64_t>(size_of(dtype)) * (dtype == Dtype::f32 ? 2 : 1);
 }
@@ -107,7 +107,7 @@ Card gated_activation_card() {
   Card card(gated_grammar());
   card.problem = problem;
   run_by(card, gated_activation::kVariants, kRun);
-  // How accurate a library is, the correctness tests say; where it is timed it must have worked.
+  // The correctness tests judge a library's accuracy; when timed, it only must have worked.
   card.vendors = {
       [](const Problem& p) { return names(vendor::gated_activation_table, gate_of(p), p.dtype); },
       run_vendor, 64};
@@ -126,7 +126,7 @@ Card gated_activation_card() {
   card.kernel_name = as_the_variant("gated_activation");
   card.compiled_otherwise = "expf, tanhf, erff";
   card.timed_on_host = {{"swiglu_rows64_cols1024", true}, {"geglu_rows64_cols1024"}};
-  // 384 MiB and more of traffic in all but the first.
+  // At least 384 MiB of traffic, except for the first.
   card.timed_on_gpu = {{"swiglu_rows128_cols4864"},
                        {"swiglu_rows16384_cols4864", true},
                        {"geglu_rows16384_cols4864"},

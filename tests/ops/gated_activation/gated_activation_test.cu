@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only gated_activation promises; what every operation does is in its card.
+// Tests specific to gated_activation; its card configures those of every operation.
 #include "ops/gated_activation/gated_activation.h"
 
 #include "runtime/launch.h"
@@ -44,7 +44,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   });
 }
 
-// y that begins with x or with its last value.
+// y that starts at x or at its last element.
 KG_OWN_TEST(RefusesTheMemoryOfX) {
   dispatch(judge.dtype(), [&]<class T>() {
     const DeviceBuffer<T> memory(48);

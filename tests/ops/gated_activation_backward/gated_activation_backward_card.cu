@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of gates of feed-forward blocks; tolerances and their derivation in
-// tests/oracle/oracle_gated_activation.h. reglu has one right value throughout.
+// The gradients of the gates of feed-forward blocks; tolerances and their derivation:
+// tests/oracle/oracle_gated_activation.h. reglu's results are exact.
 #include "ops/gated_activation_backward/gated_activation_backward.h"
 
 #include "libraries/gated_activation_backward.h"
@@ -54,16 +54,16 @@ References references(const Problem& problem, const Inputs& inputs) {
                   return test::side_by_side(
                       test::library_gated_gradient_tolerances(op, dtype, x, dy, dx), cols);
                 if (op == activation::Function::relu)
-                  return std::vector<double>(); // a zero's sign, too
+                  return std::vector<double>(); // including a zero's sign
                 return test::side_by_side(test::gated_gradient_tolerances(op, dtype, x, dy, dx),
                                           cols);
               }}}};
 }
 
-// Rows that end within packs, and such that do not; a few tiles in f32.
+// Rows that end within packs, and rows of whole packs; a few tiles in f32.
 constexpr std::int64_t kRows = 43, kUneven = 101, kEven = 104;
 
-// Gates that are their own activation, or have none, with slopes of 1 and 0.
+// Gates whose activation is the gate itself or 0, with derivatives of 1 and 0.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const std::int64_t cols : {kUneven, kEven}) {
@@ -86,7 +86,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// Beside normal gradients, and special values beside special ones.
+// With normal gradients, and special values with special ones.
 std::vector<Sample> special_samples(Dtype dtype) {
   const GatedRows special = special_rows(dtype);
   std::vector<std::uint64_t> gates;
@@ -102,7 +102,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
   return samples;
 }
 
-// What a block of the vectorized kernel takes at once.
+// The tile of a thread block of the vectorized kernel.
 std::int64_t tile(Dtype dtype) { return 256 * 16 / static_cast<std::int64_t>(size_of(dtype)); }
 
 // Around a pack, a warp, a block and a tile, in both extents; and beyond one grid.
@@ -119,7 +119,7 @@ std::vector<std::string> sizes(Dtype dtype) {
   return shapes;
 }
 
-// Packs where they fit all arrays and rows.
+// Packs if they align in all arrays and rows.
 std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
                                      const Layout& layout) {
   if (variant == "naive") return {"gated_activation_backward::naive"};
@@ -136,7 +136,7 @@ Card gated_activation_backward_card() {
   Card card(gated_grammar());
   card.problem = problem;
   run_by(card, gated_activation_backward::kVariants, kRun);
-  // How accurate a library is, the correctness tests say; where it is timed it must have worked.
+  // The correctness tests judge a library's accuracy; when timed, it only must have worked.
   card.vendors = {[](const Problem& p) {
                     return names(vendor::gated_activation_backward_table, gate_of(p), p.dtype);
                   },
@@ -156,7 +156,7 @@ Card gated_activation_backward_card() {
   card.kernel_name = kernel_name;
   card.compiled_otherwise = "expf, tanhf, erff, fused products";
   card.timed_on_host = {{"swiglu_rows64_cols1024", true}, {"geglu_rows64_cols1024"}};
-  // 640 MiB and more of traffic in all but the first.
+  // At least 640 MiB of traffic, except for the first.
   card.timed_on_gpu = {{"swiglu_rows128_cols4864"},
                        {"swiglu_rows16384_cols4864", true},
                        {"geglu_rows16384_cols4864"},

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only gated_activation_backward promises; what every operation does is in its card.
+// Tests specific to gated_activation_backward; its card configures those of every operation.
 #include "ops/gated_activation_backward/gated_activation_backward.h"
 
 #include "runtime/launch.h"
@@ -47,7 +47,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   });
 }
 
-// What the contract's problems cannot have: in place in part of a row, dy at the end of dx.
+// Arguments that the contract's problems cannot have: partially in place, dy at the end of dx.
 KG_OWN_TEST(RefusesMemoryThatOverlaps) {
   dispatch(judge.dtype(), [&]<class T>() {
     const DeviceBuffer<T> memory(48), other(16);

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Picking rows of a table by an index of 32 or 64 bits: all of them once, in an order that jumps,
-// or `count` at random.
+// Gathering rows of a table by a 32-bit or 64-bit index: each row once, in a scattered order, or
+// `count` random rows.
 #include "ops/gather/gather.h"
 
 #include <bit>
@@ -17,8 +17,8 @@
 namespace kg::card {
 namespace {
 
-// A permutation of 0 ... rows - 1; rows is a power of two, 4 or more. Each step is one: a product
-// with an odd number modulo a power of two, and a shifted word that is added without carry.
+// A permutation of 0 ... rows - 1; rows is a power of two, at least 4. Each step is a permutation:
+// the product with an odd number modulo a power of two, and an XOR with the shifted word.
 std::int64_t scattered(std::int64_t i, std::int64_t rows) {
   const auto last = static_cast<std::uint64_t>(rows - 1);
   const int half = std::bit_width(last) / 2;
@@ -30,7 +30,7 @@ std::int64_t scattered(std::int64_t i, std::int64_t rows) {
   return static_cast<std::int64_t>(place);
 }
 
-// Random rows, the last and the first among them, and some twice.
+// Random rows, including the last, the first, and some twice.
 std::int64_t picked(std::int64_t i, std::int64_t rows) {
   constexpr std::uint64_t kStream = 1 << 11;
   if (i < 2) return i == 0 ? rows - 1 : 0;
@@ -38,7 +38,7 @@ std::int64_t picked(std::int64_t i, std::int64_t rows) {
 }
 
 struct Lookups {
-  Dtype index; // elements have no type of 64-bit integers: they are the bits of f64
+  Dtype index; // no 64-bit integer element type: stored as the bits of f64
   std::int64_t outer, rows, inner, count; // -1: each row once
 };
 ShapeGrammar<Lookups> grammar() {
@@ -107,7 +107,7 @@ SourceOfElement sources(const Problem& problem, std::string_view, const Bits& bi
   };
 }
 
-// The kernel that must run, and its word.
+// The kernel that must run, and its word size.
 std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
                                      const Layout& layout) {
   if (variant == "naive") return {"gather::naive<"};
@@ -133,13 +133,13 @@ std::string shape_of(std::int64_t outer, std::int64_t rows, std::int64_t inner,
          std::to_string(inner) + "_count" + std::to_string(count);
 }
 
-// Both widths of the index.
+// Both index types.
 std::vector<std::string> shapes(const std::vector<std::string>& each) {
   return in_each_form({"i32", "i64"}, each);
 }
 
-// Rows of every width of word, and around the length from which they are shifted; around a block's
-// tile of single elements and of packs.
+// Rows for every word size, and around the length from which they use shifted loads; around a
+// block's tile of single elements and of packs.
 std::vector<std::string> sizes(Dtype dtype) {
   const auto bytes = static_cast<std::int64_t>(size_of(dtype));
   const std::int64_t shifted = gather::kLongRow / bytes, pack = 16 / bytes;
@@ -167,7 +167,7 @@ Card gather_card() {
   card.vendors = {[](const Problem& p) { return names(vendor::gather_table, p.dtype); },
                   run_vendor};
   card.vendors.on_host = always({"thrust"});
-  // Every pattern of the types that have few.
+  // Every bit pattern of the types with few.
   card.exact_samples = [](Dtype dtype) {
     const std::string patterns = std::to_string(size_of(dtype) == 1 ? 1 << 8 : 1 << 16);
     std::vector<Sample> samples;
@@ -190,7 +190,7 @@ Card gather_card() {
   card.timed_on_host = {{"i32_outer1_rows1024_inner128", true},
                         {"i64_outer2_rows64_inner513"},
                         {"i32_outer1_rows16384_inner1"}};
-  // A small one, and 256 MiB of traffic and more.
+  // A small one, and at least 256 MiB of traffic.
   card.timed_on_gpu = {{"i32_outer1_rows1024_inner128"},
                        {"i32_outer1_rows1048576_inner256", true},
                        {"i64_outer4_rows65536_inner1025"},

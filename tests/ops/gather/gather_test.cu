@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only gather promises; what every operation does is in its card.
+// Tests specific to gather; its card configures those of every operation.
 #include "ops/gather/gather.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace kg::card {
 namespace {
 
-// All of the table's rows, or as many as there are in the index.
+// All of the table's rows, or as many as the index has.
 Sample sample(const std::string& shape, const std::vector<std::int64_t>& index) {
   Sample result{"unique_bits", "i32_" + shape + "_count" + std::to_string(index.size())};
   result.inputs["index"] = values(Dtype::i32, {index.begin(), index.end()});
@@ -37,7 +37,7 @@ KG_OWN_TEST(AllRowsInTurnOrReversedOrOneOnly) {
   judge.check(sample("outer2_rows20_inner3", std::vector<std::int64_t>(20, 19)));
 }
 
-// Tiles and rows that no block of the first grid takes; rows of one type, since they fill a MiB.
+// Tiles and rows beyond the blocks of the first grid; only one type, since the rows fill a MiB.
 KG_OWN_TEST(BeyondOneGrid) {
   const std::int64_t resident = std::int64_t{device_properties().sm_count} * kRowBlocksPerSm;
   for (const char* const index : {"i32", "i64"}) {
@@ -53,7 +53,7 @@ KG_OWN_TEST(BeyondOneGrid) {
   }
 }
 
-// Rows that are picked again through the inverse permutation are back in their places.
+// Gathering again with the inverse permutation restores the order of the rows.
 KG_OWN_TEST(InversePermutation) {
   const std::vector<std::int64_t> order = test::permutation(77);
   std::vector<std::int64_t> inverse(order.size());
@@ -97,8 +97,8 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   });
 }
 
-// A wrong index is never read through, whichever kernel meets it; in the rows of 512 packs a thread
-// meets right ones behind it. The lower halves of the longest ones are right.
+// No kernel reads through a wrong index. In rows of 512 packs, a thread meets correct indices after
+// it. The lower halves of the widest indices are correct.
 KG_OWN_TEST(IndexOutOfRangeTraps) {
   if (backend == Backend::cuda) GTEST_SKIP() << "a trap takes the process's context with it";
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
@@ -126,7 +126,7 @@ KG_OWN_TEST(IndexOutOfRangeTraps) {
     }
 }
 
-// What the contract's problems cannot have.
+// Arguments that the contract's problems cannot have.
 KG_OWN_TEST(RefusesProblems) {
   const DeviceBuffer<double> table(64), y(64);
   const auto index =

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of matrices (products.h says what a shape is), by TF32 where they may be rounded to it,
-// with epilogues, gradients of a bias, and in batches. What C holds before is an input of its own,
-// c0, which is put there.
+// Matrix products (products.h defines the shapes), with TF32 if rounding is permitted, with
+// epilogues, gradients of a bias, and in batches. The initial C is a separate input, c0, which is
+// copied to C before the call.
 #include "ops/gemm/gemm.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ Tensor tensor(const char* name, Dtype dtype, const Product& p, const Matrices& m
   return result;
 }
 
-// How far apart rows and matrices lie, where rows of the tensor do by `row`.
+// Strides of rows and matrices, in units of the tensor's row stride `row`.
 struct Steps {
   std::int64_t leading, stride;
 };
@@ -47,7 +47,7 @@ Steps steps(const Product& p, const Matrices& m, std::int64_t row) {
                         : Steps{row, shared ? 0 : m.rows * row};
 }
 
-// Without memory. `row`: of the tensor of this name.
+// Without memory. `row`: the row stride of the tensor of this name.
 template <class T, class Row>
 gemm::BasicProblem<T> described(const Product& p, Row row) {
   gemm::BasicProblem<T> g{
@@ -70,8 +70,8 @@ gemm::BasicProblem<T> described(const Product& p, Row row) {
   return g;
 }
 
-// By what changes the result, gemm_nt_bias_gelu_f32; several products are gemm_batched_nn_f32,
-// which gets how far apart rows and matrices lie.
+// A function's name has every option that changes the result: gemm_nt_bias_gelu_f32. Several
+// products use gemm_batched_nn_f32, which also takes the strides of rows and matrices.
 Calling calling_of(const Product& p) {
   Calling calling{p.batch == 1 ? "" : "batched_", {{"m", {p.m}}, {"n", {p.n}}, {"k", {p.k}}}};
   calling.words += result_grammar().print(p);
@@ -95,7 +95,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
     T kept;
     if (p.keeps_z) g.z = &kept;
     g.beta = p.accumulates ? 1 : 0;
-    g.stride_a = p.shares_a ? 0 : 1; // whether there is one A for each
+    g.stride_a = p.shares_a ? 0 : 1; // nonzero: one A for each
     g.stride_b = p.shares_b ? 0 : 1;
     return gemm::work(g);
   });
@@ -107,7 +107,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   result.outputs = {tensor("c", dtype, p, p.c())};
   if (p.accumulates) {
     result.inputs.push_back(tensor("c0", dtype, p, p.c()));
-    result.inputs.back().by_row = false; // gemm knows C alone
+    result.inputs.back().by_row = false; // gemm knows only C
   }
   if (gemm::adds_bias(p.epilogue)) result.inputs.push_back({"bias", dtype, {p.n}, false});
   if (reads_z) result.inputs.push_back(tensor("z", dtype, p, p.c()));
@@ -131,7 +131,7 @@ bool is_left_out(const Problem& problem, const char* tensor) {
   return std::find(absent.begin(), absent.end(), tensor) != absent.end();
 }
 
-// C becomes c0 where beta is not 0.
+// Copies c0 to C if beta is not 0.
 void put_before(const Call& call, const Product& p, Stream& stream) {
   if (!p.accumulates || !call.address("c")) return;
   require(call.address("c0"), "c0 is null");
@@ -172,9 +172,9 @@ constexpr auto kRun = []<class T>(const Call& call, gemm::Variant variant, Strea
   return gemm::run(g, variant, stream);
 };
 
-// A launch takes longer than a few milliseconds: naive, and on the executor mma, of large matrices.
-// On the executor plain products stand for the others, whose rows are for their costs, and mma for
-// wgmma.
+// Excludes launches longer than a few milliseconds: naive, and on the executor mma, of large
+// matrices. On the executor, plain products represent the others, whose rows exist for their costs,
+// and mma represents wgmma.
 bool is_timed(gemm::Variant variant, const Product& p) {
   if (variant == gemm::Variant::wgmma && backend == Backend::host) return false;
   if (!p.plain() && backend == Backend::host) return false;
@@ -210,8 +210,8 @@ std::vector<Variant> variants() {
         if (product_of(problem).parts.value_or(0) != 0) return {};
         return {"as many parts of k as fill the device with the tiles of C", ""};
       };
-    // More blocks of skinny, or more tiles of split_k, would show no more; of tf32 only mma makes
-    // use, of wide tiles tiled and wgmma, too. What wgmma leaves to mma would be tried twice.
+    // More blocks of skinny, or more tiles of split_k, would test nothing new. Only mma uses tf32;
+    // only mma, tiled and wgmma use wide tiles. Products that wgmma leaves to mma would run twice.
     const auto fits = [variant](const Product& p) {
       if (p.tf32 && variant != gemm::Variant::mma) return false;
       if (variant == gemm::Variant::wgmma && !p.in_packs()) return false;
@@ -238,7 +238,7 @@ std::vector<Variant> variants() {
   return result;
 }
 
-// Of cuBLASLt, whose z has rows of whole packs of 8.
+// Only cuBLASLt, whose z has rows of whole packs of 8.
 bool library_keeps_z(const Product& p, std::string_view vendor) {
   return vendor == "cublaslt" && p.keeps_z && p.batch == 1 && p.n % 8 == 0 &&
          p.epilogue == gemm::Epilogue::bias_gelu_tanh;
@@ -311,7 +311,7 @@ Card gemm_card() {
     const Product p = product_of(ours);
     return p.keeps_z && !library_keeps_z(p, vendor) ? ours.without("z") : ours;
   };
-  // On the executor plain products stand for the others.
+  // On the executor plain products represent the others.
   card.vendors.listed = [](const Problem& p) {
     return (backend == Backend::cuda || product_of(p).plain()) &&
            (!product_of(p).tf32 || p.dtype == Dtype::f32);
@@ -344,11 +344,11 @@ Card gemm_card() {
     return product_of(p).skinny() ? kg::Kind::memory : kg::Kind::compute;
   };
   card.in_turns = true;
-  // Square matrices, matrices no multiple of a tile, and long ones; all four transpositions. With
-  // tf32: what f32 matrices gain where they may be rounded to it; with bias, drelu or dgelu: what
-  // an epilogue costs; with dbias: what the gradient of a bias does; with b: batches of small
-  // products. With at most 8 rows or columns: products that memory bounds. With few tiles and a
-  // long k: what its parts bring. With wide: what wide tiles cost where these are too few for them.
+  // Square matrices, matrices that are not multiples of a tile, and long ones; all four
+  // transpositions. tf32: the gain if f32 matrices may be rounded. bias, drelu and dgelu: the cost
+  // of an epilogue. dbias: the cost of a bias gradient. b: batches of small products. At most 8
+  // rows or columns: memory-bound products. Few tiles and a long k: the gain of split_k. wide: the
+  // cost of wide tiles when there are too few of them.
   card.timed_on_host = {{"m256_n256_k256_nn", true},
                         {"m128_n128_k128_tt"},
                         {"m250_n270_k230_nt"},

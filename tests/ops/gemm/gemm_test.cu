@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only gemm promises; what every operation does is in its card.
+// Tests specific to gemm; its card configures those of every operation.
 #include "ops/gemm/gemm.h"
 
 #include <limits>
@@ -23,12 +23,12 @@
 namespace kg::card {
 namespace {
 
-// The shape on which that variant is tested, of f32 matrices mma by TF32.
+// The shape on which that variant is tested; for f32, mma requires TF32.
 std::string with_math(const Judge& judge, gemm::Variant variant, const std::string& shape) {
   return shape + (math_of(judge.dtype(), variant) == gemm::Math::tf32 ? "_tf32" : "");
 }
 
-// On exact data, by some variants alone.
+// On exact data, with some variants only.
 void check_some(Judge& judge, const std::string& shape,
                 const std::vector<std::string_view>& variants) {
   Sample sample = gemm_samples::exact_product(judge.dtype(), shape, test::ProductRange::r1);
@@ -40,21 +40,21 @@ void check_some(Judge& judge, const std::string& shape,
   judge.check_against(sample, right, {}, variants);
 }
 
-// In one dimension far more than a grid's y extent could count. The other variants count blocks as
-// tiled and mma do, and take longest.
+// Far more in one dimension than a grid's y extent can count. The other variants count blocks like
+// tiled and mma, and take longest.
 KG_OWN_TEST(ManyRows) {
   const std::string shape =
       "m" + std::to_string(device_properties().max_grid_yz + 4466) + "_n1_k2_nn";
   check_some(judge, shape, {"naive", "tiled", "mma"});
   if (judge.dtype() == Dtype::f32) check_some(judge, shape + "_tf32", {"mma"});
-  // And a last group of tiles (gemm_mma.cu) that has fewer rows than the others.
+  // Also a last group of tiles (gemm_mma.cu) with fewer rows than the others.
   check_some(judge, judge.dtype() == Dtype::f32 ? "m2056_n136_k8_nn_tf32" : "m2056_n136_k8_nn",
              {"mma"});
 }
 
-// Blocks of wgmma that stay, with more tiles than one each: the pipeline goes on from tile to tile,
-// in whatever stage and round a tile's slices have ended, and once around it with a slice of each;
-// of two and four rows of tiles in pairs that share B, of one and three alone.
+// Persistent blocks of wgmma with several tiles each. The pipeline continues from tile to tile at
+// whatever stage and phase a tile's slices ended; one case wraps around with one slice per tile.
+// Two and four rows of tiles form pairs that share B; one and three rows also leave a single one.
 KG_OWN_TEST(TilesFollowEachOther) {
   if (judge.dtype() == Dtype::f32) return;
   const std::int64_t blocks = device_properties().sm_count;
@@ -76,15 +76,15 @@ KG_OWN_TEST(TilesFollowEachOther) {
   check_some(judge, "b3_m136_n264_k136_nt_sharedb_wide", {"wgmma"});
 }
 
-// More products than a grid's y could count. No variant has them there, and those with whole tiles
-// for each would take long.
+// More products than a grid's y extent can count. No variant puts them there, and variants with
+// whole tiles per product would take long.
 KG_OWN_TEST(ManyProducts) {
   check_some(judge, "b" + std::to_string(device_properties().max_grid_yz + 4466) + "_m1_n1_k2_nn",
              {"naive"});
 }
 
-// One sign: partial sums grow, and so does the bound. The longest chain of every variant is k; the
-// executor's matrix units round.
+// Data of one sign: partial sums grow, and so does the tolerance. Every variant's longest chain is
+// k; the executor's Tensor Cores round.
 KG_OWN_TEST(PositiveData) {
   const Dtype dtype = judge.dtype();
   const auto bound = [&](const Product& p, double condition, std::string_view variant) {
@@ -110,8 +110,8 @@ KG_OWN_TEST(PositiveData) {
   }
 }
 
-// BLAS: what a zero factor multiplies is not read, so its NaN does not spread. Fresh buffers are
-// NaN throughout.
+// BLAS semantics: operands of a zero factor are not read, so their NaN does not spread. Fresh
+// buffers contain only NaN.
 KG_OWN_TEST(ZeroFactorsReadNothing) {
   dispatch(judge.dtype(), [&]<class T>() {
     constexpr std::int64_t kM = 65, kN = 72, kK = 40;
@@ -160,7 +160,7 @@ KG_OWN_TEST(NothingToDoLaunchesNothing) {
     }
 }
 
-// What becomes of C when the operands are scaled, permuted or exchanged.
+// Effect on C of scaling, permuting or exchanging the operands.
 KG_OWN_TEST(Relations) {
   const Dtype dtype = judge.dtype();
   constexpr std::int64_t kM = 70, kN = 67, kK = 45;
@@ -188,13 +188,13 @@ KG_OWN_TEST(Relations) {
     EXPECT_EQ(of(shape, a, test::permuted_columns(b, columns)).bits,
               test::permuted_columns(c.bits, columns))
         << name(variant) << ": A (B P) = (A B) P";
-    // Products commute: of the same storage, for each sum to have its terms in the same order.
+    // Products commute with equal storage orders, so that each sum has its terms in the same order.
     EXPECT_EQ(of("m67_n70_k45_tt", b, a).bits, test::transpose_oracle(c.bits, kM, kN))
         << name(variant) << ": B^T A^T = (A B)^T";
   }
 }
 
-// Each product has the bits that it has alone, also beside one of nothing but NaN.
+// Each product has the same bits as alone, even next to a product of NaN only.
 KG_OWN_TEST(ProductsOfABatchAreIndependent) {
   const Dtype dtype = judge.dtype();
   for (const gemm::Variant variant : tested_variants(dtype)) {
@@ -220,8 +220,8 @@ KG_OWN_TEST(ProductsOfABatchAreIndependent) {
   }
 }
 
-// Wide tiles where the device can hold them, C fills it with them, k is long, and accesses are of
-// 16 bytes.
+// Wide tiles if the device can hold them, C has enough of them to fill it, k is long, and accesses
+// are 16 bytes.
 KG_OWN_TEST(WideTilesForLargeProducts) {
   dispatch(judge.dtype(), [&]<class T>() {
     using gemm::TileShape, gemm::Variant;
@@ -243,11 +243,11 @@ KG_OWN_TEST(WideTilesForLargeProducts) {
         return gemm::tile_shape(problem(columns, k, tiles), variant);
       };
       const bool of_mma = variant == Variant::mma;
-      // What they take not every device has.
+      // Not every device has this much shared memory.
       const std::size_t bytes = of_mma ? 4 * (128 + 256) * 64 : 2 * (128 + 256 + 8) * 64;
       const bool possible = device_properties().shared_bytes_per_block_optin >= bytes;
       const TileShape wide = possible ? TileShape::wide : TileShape::square;
-      // Twice as many square tiles of mma, eight times as many small ones of one row of tiles.
+      // Twice as many square tiles of mma, eight times as many small ones in one row of tiles.
       const std::int64_t least = of_mma ? (judge.dtype() == Dtype::f32 ? 1024 : 2048) : 8;
       EXPECT_EQ(shape(n, least, TileShape::square), TileShape::square);
       if (of_mma) {
@@ -260,7 +260,7 @@ KG_OWN_TEST(WideTilesForLargeProducts) {
                 TileShape::square);
       EXPECT_EQ(shape(8, of_mma ? 18 : 15, TileShape::wide), TileShape::square);
 
-      // And they are what runs.
+      // Also check which kernel runs.
       const SplitOperands<T> operands(8, 8, 16);
       for (const TileShape tiles : {TileShape::square, TileShape::wide}) {
         gemm::BasicProblem<T> asked = operands.problem();
@@ -276,9 +276,8 @@ KG_OWN_TEST(WideTilesForLargeProducts) {
   });
 }
 
-// By wide tiles of tiled, whatever way operands take into shared memory: what lies along k is
-// turned in registers beside a transposed B, where lines begin at multiples of 16 bytes and end
-// there.
+// With wide tiles of tiled, by either path into shared memory. Operands contiguous along k are
+// transposed in registers next to a transposed B, if lines start and end at 16-byte boundaries.
 KG_OWN_TEST(WideTilesGiveTheSameBitsFromAnyLayout) {
   using gemm::Transpose;
   if (judge.dtype() != Dtype::f32) return;
@@ -292,7 +291,7 @@ KG_OWN_TEST(WideTilesGiveTheSameBitsFromAnyLayout) {
        {Lines{44, 44, 44}, Lines{44, 45, 44}, Lines{44, 44, 45}, Lines{42, 44, 44}})
     for (const bool transpose_a : {false, true})
       for (const bool transpose_b : {false, true}) {
-        // Element (i, step) of A, or (step, i) of B, as it lies in memory.
+        // Element (i, step) of A, or (step, i) of B, at its memory location.
         const auto laid_out = [k = k, &stream](std::int64_t outer, bool along_k,
                                                std::int64_t leading, test::Tensor tensor) {
           const auto values =
@@ -330,7 +329,7 @@ KG_OWN_TEST(WideTilesGiveTheSameBitsFromAnyLayout) {
       }
 }
 
-// f32 is rounded to TF32 by those only who allow it.
+// f32 is rounded to TF32 only with the caller's permission.
 KG_OWN_TEST(AutomaticAvoidsTilesThatAreMostlyPadding) {
   dispatch(judge.dtype(), [&]<class T>() {
     using gemm::Variant;

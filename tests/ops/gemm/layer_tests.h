@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// That the epilogues and gradients of gemm suffice for a linear layer, for gemm_test.cu: forward
-// and backward of two, by nothing else.
+// Tests for gemm_test.cu that gemm's epilogues and gradients suffice for linear layers: forward and
+// backward passes of two layers, with no other operation.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ using gemm::BiasGradient;
 using gemm::Epilogue;
 using gemm::Transpose;
 
-// A layer of either storage of its weights and the one behind it, forward and backward, all from
-// what the calls before have left. Numbers are so small that every one that a later call reads is
-// exact in any type.
+// A layer, with both storage orders of its weights, and the next layer, forward and backward. Each
+// call reads the results of earlier calls. Numbers are small enough for all intermediate results to
+// be exact in any type.
 KG_OWN_TEST(LinearLayerForwardAndBackward) {
   dispatch(judge.dtype(), [&]<class T>() {
     using Numbers = std::vector<double>;
@@ -57,7 +57,7 @@ KG_OWN_TEST(LinearLayerForwardAndBackward) {
 
     for (const gemm::Variant variant : tested_variants(judge.dtype()))
       for (const bool by_outputs : {false, true})
-        for (const bool keeps_z : {false, true}) { // else y1 says where z1 was positive
+        for (const bool keeps_z : {false, true}) { // otherwise y1 marks where z1 was positive
           Stream stream;
           const auto upload = [&](const Numbers& v) {
             return DeviceBuffer<T>::from_host(test::elements<T>(v), stream);
@@ -116,7 +116,7 @@ KG_OWN_TEST(LinearLayerForwardAndBackward) {
                 .a = dz.data(),
                 .b = first.data(),
                 .c = din.data()});
-          // dW = X^T dZ, or by outputs dZ^T X.
+          // dW = X^T dZ or, stored by outputs, dZ^T X.
           const auto of_weights = [&](const DeviceBuffer<T>& from, std::int64_t inputs,
                                       const DeviceBuffer<T>& of, std::int64_t outputs,
                                       const DeviceBuffer<T>& to, BiasGradient bias_gradient,

@@ -1,19 +1,19 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The products that gemm's card knows: what their shapes say, how their matrices lie, and what
-// their sums should be. A shape is m70_n68_k100_nt, with the transpositions of A and B; b3 before
-// it stands for so many products, and behind it, in this order where they are there:
-//   bias_gelu_tanh ...  the epilogue; z: what it activates is kept
+// The products of gemm's card: the fields of their shapes, the layouts of their matrices, and their
+// expected sums. A shape is m70_n68_k100_nt, with the transpositions of A and B. A leading b3 is
+// the number of products. Optional suffixes, in this order:
+//   bias_gelu_tanh ...  the epilogue; z: its argument is stored
 //   dbias, dbias_a ...  the gradient of a bias
-//   acc                 beta is not 0: C holds c0 before
-//   shareda, sharedb    of one A, of one B
-//   sides               rows of several matrices lie side by side
-//   apart8              so many elements between two matrices
-//   tf32                f32 matrices may be rounded to it
-//   split               for split_k alone, in three parts at most
-//   splits              for split_k alone, in as many as it takes by itself
-//   wide                for mma, wgmma and tiled alone, by wide tiles
+//   acc                 beta is not 0: C initially holds c0
+//   shareda, sharedb    all products share A or B
+//   sides               rows of several matrices are interleaved side by side
+//   apart8              gap between two matrices, in elements
+//   tf32                f32 operands may be rounded to TF32
+//   split               only split_k, in at most three parts
+//   splits              only split_k, in as many parts as it chooses
+//   wide                only mma, wgmma and tiled, with wide tiles
 #pragma once
 
 #include <algorithm>
@@ -33,11 +33,11 @@
 
 namespace kg::card {
 
-// How the matrices of one kind lie: dense, without the gaps of a layout.
+// The layout of the matrices of one kind: dense, without the gaps of a Layout.
 struct Matrices {
   std::int64_t count, rows, columns;
   bool side_by_side = false;
-  std::int64_t apart = 0; // elements between two of them
+  std::int64_t apart = 0; // elements between two matrices
 
   std::int64_t at(std::int64_t matrix, std::int64_t row, std::int64_t column) const {
     const std::int64_t which = matrix % count;
@@ -55,7 +55,7 @@ struct Product {
   gemm::Epilogue epilogue = gemm::Epilogue::none;
   gemm::BiasGradient bias_gradient = gemm::BiasGradient::none;
   bool tf32 = false, keeps_z = false, accumulates = false, wide = false;
-  std::optional<std::int64_t> parts = {}; // of split_k alone; 0: its own choice
+  std::optional<std::int64_t> parts = {}; // only split_k; 0: its own choice
   std::int64_t batch = 1;
   bool shares_a = false, shares_b = false, side_by_side = false;
   std::int64_t apart = 0;
@@ -69,7 +69,7 @@ struct Product {
   Matrices c() const { return stored(false, m, n); }
   std::int64_t sums() const { return bias_gradient == gemm::BiasGradient::of_a ? m : n; }
 
-  // Where elements of op(A) and op(B) lie.
+  // Offsets of the elements of op(A) and op(B).
   std::int64_t of_a(std::int64_t matrix, std::int64_t row, std::int64_t l) const {
     return transpose_a == gemm::Transpose::yes ? a().at(matrix, l, row) : a().at(matrix, row, l);
   }
@@ -78,7 +78,7 @@ struct Product {
                                                : b().at(matrix, l, column);
   }
 
-  // Whether all rows of dense matrices of 16-bit elements begin at multiples of 16 bytes.
+  // True if all rows of dense 16-bit matrices are 16-byte aligned.
   bool in_packs() const {
     const auto whole = [](const Matrices& m) { return m.columns % 8 == 0; };
     return whole(a()) && whole(b()) && whole(c());
@@ -96,7 +96,7 @@ struct Product {
   }
 };
 
-// What changes a result, whatever its extents.
+// The fields that change a result, besides the extents.
 inline ShapeGrammar<Product> result_grammar() {
   using gemm::BiasGradient, gemm::Epilogue, gemm::Transpose;
   const auto transposed = [](bool yes) { return yes ? Transpose::yes : Transpose::no; };
@@ -142,7 +142,7 @@ inline ShapeGrammar<Product> product_grammar() {
 }
 inline Product product_of(const std::string& shape) { return product_grammar().parse(shape); }
 
-// With the extents that the matrices of a single product have.
+// With the extents of a single product's matrices.
 inline Product product_of(const Problem& problem) {
   Product p = problem.parameters.as<Product>();
   if (p.batch != 1) return p;
@@ -169,7 +169,7 @@ inline std::optional<activation::Function> activation_of(gemm::Epilogue epilogue
   return std::nullopt;
 }
 
-// alpha op(A) op(B) + beta C of all products, as C lies, of what tf32 makes of the operands.
+// alpha op(A) op(B) + beta C of all products, in C's layout, from operands rounded as tf32 says.
 inline test::GemmOracle sums_of(const Product& p, double alpha, double beta, std::vector<double> a,
                                 std::vector<double> b, const std::vector<double>& c) {
   if (p.tf32) {
@@ -197,19 +197,19 @@ inline test::GemmOracle sums_of(const Product& p, double alpha, double beta, std
   return result;
 }
 
-// Of wgmma, whether compute capability 9.0 has it.
+// For wgmma: whether compute capability 9.0 supports it.
 inline bool supports(gemm::Variant variant, Dtype dtype, gemm::Math math) {
   std::optional<HopperDevice> device;
   if (variant == gemm::Variant::wgmma) device.emplace();
   return dispatch(dtype, [&]<class T>() { return gemm::supports<T>(variant, math); });
 }
 
-// mma of f32 matrices exists by TF32 alone; the other variants are tested without that permission.
+// mma of f32 matrices requires TF32; the other variants are tested without that permission.
 inline gemm::Math math_of(Dtype dtype, gemm::Variant variant) {
   const bool rounds = dtype == Dtype::f32 && variant == gemm::Variant::mma;
   return rounds ? gemm::Math::tf32 : gemm::Math::f32;
 }
-// Those of compute capability 9.0 want a HopperDevice to run.
+// Variants for compute capability 9.0 run only with a HopperDevice.
 inline std::vector<gemm::Variant> tested_variants(Dtype dtype) {
   std::vector<gemm::Variant> all;
   for (const gemm::Variant variant : gemm::kVariants)

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What gemm's results should be, and what they may be off.
+// Expected results of gemm and their tolerances.
 #pragma once
 
 #include <cmath>
@@ -18,8 +18,8 @@
 
 namespace kg::card::gemm_references {
 
-// Ours rounds to TF32 where it may; a library may round otherwise, or not at all. Where a sum is
-// not finite there is one right value.
+// Our kernels round to TF32 if permitted; a library may round differently or not at all. A sum that
+// is not finite has only one correct value.
 inline std::vector<double> sum_bounds(const Product& p, Dtype dtype, const test::GemmOracle& sums,
                                       bool library) {
   std::vector<double> bounds;
@@ -32,7 +32,7 @@ inline std::vector<double> sum_bounds(const Product& p, Dtype dtype, const test:
   return bounds;
 }
 
-// What an epilogue makes of sums: of a z that is read.
+// The epilogue's result from sums and a z that it reads.
 inline Reference differentiated(const Product& p, Dtype dtype, const test::GemmOracle& sums,
                                 const std::vector<double>& z) {
   const activation::Function activation = *activation_of(p.epilogue);
@@ -44,7 +44,7 @@ inline Reference differentiated(const Product& p, Dtype dtype, const test::GemmO
                                                         dz);
     std::vector<double> bounds =
         test::epilogue_gradient_tolerances(activation, dtype, z, sums.value, of_sums, dz);
-    // The limit of a slope is 0 or 1: what is finite is the product.
+    // In the limit the derivative is 0 or 1, so a finite result equals the product.
     const std::vector<double> limit = test::unary_slope_oracle(activation, z);
     for (std::size_t i = 0; i < z.size(); ++i)
       if (std::isinf(z[i]) && std::isfinite(dz[i]))
@@ -54,8 +54,8 @@ inline Reference differentiated(const Product& p, Dtype dtype, const test::GemmO
   return result;
 }
 
-// The same of a bias that is added: of C, and of the z that is kept. `bias` has the elements of a
-// row, or of each element.
+// The epilogue with an added bias: for C, and for the stored z. `bias` has the elements of a row,
+// or one for each element.
 inline Reference activated(const Product& p, Dtype dtype, const test::GemmOracle& sums,
                            const std::vector<double>& bias, bool of_z = false) {
   const auto activation = activation_of(p.epilogue);
@@ -82,12 +82,12 @@ inline Reference stored(const Product& p, Dtype dtype, const test::GemmOracle& s
                    test::error_units(dtype, sums.condition)};
   if (gemm::adds_bias(p.epilogue)) result = activated(p, dtype, sums, bias);
   if (gemm::differentiates(p.epilogue)) result = differentiated(p, dtype, sums, z);
-  // Relu's are in good part.
+  // Many of ReLU's results are zero.
   result.holds_zeros = activation_of(p.epilogue) == activation::Function::relu;
   return result;
 }
 
-// Sums of the columns of C, with its errors, or of an operand.
+// Sums of the columns of C, with C's errors, or of an operand.
 inline Reference column_sums(const Product& p, Dtype dtype, const Reference& c,
                              const std::vector<double>& operand) {
   if (p.bias_gradient == gemm::BiasGradient::of_c) {
@@ -120,7 +120,7 @@ inline References references(const Problem& problem, const Inputs& inputs) {
   return result;
 }
 
-// dbias is the sum of the columns of what is stored.
+// dbias is the sum of the columns of the stored C.
 inline std::string sums_are_of_c(const Problem& problem, const Inputs& outputs) {
   const Product p = product_of(problem);
   if (p.bias_gradient != gemm::BiasGradient::of_c) return "";
@@ -142,7 +142,7 @@ inline Reference dbias_elements(const Product& p, Dtype dtype, std::int64_t firs
   std::vector<double> ours, theirs;
   for (std::int64_t column = first; column < first + count; ++column) {
     std::vector<double> terms;
-    double rounding = 0; // a library may add what it has not rounded yet
+    double rounding = 0; // a library may sum values before it rounds them
     for (std::int64_t row = 0; row < (of_c ? p.m : p.k); ++row) {
       terms.push_back(operand(row * p.sums() + column));
       rounding += unit_roundoff(dtype) * std::fabs(terms.back());
@@ -156,7 +156,7 @@ inline Reference dbias_elements(const Product& p, Dtype dtype, std::int64_t firs
   return result;
 }
 
-// Of C some elements, O(k) each.
+// Some elements of C, at O(k) each.
 inline Reference elements(const Problem& problem, std::string_view output, std::int64_t first,
                           std::int64_t count, const Values& values) {
   const Product p = product_of(problem);
@@ -183,7 +183,7 @@ inline Reference elements(const Problem& problem, std::string_view output, std::
   return stored(p, problem.dtype, sums, added, kept);
 }
 
-// What of k wrong elements of C lack.
+// Which part of k the wrong elements of C miss.
 inline std::string hint(const Problem& problem, const Inputs& inputs,
                         const test::Comparison& found) {
   const Product p = product_of(problem);

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What gemm refuses, by words that name it, for gemm_test.cu.
+// Calls that gemm refuses, with messages that name the cause, for gemm_test.cu.
 #pragma once
 
 #include <string>
@@ -181,7 +181,7 @@ KG_OWN_TEST(RefusesBatchesThatOverlap) {
     EXPECT_NE(message(&Asked::batch, -1).find("batch is -1"), std::string::npos);
     EXPECT_NE(message(&Asked::stride_a, -1).find("stride_a is -1"), std::string::npos);
     EXPECT_NE(message(&Asked::stride_b, -1).find("stride_b is -1"), std::string::npos);
-    for (const std::int64_t overlapping : {-3, 0, 2, 5, 9}) // rows of 3, 7 apart
+    for (const std::int64_t overlapping : {-3, 0, 2, 5, 9}) // rows of 3, stride 7
       EXPECT_NE(
           message(&Asked::stride_c, overlapping).find("stride_c is " + std::to_string(overlapping)),
           std::string::npos);

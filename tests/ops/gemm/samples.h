@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The products that gemm is tested on.
+// Test data for gemm.
 #pragma once
 
 #include <algorithm>
@@ -21,24 +21,24 @@
 
 namespace kg::card::gemm_samples {
 
-// --- Data. C has the same numbers of its tensor as the bias, of another seed.
+// --- Data. C draws from the same stream as the bias, with another seed.
 
 inline std::vector<double> drawn(Dtype dtype, std::int64_t count, std::int64_t most,
                                  test::Tensor tensor, std::uint64_t number = 0) {
   return test::integers(dtype, count, most, tensor, test::seed() + number).values;
 }
 
-// Half of the exact range of the f32 sums is for A B, and for alpha A B as long as |alpha| is at
-// most 2 exact_alpha; the integers of C stay far inside the other half. f16 needs a small alpha for
-// its results to be finite; nothing is rounded before the result is.
+// Half of the exact range of f32 sums is for A B, and for alpha A B if |alpha| <= 2 exact_alpha;
+// the integers of C stay well inside the other half. f16 needs a small alpha for finite results.
+// Only the final result is rounded.
 inline double exact_alpha(Dtype dtype) { return dtype == Dtype::f16 ? 0x1p-8 : 1; }
 
 inline Sample exact_product(Dtype dtype, const std::string& shape, test::ProductRange range,
                             double alpha = 1, double beta = 1) {
   const Product p = product_of(shape);
-  const std::int64_t most = dtype == Dtype::bf16 ? 250 : 1000; // that it holds
+  const std::int64_t most = dtype == Dtype::bf16 ? 250 : 1000; // that the type represents
   const std::int64_t count_a = p.a().count, count_b = p.b().count;
-  // All A below each other, all B side by side. TF32 has the significand of f16.
+  // All A stacked vertically, all B side by side. TF32 has the significand of f16.
   const test::FillPair pair =
       test::exact_product(p.tf32 ? Dtype::f16 : dtype, Dtype::f32, range,
                           {count_a * p.m, count_b * p.n, p.k}, test::exact_limit(Dtype::f32) / 4);
@@ -59,8 +59,8 @@ inline Sample exact_product(Dtype dtype, const std::string& shape, test::Product
   return sample;
 }
 
-// Integers so small that C, for a short k, and sums of its columns are exact in f32, also once C is
-// rounded; zeros are among them.
+// Integers so small that C, for a short k, and its column sums are exact in f32, even after C is
+// rounded; they include zeros.
 inline Sample small_integers(Dtype dtype, const std::string& shape, double alpha, double beta) {
   constexpr std::int64_t kMost = 3;
   const Product p = product_of(shape);
@@ -78,7 +78,7 @@ inline Sample small_integers(Dtype dtype, const std::string& shape, double alpha
 
 // --- Exact.
 
-// Sums of what is stored.
+// Sums of the stored values.
 inline Sample exact_gradient(Dtype dtype, const std::string& shape) {
   Sample sample = small_integers(dtype, shape, 2, -1);
   const Product p = product_of(shape);
@@ -93,7 +93,7 @@ inline Sample exact_gradient(Dtype dtype, const std::string& shape) {
   return sample;
 }
 
-// Whole 16-byte accesses to C and z, some of them cut at the edge, and none.
+// 16-byte accesses to C and z: whole, some cut at the edge, and none.
 inline void add_exact_epilogues(std::vector<Sample>& samples, Dtype dtype) {
   for (const std::int64_t n : {136, 131, 70}) {
     for (const char* epilogue : {"_bias", "_bias_z", "_bias_relu", "_bias_relu_z"})
@@ -110,13 +110,13 @@ inline void add_exact_epilogues(std::vector<Sample>& samples, Dtype dtype) {
   for (const std::string lie : {"_apart8", "_sides"})
     for (const std::string& shape : fitted(dtype, {65, 24, 8}, "nn", "_bias_relu_z" + lie, "b3_"))
       samples.push_back(exact_product(dtype, shape, test::ProductRange::r1));
-  // An epilogue changes C also where the product does not.
+  // An epilogue changes C even if the product does not.
   for (const std::string& shape : fitted(dtype, {3, 5, 0}, "nn", "_bias_acc"))
     samples.push_back(exact_product(dtype, shape, test::ProductRange::r1));
 }
 
-// Sums over k of an operand, whatever C is: over parts of 64 rows and more, of columns that fill a
-// block's 32 packs, and not; also where C = beta C reads nothing else of it.
+// Sums of an operand over k, for any C: over parts of at least 64 rows, of columns that do and do
+// not fill a block's 32 packs; also if C = beta C reads nothing else of it.
 inline std::vector<Sample> sums_of_operands(Dtype dtype) {
   struct Case {
     std::int64_t columns, k;
@@ -133,8 +133,8 @@ inline std::vector<Sample> sums_of_operands(Dtype dtype) {
   return samples;
 }
 
-// Matrices with and without gaps, with an odd number of elements between them, with their rows side
-// by side, and shared.
+// Matrices with and without gaps, with an odd number of elements between them, with interleaved
+// rows, and shared.
 inline void add_exact_batches(std::vector<Sample>& samples, Dtype dtype) {
   for (const std::string transposition : kTranspositions)
     for (const auto& [count, lie] : {std::pair<std::string, std::string>{"b3_", "_apart8"},
@@ -147,8 +147,8 @@ inline void add_exact_batches(std::vector<Sample>& samples, Dtype dtype) {
         samples.push_back(exact_product(dtype, shape, test::ProductRange::r1, 2, -3));
 }
 
-// A I = A in every bit, or what TF32 makes of it: who rounds to it without the permission changes
-// nearly every element.
+// A I = A in every bit, or A rounded to TF32: rounding to TF32 without permission changes nearly
+// every element.
 inline void add_identities(std::vector<Sample>& samples, Dtype dtype) {
   constexpr std::int64_t kSide = 97;
   for (const std::string transposition : {"nn", "tt"})
@@ -167,7 +167,7 @@ inline void add_identities(std::vector<Sample>& samples, Dtype dtype) {
       }
 }
 
-// Sums below the smallest normal number of the result's type, of operands that are above it.
+// Sums below the smallest normal number of the result's type, from normal operands.
 inline void add_subnormals(std::vector<Sample>& samples, Dtype dtype) {
   const int least = std::ilogb(test::min_subnormal(dtype));
   const auto scaled = [&](std::int64_t count, test::Tensor tensor, int exponent) {
@@ -187,7 +187,7 @@ inline void add_subnormals(std::vector<Sample>& samples, Dtype dtype) {
     }
 }
 
-// The sum starts from +0, so that only alpha and beta C decide the sign of a zero.
+// The sum starts from +0, so only alpha and beta C decide the sign of a zero.
 inline void add_zeros(std::vector<Sample>& samples, Dtype dtype) {
   for (const double alpha : {1, -1})
     for (const double beta : {0, 1})
@@ -256,7 +256,7 @@ inline std::vector<Sample> vendor_samples(Dtype dtype) {
   return samples;
 }
 
-// Beside the libraries' also products of nothing, and factors as in BLAS.
+// The libraries' samples, empty products, and BLAS's special factors.
 inline std::vector<Sample> random_samples(Dtype dtype) {
   std::vector<Sample> samples = vendor_samples(dtype);
   for (const std::string epilogue : {"_bias_z", "_bias_gelu_z", "_dgelu_dbias"})
@@ -273,13 +273,13 @@ inline std::vector<Sample> random_samples(Dtype dtype) {
   return samples;
 }
 
-// A NaN or infinity of A reaches its row of C and nothing else, padding included; infinities of
-// both signs in one sum make NaN. One of the bias reaches its column, one of z its element, as what
-// the activation, or the limit of its slope, makes of it.
+// A NaN or infinity in A reaches its row of C and nothing else, including padding; infinities of
+// both signs in one sum give NaN. One in the bias reaches its column, one in z its element, through
+// the activation or the limit of its derivative.
 inline std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const double special : {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity}) {
-    // The last in whole packs, for wgmma.
+    // The last one has whole packs, for wgmma.
     for (const ProductShape extents : {ProductShape{67, 70, 21}, {67, 8, 21}, {67, 72, 24}})
       for (const std::string& shape : fitted(dtype, extents, "nn", "", "", false))
         for (const bool both_signs : {false, true}) {
@@ -320,7 +320,7 @@ inline std::vector<std::string> usual(Dtype dtype) {
   return shapes;
 }
 
-// Rows of A, columns of B and whole products, of each variant.
+// Numbers of rows of A, of columns of B and of products, for each variant.
 inline std::vector<std::string> batches(Dtype dtype) {
   std::vector<std::string> batches = {"m*_n40_k75_nt",
                                       "m*_n8_k1040_nt",
@@ -336,7 +336,7 @@ inline std::vector<std::string> batches(Dtype dtype) {
   return batches;
 }
 
-// Rows that begin at multiples of 16 bytes with a gap and end between two of them, and without.
+// Rows that start 16-byte aligned, with a gap that ends between two boundaries, and without.
 inline std::vector<std::string> misaligned(Dtype dtype) {
   std::vector<std::string> shapes = for_all_variants(
       dtype, {"m19_n35_k19_nn", "m24_n40_k16_nt", "m19_n35_k75_nt", "m19_n35_k19_tn_acc",
@@ -346,7 +346,7 @@ inline std::vector<std::string> misaligned(Dtype dtype) {
   return shapes;
 }
 
-// Rows of all matrices that end in whole packs, half, and one off.
+// Rows of all matrices that end in whole packs, in half packs, and one off.
 inline std::vector<std::string> pitches(Dtype dtype) {
   return for_all_variants(dtype,
                           {"m24_n40_k16_nt", "m33_n33_k33_tn_acc", "m20_n20_k20_nn",

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// split_k of gemm, for gemm_test.cu: what its parts add up to, its workspace, and when automatic
-// takes it.
+// Tests of gemm's split_k, for gemm_test.cu: the sum of its parts, its workspace, and when
+// automatic selects it.
 #pragma once
 
 #include <algorithm>
@@ -51,8 +51,8 @@ struct SplitOperands {
   }
 };
 
-// C is the sum of what the variant beneath makes of each part, in their order, and of no other
-// order. Seen in f32, where C holds such sums.
+// C is the sum of the underlying variant's results for each part, added in order. Tested in f32, in
+// which C holds such sums.
 KG_OWN_TEST(PartsAreAddedInTheirOrder) {
   using gemm::Variant;
   if (judge.dtype() != Dtype::f32) return;

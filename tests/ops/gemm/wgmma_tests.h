@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// wgmma of gemm, for gemm_test.cu: where it runs, and what it leaves to mma.
+// Tests of gemm's wgmma, for gemm_test.cu: where it runs, and which products it leaves to mma.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace kg::card {
 namespace {
 
-// The variant that `run` says, the kernel that it launches, and the blocks of a cluster.
+// The variant that `run` reports, the kernel that it launches, and the thread blocks per cluster.
 struct Ran {
   gemm::Variant variant;
   std::string kernel;
@@ -34,8 +34,8 @@ Ran run_recorded(const gemm::BasicProblem<T>& problem, gemm::Variant variant) {
   return {ran, launch.kernel_name, launch.cluster.x};
 }
 
-// Rows of A, B, C or z that begin off a multiple of 16 bytes no tensor map describes, or no access
-// of the kernel reaches.
+// Rows of A, B, C or z that are not 16-byte aligned cannot be described by a tensor map, or cannot
+// be accessed by the kernel.
 KG_OWN_TEST(AutomaticTakesWgmmaWhereTensorMapsFit) {
   dispatch(judge.dtype(), [&]<class T>() {
     using gemm::Variant;
@@ -43,7 +43,7 @@ KG_OWN_TEST(AutomaticTakesWgmmaWhereTensorMapsFit) {
     constexpr std::int64_t kSide = 32, kRoom = kSide + 8;
     const SplitOperands<T> operands(kRoom, kRoom, kRoom);
     Asked fitted = operands.problem();
-    fitted.m = fitted.n = fitted.k = kSide; // rows are kRoom apart
+    fitted.m = fitted.n = fitted.k = kSide; // row stride: kRoom
     const auto expect = [&](const char* what, auto change, bool fits) {
       Asked p = fitted;
       change(p);
@@ -81,7 +81,7 @@ KG_OWN_TEST(AutomaticTakesWgmmaWhereTensorMapsFit) {
   });
 }
 
-// Wide tiles where C fills the device with them.
+// Wide tiles if C has enough of them to fill the device.
 KG_OWN_TEST(WideTilesOfWgmma) {
   dispatch(judge.dtype(), [&]<class T>() {
     using gemm::TileShape, gemm::Variant;
@@ -103,8 +103,8 @@ KG_OWN_TEST(WideTilesOfWgmma) {
     EXPECT_EQ(shape(n, TileShape::square), TileShape::square);
     EXPECT_EQ(shape(8, TileShape::wide), TileShape::wide);
 
-    // Three rounds of wide tiles, or five of square ones, with an epilogue: what blocks that share
-    // B gain is less with wide tiles, of which the matrix units bind.
+    // Three waves of wide tiles, or five of square ones, with an epilogue. Sharing B between blocks
+    // gains less with wide tiles, which are bound by the Tensor Cores.
     const auto shape_of_rows = [&](std::int64_t rows) {
       const std::int64_t columns = n * 5 / 2 * 128 / rows;
       return gemm::tile_shape(gemm::BasicProblem<T>{.m = rows,
@@ -121,7 +121,7 @@ KG_OWN_TEST(WideTilesOfWgmma) {
   });
 }
 
-// Two blocks of a cluster where rows of tiles come in pairs.
+// Clusters of two thread blocks if the rows of tiles come in pairs.
 KG_OWN_TEST(PairsOfRowsOfTilesShareB) {
   dispatch(judge.dtype(), [&]<class T>() {
     using gemm::TileShape, gemm::Variant;

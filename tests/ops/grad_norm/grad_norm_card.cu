@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The norm of all gradients. A shape is p1000.37.4096: the sizes of the tensors; scaled, where they
-// hold a loss scale that a number on the device undoes.
+// The norm of all gradients. A shape is p1000.37.4096: the sizes of the tensors; scaled: gradients
+// contain a loss scale, which a number on the device undoes.
 #include "ops/grad_norm/grad_norm.h"
 
 #include <cmath>
@@ -85,8 +85,8 @@ constexpr auto kRun = []<class T>(const Call& call, grad_norm::Variant variant, 
                         static_cast<double>(call.scalar("limit")), variant, stream);
 };
 
-// Squares have one sign, so that each rounding errs by u of the sum at most: kChain on the longest
-// way of one. What is lost below the least subnormal is half of it per element.
+// All squares have one sign, so each rounding error is at most u times the sum, with at most kChain
+// roundings per square. Underflow loses at most half the smallest subnormal per element.
 References results(const Problem& problem, const Values& values) {
   double sum = 0;
   std::int64_t elements = 0;
@@ -132,8 +132,8 @@ Reference elements(const Problem& problem, std::string_view output, std::int64_t
   return results(problem, values).find(output)->second;
 }
 
-// Sums of odd squares below 2^20, whose root in f32 tells one from the next; and a limit that is a
-// power of two times the norm plus epsilon only where nothing is clipped.
+// Sums of odd squares below 2^20, whose roots differ in f32; the limit is so large that nothing is
+// clipped.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const char* const shape : {"p10243", "p4096.4095.17.8192_scaled"}) {
@@ -226,7 +226,7 @@ Card grad_norm_card() {
   };
   card.kind_on_host = card.kind_on_gpu = kg::Kind::memory;
   card.timed_on_host = {{"p65536.1024.65536.1024", true}, {"p262144.17_scaled"}};
-  // A layer of Qwen2.5-0.5B, and what is beyond every cache.
+  // A layer of Qwen2.5-0.5B, and a size beyond every cache.
   card.timed_on_gpu = {
       {"p802816.114688.114688.802816.4358144.4358144.4358144.896.128.128.896.896_scaled", true},
       {"p58720256"},

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only grad_norm promises; what every operation does is in its card.
+// Tests specific to grad_norm; its card configures those of every operation.
 #include "ops/grad_norm/grad_norm.h"
 
 #include <cmath>
@@ -41,7 +41,7 @@ KG_OWN_TEST(NormsByHand) {
   expect_seen(judge, sample, {6, static_cast<float>(1.5 / (6 + 1e-6)), 0});
   sample.scalars["limit"] = 0;
   expect_seen(judge, sample, {6, 0, 0});
-  Sample tiny = sample; // where what is added to the norm tells
+  Sample tiny = sample; // makes the summand epsilon visible
   tiny.inputs["gradient1"] = values(dtype, {0});
   tiny.inputs["gradient0"] = values(dtype, {0, 0});
   expect_seen(judge, tiny, {0, 0, 0});
@@ -69,7 +69,7 @@ KG_OWN_TEST(FindsEachInfinity) {
     }
 }
 
-// Each element counts: the norm of all without it is another one.
+// Each element counts: the norm without it differs.
 KG_OWN_TEST(CountsEachElement) {
   const std::int64_t size = 16385;
   for (const std::int64_t at :

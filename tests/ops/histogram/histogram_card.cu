@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts in bins of equal width. They are right or wrong; which bin a number of f32 falls into is
-// declared, rounding by rounding.
+// Counts in bins of equal width, which must be exact. The header declares, rounding by rounding,
+// which bin a number of f32 falls into.
 #include "ops/histogram/histogram.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ ShapeGrammar<Counted> grammar() {
   return ShapeGrammar<Counted>().number("n", &Counted::n).number("bins", &Counted::bins);
 }
 
-// Bins one wide of bytes, a thousand of i32; those of f32 share -2 to 2.
+// Bins of width 1 for bytes, a thousand bins for i32; the bins of f32 cover -2 to 2.
 Problem problem(Dtype dtype, const Shape& shape) {
   const auto [n, bins] = grammar().parse(shape);
   const auto width = static_cast<double>(std::max<std::int64_t>(bins, 1));
@@ -52,7 +52,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   result.outputs = {{"counts", Dtype::i32, {bins}}};
   result.scalars = {{"lower", lower}, {"upper", upper}};
   result.outputs[0].by_row = false;
-  if (dtype == Dtype::i32) { // a tenth lies outside
+  if (dtype == Dtype::i32) { // a tenth is out of range
     result.inputs[0].period = kUsualPeriod;
     result.inputs[0].element = [most = static_cast<std::int64_t>(550 * width)](std::int64_t i) {
       return static_cast<std::uint64_t>(
@@ -80,7 +80,7 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
                     static_cast<std::int32_t*>(call.address("counts")), stream);
 }
 
-// The bin of a number, by the steps that the header names; -1: none.
+// The bin of a number, by the steps that the header specifies; -1: none.
 std::int64_t bin_of(Dtype dtype, double x, const histogram::Problem& p) {
   if (!(x >= p.lower && x < p.upper)) return -1;
   const auto bins = static_cast<double>(p.bins);
@@ -128,7 +128,7 @@ std::string shape_of(std::int64_t n, std::int64_t bins) {
   return "n" + std::to_string(n) + "_bins" + std::to_string(bins);
 }
 
-// The ends of bins and what is next to them; all in one bin, all outside.
+// Bin boundaries and their neighbors; all elements in one bin; all out of range.
 std::vector<Sample> exact_samples(Dtype dtype) {
   const std::int64_t bins = dtype == Dtype::i8 ? 240 : 100;
   std::vector<Sample> samples;

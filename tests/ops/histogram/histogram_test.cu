@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only histogram promises; what every operation does is in its card.
+// Tests specific to histogram; its card configures those of every operation.
 #include "ops/histogram/histogram.h"
 
 #include "runtime/launch.h"
@@ -26,7 +26,7 @@ KG_OWN_TEST(EachByteInEachWidth) {
   }
 }
 
-// What the contract's problems cannot have.
+// Arguments that the contract's problems cannot have.
 KG_OWN_TEST(RefusesBounds) {
   const DeviceBuffer<std::int32_t> counts(8);
   const DeviceBuffer<std::int32_t> x(8);
@@ -37,7 +37,7 @@ KG_OWN_TEST(RefusesBounds) {
                    variant, judge.stream());
   };
   EXPECT_THROW(run(1.0F, {4, 4, 0, kInfinity}), Error);
-  EXPECT_THROW(run(1.0F, {4, 4, 0, 0.1}), Error); // no number of f32
+  EXPECT_THROW(run(1.0F, {4, 4, 0, 0.1}), Error); // not representable in f32
   EXPECT_THROW(run(1.0F, {4, 4, 1, 1}), Error);
   EXPECT_THROW(run(std::int32_t{1}, {4, 4, 0, 10}), Error);
   EXPECT_THROW(run(std::int32_t{1}, {4, 4, 0.5, 8.5}), Error);

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows that go into a cache, bit for bit; what was there stays. A shape is b2_t3_h4_d64_k40:
-// sequences, new tokens of each, heads, depth, and the tokens that a sequence has room for; v32
-// where values have another depth, page16 where the cache has pages.
+// Appends rows to a cache, bit for bit; the cache's other rows do not change. A shape is
+// b2_t3_h4_d64_k40: sequences, new tokens of each, heads, depth, and a sequence's capacity in
+// tokens; v32 if values have another depth, page16 if the cache has pages.
 #include "ops/kv_append/kv_append.h"
 
 #include <cstdint>
@@ -23,17 +23,17 @@ namespace {
 struct Extents {
   std::int64_t batch, tokens, heads, keys, depth, value_depth, page;
 
-  std::int64_t pages() const { return (keys + page - 1) / page; } // of a sequence
-  // Of the rows of keys (or values) of a cache.
+  std::int64_t pages() const { return (keys + page - 1) / page; } // per sequence
+  // The extents of a cache's rows of keys or values.
   std::vector<std::int64_t> cache(std::int64_t length) const {
     if (page == 0) return {batch, heads, keys, length};
     return {batch * pages(), page, heads, length};
   }
-  // Tokens that are there already: the first sequence has room for no more than the new ones.
+  // Tokens already in the cache: the first sequence has room for exactly the new ones.
   std::int64_t usual_length(std::int64_t sequence) const {
     return keys < tokens ? 0 : (keys - tokens) * (4 - sequence % 5) / 4;
   }
-  // Pages are handed out from the last one on.
+  // Pages are allocated from the last one downwards.
   std::int64_t page_of(std::int64_t entry) const { return batch * pages() - 1 - entry; }
 };
 ShapeGrammar<Extents> grammar() {
@@ -145,7 +145,7 @@ constexpr auto kRun = [](const Call& call, kv_append::Variant variant, Stream& s
   return kv_append::run(p, size_of(call.problem().dtype), variant, stream);
 };
 
-// Which token of which sequence an element of a cache is of; -1: nobody's.
+// The sequence and token of a cache element; -1: none.
 struct Place {
   std::int64_t sequence, token, head;
 };
@@ -233,7 +233,7 @@ Card kv_append_card() {
   card.empty = {"b0_t1_h2_d4_k3", "b2_t1_h0_d4_k3", "b2_t0_h2_d0_k0"};
   card.kernel_name = kernel_name;
   card.timed_on_host = {{"b8_t32_h4_d64_k64", true}, {"b64_t1_h8_d128_k16_page16"}};
-  // A step and a prompt of Llama-3-8B, and a step of Qwen2.5-0.5B.
+  // A decoding step and a prompt of Llama-3-8B, and a decoding step of Qwen2.5-0.5B.
   card.timed_on_gpu = {{"b64_t1_h8_d128_k256_page16"},
                        {"b8_t4096_h8_d128_k8192_page16", true},
                        {"b64_t1_h2_d64_k256_page16"}};

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only kv_append promises; what every operation does is in its card.
+// Tests specific to kv_append; its card configures those of every operation.
 #include "ops/kv_append/kv_append.h"
 
 #include "runtime/launch.h"
@@ -11,7 +11,7 @@
 namespace kg::card {
 namespace {
 
-// A sequence may take no part, and what has no room is dropped.
+// A sequence may append nothing, and tokens beyond the capacity are dropped.
 KG_OWN_TEST(PlacesOutsideAreNotStored) {
   for (const char* const page : {"", "_page3"}) {
     const std::string shape = std::string("b5_t3_h2_d16_k7") + page;
@@ -19,7 +19,7 @@ KG_OWN_TEST(PlacesOutsideAreNotStored) {
   }
 }
 
-// Tokens one by one are the same as all at once.
+// Appending tokens one by one equals appending them at once.
 KG_OWN_TEST(TokensMayComeOneByOne) {
   const auto shape = [](int tokens) {
     return "b2_t" + std::to_string(tokens) + "_h2_d16_k9_page4";

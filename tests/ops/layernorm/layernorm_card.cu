@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// layernorm, of rows that fit a warp, a block's registers, and neither.
+// layernorm of rows that fit a warp, rows that fit a block's registers, and longer ones.
 #include "ops/layernorm/layernorm.h"
 
 #include "libraries/layernorm.h"
@@ -54,8 +54,8 @@ References references(const Problem& problem, const Inputs& inputs) {
   return result;
 }
 
-// Rows of m + d and m - d, as many of each: in every order the mean is m, the deviation d and the
-// result beta +- gamma, all of them exact.
+// Rows with as many m + d as m - d: in every order of summation the mean is exactly m, the
+// deviation d and the result beta +- gamma.
 void add_pairs(std::vector<Sample>& samples, Dtype dtype, Size size) {
   const test::Random random(test::seed(), 0x52);
   std::vector<double> x, expected;
@@ -94,7 +94,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   for (const Size size : {Size{24, 64}, Size{9, 998}, Size{17, 1024}, Size{6, 2052},
                           Size{2, kForCluster}, Size{3, norm::kBeyondBlock + 1}})
     add_pairs(samples, dtype, size);
-  // A constant row gives beta as long as epsilon is not 0; so does a row of one.
+  // A constant row gives beta if epsilon is not 0; so does a row of one element.
   for (const std::int64_t cols : {1, 64, 2048}) {
     std::vector<double> x;
     for (std::int64_t i = 0; i < 5 * cols; ++i) x.push_back(static_cast<double>(i / cols * 3 - 5));
@@ -105,7 +105,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
       norm::sample(dtype, "constant rows, epsilon 0", {2, 32}, std::vector<double>(64, 3), 0));
   samples.back().expected["y"] = std::vector<double>(64, kNan);
   samples.back().may_be_vacuous = true;
-  // Squares beyond f32's range count as infinite.
+  // Squares that overflow f32 count as infinite.
   if (dtype == Dtype::f16) return samples;
   std::vector<double> x;
   for (int i = 0; i < 3 * 40; ++i) x.push_back(i % 2 ? 0x1p70 : -0x1p70);
@@ -114,8 +114,8 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// |mean| / deviation of 10, 100 and 1000 (bf16, whose neighbours are 4 apart at 1000: an eighth):
-// E[x^2] - mean^2 has lost the variance there.
+// mean| / deviation of 10, 100 and 1000 (bf16, whose spacing at 1000 is 4: an eighth of these), for
+// which E[x^2] - mean^2 loses the variance.
 std::vector<Sample> random_samples(Dtype dtype) {
   std::vector<Sample> samples;
   const double width = dtype == Dtype::bf16 ? 8 : 1;

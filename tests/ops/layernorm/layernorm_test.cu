@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only layernorm promises; what every operation does is in its card.
+// Tests specific to layernorm; its card configures those of every operation.
 #include "tests/contract/samples.h"
 #include "tests/ops/normalization/forward_tests.h"
 #include "tests/oracle/fills.h"
@@ -13,8 +13,8 @@ KG_OWN_TEST(Rows) { norm::check_rows(judge); }
 KG_OWN_TEST(Automatic) { norm::check_automatic(); }
 KG_OWN_TEST(MoreThan2To31Elements) { norm::check_more_than_2_to_31(judge, true); }
 
-// Whole numbers moved by a whole number, in rows of a length that is a power of two: means are
-// exact and move along, so not a bit may change.
+// Integers shifted by an integer, in rows whose length is a power of two: means are exact and shift
+// by the same amount, so no bit may change.
 KG_OWN_TEST(ShiftInvariance) {
   for (const auto& [rows, cols] : {std::pair{20, 512}, std::pair{3, 2048}}) {
     const auto x = test::integers(judge.dtype(), rows * cols, 20, test::Tensor::a).values;

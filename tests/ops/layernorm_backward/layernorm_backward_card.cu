@@ -24,7 +24,7 @@ constexpr auto kRun = []<class T>(const Call& call, layernorm_backward::Variant 
       bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
 };
 
-// The libraries take the variance, for an epsilon of 0, and some give the columns' sums in f32.
+// The libraries take the variance, for an epsilon of 0, and some return the column sums in f32.
 Problem of_vendor(const Problem& ours, std::string_view vendor) {
   Problem result = ours;
   result.inputs.push_back({.name = "variance",
@@ -52,7 +52,7 @@ std::vector<Sample> random_samples(Dtype dtype) {
   auto samples =
       norm_backward::random_samples({{"gamma"}, {"dbeta"}, {"dgamma", "dbeta"}, {"dgamma"}});
   norm_backward::add_other_statistics(samples, problem, dtype);
-  // Behind the row's end (0 - mean) rstd is infinite; in the row it is not.
+  // After the row's end (0 - mean) rstd is infinite; within the row it is finite.
   if (dtype != Dtype::f16)
     samples.push_back(
         {"2^100",

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only layernorm_backward promises; what every operation does is in its card.
+// Tests specific to layernorm_backward; its card configures those of every operation.
 #include "ops/layernorm_backward/layernorm_backward.h"
 
 #include <cmath>
@@ -18,7 +18,7 @@ KG_OWN_TEST(Rows) { norm_backward::check_rows(judge); }
 KG_OWN_TEST(Automatic) { norm_backward::check_automatic(); }
 KG_OWN_TEST(MoreThan2To31Elements) { norm_backward::check_more_than_2_to_31(judge); }
 
-// Behind the row's end (0 - mean) rstd is infinite; in the row, and in its sums, nothing is.
+// After the row's end (0 - mean) rstd is infinite; in the row and its sums everything is finite.
 KG_OWN_TEST(StatisticsFarFromTheData) {
   if (judge.dtype() == Dtype::f16) GTEST_SKIP() << "no f16 number is so large";
   const auto of_rows = [](double value) {

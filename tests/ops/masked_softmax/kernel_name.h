@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which kernel of masked_softmax a variant runs.
+// The kernel that a variant of masked_softmax runs.
 #pragma once
 
 #include "primitives/block.h"
@@ -17,11 +17,11 @@
 
 namespace kg::card {
 
-// A maximum and a sum of each warp.
+// One maximum and one sum per warp.
 inline constexpr std::int64_t kScratchBytes = 2 * kMaxWarps * 4;
 
-// Packs where every row is aligned, of the mask, too. By its own rule: what runs is compared with
-// it.
+// Packs if every row, including the mask's, is aligned. Derived independently, so that the test can
+// compare the kernel that runs.
 inline std::vector<std::string>
 masked_softmax_kernel(std::string_view variant, const Problem& problem, const Layout& layout) {
   if (variant == "naive") return {"masked_softmax::naive<"};
@@ -31,7 +31,7 @@ masked_softmax_kernel(std::string_view variant, const Problem& problem, const La
   if (variant == "warp") return {"masked_softmax::warp_per_row<", pack + ", "};
   const std::int64_t rows = rows_of(problem), cols = cols_of(problem);
   if (rows_are_aligned(problem, layout)) {
-    // Beside a place of x, one of the mask with a byte for each of its elements.
+    // Next to each stage of x, a stage of the mask with one byte per element.
     const auto size = static_cast<std::size_t>(size_of(problem.dtype));
     const auto masks = [&](std::int64_t place) {
       return problem.parameters.as<Masked>().causal ? 0 : place / static_cast<std::int64_t>(size);

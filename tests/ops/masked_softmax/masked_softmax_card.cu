@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Masked softmax of attention's scores, a byte per element or causal, in sequences of as many
-// queries as the shape says, or as fit. The bounds are softmax's: scaling, subtraction and their
-// one rounding are those of x - m there. The libraries' chain has an addend in the place of the
-// mask.
+// Masked softmax of attention scores, with a byte per element or causal. Causal masks are for
+// sequences of as many queries as the shape gives, or as fit. Tolerances are softmax's: the single
+// rounding of scaling and subtraction replaces that of x - m. The libraries' chain has an addend
+// instead of the mask.
 #include "ops/masked_softmax/masked_softmax.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@
 namespace kg::card {
 namespace {
 
-// 1 / sqrt(64), a usual head. A power of two: scaled elements are exact.
+// 1 / sqrt(64), for a common head dimension. A power of two, so scaling is exact.
 constexpr float kScale = 0.125F;
 constexpr std::string_view kForms[] = {"boolean", "causal"};
 
@@ -40,16 +40,16 @@ std::string causal(std::int64_t rows, std::int64_t cols, std::int64_t queries) {
   return masked_grammar().print({true, {rows, cols}, queries});
 }
 
-// Whether element `i` of the matrix, whose first row is `first_row` of a larger one, is to be seen.
+// True if element `i` of the matrix, whose first row is `first_row` of a larger one, is visible.
 bool shows(std::int64_t i, std::int64_t cols, std::int64_t queries, std::int64_t first_row = 0) {
   return i % cols <= (first_row + i / cols) % queries + cols - queries;
 }
 
-// Three of four, in a pattern that no pack repeats: where it is timed.
+// Keeps three of four, in a pattern that no pack repeats, for timing.
 constexpr std::int64_t kKeepPeriod = 20;
 std::uint64_t timed_keep(std::int64_t i) { return i * 7 / 5 % 4 == 0 ? 0 : 1; }
 
-// Three of four, by any byte but 0.
+// Keeps three of four, with arbitrary nonzero bytes.
 std::vector<double> random_keep(std::int64_t count) {
   const test::Random random(test::seed(), 31);
   std::vector<double> keep;
@@ -61,7 +61,7 @@ std::vector<double> random_keep(std::int64_t count) {
   return keep;
 }
 
-// Large enough that the scaled ones are normal.
+// Large enough for the scaled elements to be normal numbers.
 std::vector<double> logits(Dtype dtype, std::int64_t count) {
   std::vector<double> x = test::normal(dtype, count, test::Tensor::a).values;
   for (double& value : x) value *= 8;
@@ -126,7 +126,7 @@ std::int64_t rows_of_addend(const Problem& problem) {
   return queries == 0 ? rows_of(problem) : queries;
 }
 
-// What the libraries add to the scaled elements; a causal mask is every sequence's.
+// The libraries' addend to the scaled elements; all sequences share a causal mask.
 Problem with_addend(const Problem& ours, std::string_view) {
   Problem result = ours;
   const std::int64_t queries = queries_of(ours), cols = cols_of(ours);
@@ -163,7 +163,7 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
       call.address("x"), call.address("addend"), call.address("y"), stream);
 }
 
-// A library may add its row up one by one.
+// A library may sum a row sequentially.
 std::int64_t chain(std::string_view variant, std::int64_t cols) {
   if (variant.empty()) return cols;
   return masked_softmax::chain(enumerator_of(masked_softmax::kVariants, variant), cols);
@@ -182,7 +182,7 @@ References references(const Problem& problem, const Inputs& inputs) {
                  }}}};
 }
 
-// The upper right corner of a triangle of 32 queries or more holds a tile of 16 x 16 zeros.
+// The upper right corner of a triangle of at least 32 queries holds a 16 x 16 tile of zeros.
 test::Degenerate degenerate(const Masked& masked) {
   return masked.queries >= 32 ? test::Degenerate::sparse : test::Degenerate::no;
 }
@@ -195,8 +195,8 @@ Sample sample(Dtype dtype, const std::string& fill, const std::string& shape,
           .degenerate = degenerate(masked_grammar().parse(shape))};
 }
 
-// Rows of equal numbers of which 2^j are kept give exactly 2^-j there. A causal mask cannot keep so
-// many; with one query per sequence it keeps all, and the logits say which count.
+// Rows of equal numbers of which 2^j are kept give exactly 2^-j there. A causal mask cannot keep
+// such counts; with one query per sequence it keeps all, and the logits select the elements.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const Size size : {Size{40, 64}, Size{24, 1000}, Size{14, 4099}}) {
@@ -214,10 +214,10 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// Square and oblong causal masks, several sequences; where there are more queries than keys the
-// first rows see nothing and are 0. And scales that are no powers of two, as those of 80 elements
-// per head are, with logits that are far apart: a factor that is rounded once more, to whatever
-// type, shows where a difference is large.
+// Square and rectangular causal masks, and several sequences; if there are more queries than keys,
+// the first rows see nothing and are 0. Also scales that are not powers of two, as for 80 elements
+// per head, with logits that are far apart: an extra rounding of the factor, to any type, is
+// visible where a difference is large.
 std::vector<Sample> random_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const Size size : {Size{48, 24}, Size{66, 33}, Size{60, 130}})
@@ -227,7 +227,7 @@ std::vector<Sample> random_samples(Dtype dtype) {
                          .shape = masked_grammar().print(masked),
                          .degenerate = degenerate(masked)});
     }
-  const double spread = dtype == Dtype::f16 ? 2 : 20; // f16 has no digits for e^-20
+  const double spread = dtype == Dtype::f16 ? 2 : 20; // f16 cannot represent e^-20
   for (const float scale : {1 / std::sqrt(80.0F), 1 / std::sqrt(40.0F), 0.3F, 1.7F})
     for (const Size size : {Size{33, 96}, Size{12, 1000}, Size{3, 4160}}) {
       std::vector<double> x = test::normal(dtype, size.rows * size.cols, test::Tensor::a).values;
@@ -241,16 +241,16 @@ std::vector<Sample> random_samples(Dtype dtype) {
   return samples;
 }
 
-// Lengths of whole packs behind what a ring of two places holds, and behind what any holds; and one
-// without packs that no block's shared memory holds as f32.
+// Lengths of whole packs beyond a two-stage pipeline, and beyond any pipeline; and a length without
+// packs that no block's shared memory holds as f32.
 std::vector<std::int64_t> long_rows(Dtype dtype) {
   const auto size = static_cast<std::int64_t>(size_of(dtype));
   const auto shared = static_cast<std::int64_t>(device_properties().shared_bytes_per_block_optin);
   return {73744 / size, 131120 / size, shared / 4 + 7};
 }
 
-// Rows of which nothing is kept, or a single element in each place that a thread or pack could
-// lose. An element of -inf counts as masked.
+// Rows in which nothing is kept, or a single element at each position that a thread or pack could
+// miss. An element of -inf counts as masked.
 void add_masked_rows(std::vector<Sample>& samples, Dtype dtype, std::int64_t cols) {
   constexpr std::int64_t kRows = 16;
   std::vector<double> keep(static_cast<std::size_t>(kRows * cols), 1);
@@ -260,7 +260,7 @@ void add_masked_rows(std::vector<Sample>& samples, Dtype dtype, std::int64_t col
   for (const std::int64_t row : {1, 2, 3, 4, 7}) std::fill_n(&keep[at(row, 0)], cols, 0);
   keep[at(2, 0)] = keep[at(3, cols - 1)] = keep[at(4, cols / 2)] = 1;
   std::vector<double> x = logits(dtype, kRows * cols);
-  x[at(2, 0)] = x[at(3, cols - 1)] = -2000; // where the exponential of its negative is infinite
+  x[at(2, 0)] = x[at(3, cols - 1)] = -2000; // the exponential of its negative is infinite
   for (const char* const fill : {"masked", "masked and -inf"}) {
     samples.push_back(sample(dtype, fill, rows_cols(kRows, cols, "boolean"), x));
     samples.back().inputs["keep"] = values(Dtype::i8, keep);
@@ -268,7 +268,7 @@ void add_masked_rows(std::vector<Sample>& samples, Dtype dtype, std::int64_t col
   }
 }
 
-// Kept elements do as in softmax, masked ones are not looked at.
+// Kept elements behave as in softmax, masked elements are not read.
 void add_special_rows(std::vector<Sample>& samples, Dtype dtype, std::int64_t cols) {
   constexpr std::int64_t kRows = 20;
   const double largest = test::max_finite(dtype);
@@ -316,10 +316,10 @@ std::vector<std::string> both_forms(const std::vector<Size>& sizes) {
 
 std::vector<std::string> sizes(Dtype dtype) {
   std::vector<std::string> shapes = lengths_of_rows("boolean");
-  shapes.erase(shapes.begin()); // of one column little can be wrong
+  shapes.erase(shapes.begin()); // a single column reveals few errors
   for (const std::string& shape : numbers_of_rows(20, "boolean")) shapes.push_back(shape);
   for (const std::string& shape : both_forms({{3, 8200}})) shapes.push_back(shape);
-  std::int64_t rows = 18; // of a ring, so many that a block takes a second one
+  std::int64_t rows = 18; // enough for a block to take a second row of a pipeline
   for (const std::int64_t cols : long_rows(dtype)) {
     for (const std::string& shape : both_forms({{rows, cols}})) shapes.push_back(shape);
     rows = 2;
@@ -355,7 +355,7 @@ Card masked_softmax_card() {
     return shapes;
   };
   depend_on_vectors(card);
-  card.batches = [](Dtype) { // of causal masks each row has those of a sequence
+  card.batches = [](Dtype) { // with causal masks each row has its sequence's mask
     std::vector<std::string> batches = batches_of_rows("boolean");
     batches.push_back("causal_rows8*_cols96_queries4");
     return batches;
@@ -372,10 +372,10 @@ Card masked_softmax_card() {
   card.refused_scalars = {{"scale", {0, -1, kInfinity, kNan}}, {"queries", {7}}};
   card.kernel_name = masked_softmax_kernel;
   card.compiled_otherwise = "expf";
-  card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than the memory
+  card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than memory
   card.timed_on_host = {
       {"causal_rows512_cols512", true}, {"causal_rows32_cols2048"}, {"boolean_rows32_cols1000"}};
-  // A small one, and 0.5 GiB of f32 and more.
+  // A small one, and at least 0.5 GiB of f32.
   card.timed_on_gpu = {{"causal_rows512_cols512"},     {"causal_rows131072_cols1024", true},
                        {"causal_rows32768_cols4096"},  {"boolean_rows131072_cols1024"},
                        {"boolean_rows16384_cols8192"}, {"boolean_rows2048_cols65536"}};

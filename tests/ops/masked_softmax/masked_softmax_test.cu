@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only masked_softmax promises; what every operation does is in its card.
+// Tests specific to masked_softmax; its card configures those of every operation.
 #include "ops/masked_softmax/masked_softmax.h"
 
 #include "runtime/device.h"
@@ -14,8 +14,8 @@
 namespace kg::card {
 namespace {
 
-// A causal mask and the same one as bytes give the same bits, NaN where all that is kept is beyond
-// f32's range as soon as it is scaled.
+// A causal mask and the same mask as bytes give the same bits: NaN if all kept elements overflow
+// f32 when scaled.
 KG_OWN_TEST(CausalIsBoolean) {
   for (const auto& [rows, cols] : {std::pair{20, 300}, std::pair{6, 1100}, std::pair{304, 304}}) {
     const std::vector<std::uint8_t> keep = test::causal_keep(rows, cols, rows / 2);
@@ -59,7 +59,7 @@ KG_OWN_TEST(Automatic) {
   }
 }
 
-// Sequences of nothing, and masks of other shapes than the contract's.
+// Empty sequences, and masks of shapes that the contract does not have.
 KG_OWN_TEST(RefusesOtherMasks) {
   dispatch(judge.dtype(), [&]<class T>() {
     const DeviceBuffer<T> data(64);
@@ -73,7 +73,7 @@ KG_OWN_TEST(RefusesOtherMasks) {
   });
 }
 
-// Of more queries than keys, too.
+// Also with more queries than keys.
 KG_OWN_TEST(WorkCountsWhatIsRead) {
   const double width = static_cast<double>(size_of(judge.dtype()));
   const Work square = masked_softmax::work(judge.dtype(), 8, 4, 4); // two triangles of 10

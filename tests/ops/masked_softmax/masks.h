@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The shapes of masked_softmax: rows under a boolean mask, or under causal ones, each of a sequence
-// of `queries` rows.
+// The shapes of masked_softmax: rows under a boolean mask, or under causal masks, each of a
+// sequence of `queries` rows.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace kg::card {
 struct Masked {
   bool causal;
   Size size;
-  std::int64_t queries; // 0 of a boolean mask
+  std::int64_t queries; // 0 for a boolean mask
 };
 
 inline ShapeGrammar<Masked> masked_grammar() {

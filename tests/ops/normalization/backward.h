@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the cards of rmsnorm_backward and layernorm_backward share: rows that fit a warp, a block's
-// registers, and neither. Tolerances and their derivation: tests/oracle/oracle_norm_backward.h. The
-// gradients' formulas take any statistics: where they are timed, and beside the libraries, these
-// are not those of x, but what a library makes of the variance is exact.
+// Shared by the cards of rmsnorm_backward and layernorm_backward. Tolerances and their derivation:
+// tests/oracle/oracle_norm_backward.h. Rows fit a warp, a block's registers, or neither. The
+// gradients' formulas accept any statistics: timed rows, and rows compared with libraries, use
+// other statistics than x's, from which a library computes an exact variance.
 #pragma once
 
 #include <cmath>
@@ -35,7 +35,7 @@ inline bool is_centred(const Problem& problem) {
   return false;
 }
 
-// 1 / sqrt(variance): 1/2, 1 and 2 in turn.
+// 1 / sqrt(variance): 1/2, 1 and 2 in rotation.
 inline double power(std::int64_t row) { return std::ldexp(1.0, static_cast<int>(row % 3) - 1); }
 inline std::vector<double> powers(std::int64_t rows) {
   std::vector<double> result;
@@ -43,8 +43,8 @@ inline std::vector<double> powers(std::int64_t rows) {
   return result;
 }
 
-// x off zero, else both norms nearly agree; and the statistics of x, epsilon 1e-5, as a forward run
-// stores them.
+// x away from zero, where both norms would nearly agree; and the statistics of x with epsilon 1e-5,
+// as a forward pass stores them.
 inline void draw(const Problem& problem, Inputs& inputs) {
   const Tensor& x = problem.tensor("x");
   const std::int64_t rows = x.extents[0], cols = x.extents[1];
@@ -69,7 +69,7 @@ inline void draw(const Problem& problem, Inputs& inputs) {
 
 struct NormRows {
   Size size;
-  bool padded; // whether every row begins at a multiple of 16 bytes, whatever its length
+  bool padded; // true if every row is 16-byte aligned, whatever its length
 };
 inline ShapeGrammar<NormRows> grammar() {
   return ShapeGrammar<NormRows>()
@@ -86,7 +86,7 @@ inline Problem problem(Dtype dtype, const Shape& shape,
   const std::int64_t gap = padded ? (pack - cols % pack) % pack : 0;
   Problem result{dtype, shape.text(), work(dtype, rows, cols),
                  operations * static_cast<double>(rows * cols)};
-  result.scalars = {{"cols", static_cast<double>(cols)}}; // of all, where only some are looked at
+  result.scalars = {{"cols", static_cast<double>(cols)}}; // of the whole row, not of a window
   const auto matrix = [&](const std::string& name) {
     return Tensor{.name = name, .dtype = dtype, .extents = {rows, cols}, .gap = gap, .col_axis = 1};
   };
@@ -133,14 +133,14 @@ inline References references(const Problem& problem, const Inputs& inputs) {
   const auto oracle = std::make_shared<test::NormBackwardOracle>(test::norm_backward_oracle(
       of("dy"), of("x"), rows, cols, of("gamma"),
       is_centred(problem) ? of("mean") : std::vector<double>(), of("rstd")));
-  std::vector<double> unit; // what an element is conditioned on
+  std::vector<double> unit; // the magnitude that scales an element's error
   for (std::size_t i = 0; i < oracle->dx.size(); ++i) {
     const double each = unit_roundoff(Dtype::f32) *
                             (oracle->direct[i] + oracle->average[i] + oracle->projection[i]) +
                         (dtype == Dtype::f32 ? 0 : unit_roundoff(dtype) * std::fabs(oracle->dx[i]));
     unit.push_back(std::isfinite(each) ? each : 1);
   }
-  // A library may add one by one.
+  // A library may sum sequentially.
   const auto variant_of = [](std::string_view variant) {
     return enumerator_of(backward::kVariants, variant);
   };
@@ -167,7 +167,7 @@ inline References references(const Problem& problem, const Inputs& inputs) {
   return result;
 }
 
-// Packs of 16 bytes where all rows, and gamma, are aligned.
+// Packs of 16 bytes if all rows, and gamma, are aligned.
 inline std::vector<std::vector<std::string>> kernels(std::string_view name, const Problem& problem,
                                                      const Layout& layout) {
   const std::int64_t rows = rows_of(problem), cols = cols_of(problem);
@@ -210,10 +210,10 @@ inline std::vector<std::vector<std::string>> kernels(std::string_view name, cons
   return names;
 }
 
-// Small integers, factors and lengths that are powers of two: every product, sum, mean and
-// difference is exact in f32, in any order, and the result is rounded once. More rows than a GPU of
-// the executor's size has warps, blocks or clusters, so that each takes several. The columns' sums
-// of no rows are 0.
+// Small integers, with factors and lengths that are powers of two: every product, sum, mean and
+// difference is exact in f32, in any order, and only the result is rounded. There are more rows
+// than warps, blocks or clusters on a GPU of the executor's size, so that each takes several.
+// Column sums over zero rows are 0.
 inline std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const Size size : {Size{200, 64}, Size{12, 512}, Size{70, 4096}, Size{20, 8192},
@@ -240,8 +240,8 @@ inline std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// Statistics far from those of the data: a mean of 1000, whose distance overflows nothing, and
-// factors from 2^-20 to 2^20 (f16: 2^4).
+// Statistics far from the data's: a mean of 1000, whose distance does not overflow, and factors
+// from 2^-20 to 2^20 (f16: 2^4).
 inline void add_other_statistics(std::vector<Sample>& samples,
                                  const std::function<Problem(Dtype, const Shape&)>& problem,
                                  Dtype dtype) {
@@ -258,8 +258,8 @@ inline void add_other_statistics(std::vector<Sample>& samples,
   }
 }
 
-// Without each of the optional tensors, and several. Of rows of one element, too, which layer
-// normalisation makes a constant: without its gradient.
+// Without each optional tensor, and without several. Also rows of one element, which layer
+// normalization makes constant, so that their gradients may be vacuous.
 inline std::vector<Sample> random_samples(const std::vector<std::vector<std::string>>& ways) {
   std::vector<Sample> samples;
   for (const Size size :
@@ -276,8 +276,8 @@ inline std::vector<Sample> random_samples(const std::vector<std::vector<std::str
   return samples;
 }
 
-// One special value in each place that a thread, a pack or a row could lose; the other rows and
-// columns stay as they are.
+// One special value at each position that a thread, a pack or a row could miss; the other rows and
+// columns do not change.
 inline std::vector<Sample>
 special_samples(const std::function<Problem(Dtype, const Shape&)>& problem, Dtype dtype) {
   std::vector<Sample> samples;
@@ -320,7 +320,7 @@ inline std::vector<std::string> sizes(Dtype) {
   return shapes;
 }
 
-// The usual ones with statistics of which a library's variance is exact.
+// The usual samples, with statistics that give a library an exact variance.
 inline std::vector<Sample> vendor_samples(Dtype) {
   std::vector<Sample> samples;
   for (const Size size :
@@ -331,7 +331,7 @@ inline std::vector<Sample> vendor_samples(Dtype) {
   return samples;
 }
 
-// All but what differs: problem, vendors and data.
+// All common parts; problem, vendors and data differ.
 template <class Run>
 Card card(Run run) {
   Card result(grammar());
@@ -339,7 +339,7 @@ Card card(Run run) {
   Variant& naive = result.variants.front();
   naive.accurate = false;
   naive.sequence = rows_of;
-  if (device_has_clusters()) { // long rows take a kernel of their own
+  if (device_has_clusters()) { // long rows use a separate kernel
     Variant& cluster = result.variants.back();
     cluster.tried = [usual = cluster.tried](const Problem& p) {
       return usual(p) || cols_of(p) > backward::kBlockMaxCols;
@@ -352,7 +352,7 @@ Card card(Run run) {
   result.usual = these({rows_cols(65, 96), rows_cols(33, 500), rows_cols(9, 1536),
                         rows_cols(5, kBeyondBlock), rows_cols(3, kForCluster)});
   depend_on_vectors(result);
-  result.batches = [](Dtype) { return batches_of_rows(); }; // dx alone has rows
+  result.batches = [](Dtype) { return batches_of_rows(); }; // only dx has rows
   result.sizes = sizes;
   result.pitches = [](Dtype dtype) { return rows_off_packs(dtype); };
   result.misaligned = [](Dtype dtype) {
@@ -366,10 +366,10 @@ Card card(Run run) {
   result.refuses_overlap = false;
   result.kernels = kernels;
   result.compiled_otherwise = "fused products";
-  result.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than the memory
+  result.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than memory accesses
   result.timed_on_host = {
       {"rows32_cols512", true}, {"rows32_cols200"}, {"rows16_cols4096"}, {"rows2_cols8200"}};
-  // A small one, and 0.75 GiB of f16 and more.
+  // A small one, and at least 0.75 GiB in f16.
   result.timed_on_gpu = {{"rows128_cols1024"},
                          {"rows262144_cols512"},
                          {"rows32768_cols4096", true},

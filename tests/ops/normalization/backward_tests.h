@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What rmsnorm_backward and layernorm_backward promise beyond the contract.
+// Properties of rmsnorm_backward and layernorm_backward beyond the contract.
 #pragma once
 
 #include "ops/normalization/backward_variants.h"
@@ -31,7 +31,7 @@ inline void check_automatic() {
   }
 }
 
-// Rows are computed apart; and many of them for each warp, without the blocks, whose emulation is
+// Rows are independent; and many rows per warp, but not per block, because emulating blocks is
 // slow.
 inline void check_rows(Judge& judge) {
   for (const auto& [rows, cols] : {std::pair{9, 300}, std::pair{5, 1300}})
@@ -39,13 +39,13 @@ inline void check_rows(Judge& judge) {
   judge.check({"normal", rows_cols(4099, 3)}, {}, {"naive", "warp"});
 }
 
-// Indices beyond 32 bits, dx over dy. dy is 0 but in three rows of +2 and -2, whose sums are 0, so
-// that dx is rstd dy; n is x / 2 everywhere, so that each row's part of dgamma is +x and -x.
+// Indices beyond 32 bits, dx in place of dy. dy is 0 except for three rows of +2 and -2 with sum 0:
+// dx is rstd dy. n is x / 2 everywhere, so each row contributes +x and -x to dgamma.
 inline void check_more_than_2_to_31(Judge& judge) {
   dispatch(judge.dtype(), [&]<class T>() {
     constexpr std::int64_t kCols = 512;
     constexpr std::int64_t kRows = (std::int64_t{1} << 31) / kCols + 3;
-    // A thread of the plain kernel sums a column of all rows, so no window is short.
+    // A thread of the plain kernel sums a column over all rows, so no window can be shorter.
     KG_SKIP_IF_TOO_HUGE(2 * kRows * kCols * sizeof(T));
     Problem problem = problem_of(judge.card(), judge.dtype(), {"huge", rows_cols(kRows, kCols)});
     problem = problem.without("gamma");
@@ -89,7 +89,7 @@ inline void check_more_than_2_to_31(Judge& judge) {
   });
 }
 
-// run(variant, workspace) on a small problem.
+// Calls run(variant, workspace) on a small problem.
 template <class Run>
 void check_refuses_workspaces(Run run) {
   using normalization::backward::Variant;

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the cards of rmsnorm, layernorm and residual_rmsnorm share. Bounds of the rows' statistics
-// stand here, those of the results in tests/oracle/tolerance_rows.h.
+// Shared by the cards of rmsnorm, layernorm and residual_rmsnorm. Tolerances of the rows'
+// statistics are here, those of the results in tests/oracle/tolerance_rows.h.
 #pragma once
 
 #include <algorithm>
@@ -24,10 +24,10 @@
 namespace kg::card::norm {
 
 inline constexpr double kEpsilon = 1e-5F;
-// Not aligned; with one more, which are, beyond a pipeline in f32, and beyond registers in 16 bits.
+// Unaligned. With one more column, aligned: beyond a pipeline in f32, beyond registers in 16 bits.
 inline constexpr std::int64_t kBeyondBlock = normalization::kBlockMaxCols + 7;
 
-// What is normalised, and by which of the two.
+// The input of the normalization, and which of the two norms it is.
 struct Rows {
   Dtype dtype;
   Size size;
@@ -41,14 +41,14 @@ inline std::vector<double> values_or_none(const Inputs& inputs, std::string_view
   return found == inputs.end() ? std::vector<double>() : found->second.values;
 }
 
-// A library may add its row up one by one.
+// A library may sum a row sequentially.
 inline std::int64_t chain(std::string_view variant, std::int64_t cols) {
   if (variant.empty()) return cols;
   return normalization::chain(enumerator_of(normalization::kVariants, variant), cols);
 }
 
-// `f32_tolerance` is a bound of tolerance_rows.h, of an oracle's element; `condition` what that
-// element's error is counted in.
+// `f32_tolerance`: a tolerance of tolerance_rows.h for an element of the oracle; `condition`: the
+// magnitude that scales the element's error.
 template <class Tolerance, class Condition>
 Reference result(Dtype dtype, std::int64_t cols, test::NormOracle right, Tolerance f32_tolerance,
                  Condition condition) {
@@ -86,11 +86,11 @@ inline Reference rms_result(Dtype dtype, Size size, const std::vector<double>& z
       [](const test::NormOracle& oracle, std::size_t i) { return std::fabs(oracle.value[i]); });
 }
 
-// Adds mean (of a centred norm) and rstd. The mean's bound is what layer_norm_f32_tolerance allows
-// it, in units of |mean| + deviation; rstd's that of an element of size rstd, whose quotient is 1,
-// and what a mean that is off by d adds to the variance: d^2, which the root halves. Squares of
-// 16-bit numbers have few digits, so the roundings of their sum are no random walk: each may be of
-// the same sign, u of it at most. Without a finite rstd there is no mean to speak of.
+// Adds mean (of a centered norm) and rstd. The mean's tolerance is the part that
+// layer_norm_f32_tolerance grants it, in units of |mean| + deviation. rstd's is that of an element
+// of size rstd and quotient 1, plus the effect of a mean that is off by d: it adds d^2 to the
+// variance, which the root halves. Squares of 16-bit numbers have few digits, so the roundings of
+// their sum, at most u each, may have equal signs. Without a finite rstd the mean is undefined.
 inline void add_statistics(References& references, const Rows& of) {
   const auto [rows, cols] = of.size;
   std::vector<double> mean(static_cast<std::size_t>(rows)), squares, rstd;
@@ -124,7 +124,7 @@ inline void add_statistics(References& references, const Rows& of) {
   if (of.centred) references["mean"] = {mean, bounds(false)};
 }
 
-// Packs of 16 bytes where all that is read and written is aligned, but the statistics.
+// Packs of 16 bytes if all inputs and outputs except the statistics are aligned.
 inline auto kernel_name(std::string family) {
   return [=](std::string_view variant, const Problem& problem,
              const Layout& layout) -> std::vector<std::string> {
@@ -140,7 +140,7 @@ inline auto kernel_name(std::string family) {
       const std::int64_t cols = cols_of(problem), rows = rows_of(problem);
       const auto size = static_cast<std::size_t>(size_of(problem.dtype));
       const auto vectors = static_cast<std::int64_t>(problem.inputs.size()) - 1; // gamma, beta
-      // With all vectors, or, of whole packs, without; at most one of them fits alone.
+      // With all vectors or, for whole packs, without; at most one configuration fits alone.
       for (const auto shape : {row_pipeline_shape, single_stage_shape})
         for (const std::int64_t kept : {vectors, cols % pack == 0 ? 0 : vectors}) {
           const RowPipelineShape pipeline =
@@ -166,13 +166,13 @@ inline std::vector<std::string> usual(Dtype) {
 
 inline std::vector<std::string> sizes(Dtype dtype) {
   std::vector<std::string> shapes = lengths_of_rows();
-  shapes.erase(shapes.begin()); // of one column little can be wrong
+  shapes.erase(shapes.begin()); // a single column reveals few errors
   for (const std::string& shape : numbers_of_rows(24)) shapes.push_back(shape);
   for (const std::int64_t cols : {std::int64_t{997}, std::int64_t{8200}})
     shapes.push_back(rows_cols(2, cols));
   shapes.push_back(rows_cols(2, kBeyondBlock + 1));
   shapes.push_back(rows_cols(1, 2 * (kBeyondBlock + 1)));
-  // Beyond a pipeline of two places, so many that a block takes a second one; and beyond any.
+  // Beyond a pipeline of two stages, with so many rows that a block takes a second one; beyond any.
   const auto size = static_cast<std::int64_t>(size_of(dtype));
   shapes.push_back(rows_cols(18, 73744 / size));
   shapes.push_back(rows_cols(2, 131120 / size));
@@ -191,7 +191,7 @@ inline void add_optional(std::vector<Sample>& samples,
     }
 }
 
-// A sample of these x and this epsilon, whose rows' statistics may be all alike.
+// A sample with this x and epsilon; the statistics of its rows may all be equal.
 inline Sample sample(Dtype dtype, const std::string& fill, Size size, std::vector<double> x,
                      double epsilon = kEpsilon) {
   return {.fill = fill,
@@ -201,13 +201,13 @@ inline Sample sample(Dtype dtype, const std::string& fill, Size size, std::vecto
           .vacuous_outputs = {"mean", "rstd"}};
 }
 
-// Rows from almost nothing to 2^40 (f16: 2^12), with epsilons that matter and that do not.
+// Row magnitudes up to 2^40 (f16: 2^12), with significant and insignificant epsilons.
 inline void add_scales(std::vector<Sample>& samples, Dtype dtype) {
   const Size size{2, 300};
   const bool narrow = dtype == Dtype::f16;
   for (const double epsilon : {0.0F, 1e-12F, 1e-5F, 2.0F})
     for (const int exponent : {narrow ? -6 : -30, 0, narrow ? 12 : 40}) {
-      // What epsilon makes so small that a 16-bit type has no digits for it is no case.
+      // Skip results that epsilon makes too small for a 16-bit type.
       if (narrow && epsilon > 1 && exponent < 0) continue;
       std::vector<double> x = test::normal(dtype, size.rows * size.cols, test::Tensor::a).values;
       for (double& value : x) value = test::round_to(dtype, std::ldexp(value, exponent));
@@ -215,8 +215,8 @@ inline void add_scales(std::vector<Sample>& samples, Dtype dtype) {
     }
 }
 
-// One special value in each place that a thread, a pack or a row could lose, and an ordinary row
-// behind each.
+// One special value at each position that a thread, a pack or a row could miss, each followed by an
+// ordinary row.
 inline std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const std::int64_t cols : {std::int64_t{2}, std::int64_t{67}, std::int64_t{1024},
@@ -247,7 +247,7 @@ inline std::vector<Sample> special_samples(Dtype dtype) {
   return samples;
 }
 
-// The tensors, if `optional` none of the statistics of rows without elements.
+// Optional tensors. Rows without elements have no statistics.
 inline Tensor parameter(const std::string& name, Dtype dtype, std::int64_t cols) {
   return {.name = name, .dtype = dtype, .extents = {cols}, .by_row = false, .optional = true};
 }
@@ -260,7 +260,7 @@ inline Tensor statistic(const std::string& name, std::int64_t rows, std::int64_t
           .extra = true};
 }
 
-// An rmsnorm; what other operations have beside or instead is the caller's.
+// An rmsnorm; the caller adds or replaces the parts of other operations.
 inline Problem problem(Dtype dtype, const Shape& shape,
                        Work (*work)(Dtype, std::int64_t, std::int64_t), double operations) {
   const auto [rows, cols] = rows_grammar().parse(shape);
@@ -273,12 +273,12 @@ inline Problem problem(Dtype dtype, const Shape& shape,
   return result;
 }
 
-// All but what differs: problem, vendors, references, and data.
+// All common parts; problem, vendors, references and data differ.
 template <class Run>
 Card card(Run run) {
   Card result(rows_grammar());
   run_rows_by(result, normalization::kVariants, run);
-  // It adds a row up one by one: within its bound, though no library is so inaccurate.
+  // Sums a row sequentially: within its tolerance, but less accurate than any library.
   result.variants.front().accurate = false; // naive
   result.kernel_name = kernel_name("normalization");
   result.special_samples = special_samples;
@@ -306,10 +306,10 @@ Card card(Run run) {
   result.refuses_overlap = false;
   result.refused_scalars = {{"epsilon", {-1e-5, kNan, kInfinity}}};
   result.compiled_otherwise = "fused products";
-  result.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than the memory
+  result.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than memory accesses
   result.timed_on_host = {
       {"rows32_cols512", true}, {"rows32_cols1000"}, {"rows16_cols4096"}, {"rows2_cols8200"}};
-  // A small one, and 0.25 GiB of f16 and more.
+  // A small one, and at least 0.25 GiB in f16.
   result.timed_on_gpu = {{"rows128_cols1024"},
                          {"rows131072_cols1024", true},
                          {"rows16384_cols8192"},
@@ -317,9 +317,9 @@ Card card(Run run) {
   return result;
 }
 
-// Rows of +-2^k, or of one such number in each four and zeros: the mean of the squares is a power
-// of four in every order of summation, and the rms norm +-gamma, or twice that. `visit` takes the
-// index, 2^k and the sign, 0 for the zeros.
+// Rows of +-2^k, or of one such number and zeros in each group of four. The mean of the squares is
+// a power of four in every order of summation, and the rms norm is +-gamma, or twice that. `visit`
+// gets the index, 2^k and the sign, 0 for the zeros.
 template <class Visit>
 std::vector<double> rows_of_powers(Size size, const std::vector<double>& gamma, Visit visit) {
   const test::Random random(test::seed(), 0x51);

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What rmsnorm and layernorm promise beyond the contract.
+// Properties of rmsnorm and layernorm beyond the contract.
 #pragma once
 
 #include <cmath>
@@ -31,7 +31,7 @@ inline void check_automatic() {
   }
 }
 
-// Of more than 2^31 elements, in rows of so many columns.
+// More than 2^31 elements, in rows of so many columns.
 inline Problem huge_problem(Judge& judge, std::int64_t cols = 1024) {
   const Sample sample{.fill = "huge",
                       .shape = rows_cols((std::int64_t{1} << 31) / cols + 3, cols),
@@ -43,7 +43,7 @@ inline Problem huge_problem(Judge& judge, std::int64_t cols = 1024) {
   return problem;
 }
 
-// `value` of its first row, of the last and of the last but two, by the element's index.
+// `value`, by the element's index, in the first row, the last, and the third from last.
 template <class T, class Value>
 test::Marks<T> marks(const Problem& problem, Value value) {
   test::Marks<T> result;
@@ -54,9 +54,9 @@ test::Marks<T> marks(const Problem& problem, Value value) {
   return result;
 }
 
-// In place. Rows of one value everywhere, and three of +2 and -2: with epsilon 12 those give one
-// half. A row of one value has it for its mean, to the last bit, only where their sum is exact in
-// f32: 0x40404040 has 18 bits, and 64 of them 24.
+// In place. All rows have one value, except three of +2 and -2, which epsilon 12 normalizes to one
+// half. The mean of an equal row is exact only if its sum is exact in f32: 0x40404040 has 18 bits,
+// and the sum of 64 of them 24.
 inline void check_more_than_2_to_31(Judge& judge, bool centred) {
   dispatch(judge.dtype(), [&]<class T>() {
     const Problem problem = huge_problem(judge, centred ? 64 : 1024);

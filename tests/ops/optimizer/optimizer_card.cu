@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps of optimizers. A shape is adamw_p1000.37.4096_t10: the kind, the sizes of the tensors, and
-// which step it is (adam, adamw). Tensor 3 has the arrays value3, gradient3, master3 (16 bits),
-// first3 and second3 (as its kind has them), all but the gradient updated in place.
+// Optimizer steps. A shape is adamw_p1000.37.4096_t10: the kind, the sizes of the tensors, and the
+// step number (adam, adamw). Tensor 3 has the arrays value3, gradient3, master3 (16 bits), first3
+// and second3 (depending on the kind); all but the gradient are updated in place.
 #include "ops/optimizer/optimizer.h"
 
 #include <cmath>
@@ -45,7 +45,7 @@ const Model& model_of(const Problem& problem) { return problem.parameters.as<Mod
 
 bool has_master(Dtype dtype) { return dtype != Dtype::f32; }
 
-// The arrays of a tensor that are updated, the f32 parameter first.
+// The updated arrays of a tensor, the f32 parameter first.
 std::vector<std::string> states_of(Dtype dtype, Kind kind) {
   std::vector<std::string> names = {has_master(dtype) ? "master" : "value"};
   if (has_first(kind)) names.emplace_back("first");
@@ -57,7 +57,7 @@ std::string numbered(std::string_view array, std::size_t tensor) {
   return std::string(array) + std::to_string(tensor);
 }
 
-// In (0, 2], with full significands: a second moment is not negative.
+// In (0, 2], with full significands: a second moment is never negative.
 std::uint64_t second_moment(std::int64_t i) {
   const std::uint32_t mixed = static_cast<std::uint32_t>(i + 1) * 2654435761U;
   return test::encode(Dtype::f32, ((mixed >> 8U) + 1) * 0x1p-23);
@@ -127,7 +127,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
                             1 + 1 + 3 + 4 + 1 + 2 + 1 + 2,
                             1 + 3 + 3 + 1 + 2};
   result.flops = static_cast<double>(model.elements()) * operations[static_cast<int>(model.kind)];
-  if (has_master(dtype)) // a parameter in 16 bits is what its master makes of it
+  if (has_master(dtype)) // a 16-bit parameter is its rounded master
     result.unread = static_cast<double>(model.elements()) * static_cast<double>(size_of(dtype));
   for (const auto& [name, value] : usual_scalars(model.kind)) result.scalars[name] = value;
   result.calling = {std::string(name(model.kind)) + std::to_string(model.sizes.size()),
@@ -162,8 +162,8 @@ constexpr auto kRun = []<class T>(const Call& call, optimizer::Variant variant, 
   return optimizer::run(table, step, variant, stream);
 };
 
-// Elements [first, first + count) of the arrays of one tensor, by the names of these.
-// get(array, index) gives an element of an input; `scale` and `found` are the numbers.
+// Elements [first, first + count) of one tensor's arrays, by array name. get(array, index) returns
+// an element of an input; `scale` and `found` are the numbers.
 template <class Get>
 References stepped(const Problem& problem, double scale, bool found, std::int64_t first,
                    std::int64_t count, Get get) {
@@ -246,8 +246,8 @@ std::vector<std::string> in_each_kind(const std::vector<std::string>& sizes, int
   return shapes;
 }
 
-// Numbers with few bits, rates and betas of one or two. adam divides by what is a power of two: its
-// mean of v = 4^a and g = 2^a, or of 0 and 2^(a + 1), is 4^a, and 1 - beta2^t is 1/4.
+// Numbers with few bits; rates and betas with one or two. adam divides by a power of two: its mean
+// of v = 4^a and g = 2^a, or of 0 and 2^(a + 1), is 4^a, and 1 - beta2^t is 1/4.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const Kind kind : optimizer::kKinds) {
@@ -268,8 +268,8 @@ std::vector<Sample> exact_samples(Dtype dtype) {
         const double power = std::ldexp(1.0, static_cast<int>(i % 5));
         value[i] = std::fmod(value[i], 32) * 2;
         first[i] *= power;
-        // Scaled, and decayed where that goes through it, the gradient is the power, or twice the
-        // power beside a second moment of nothing.
+        // After scaling, and after a decay that is part of it, the gradient is the power or, for a
+        // zero second moment, twice the power.
         const bool nothing = i % 3 == 0;
         second.push_back(nothing ? 0 : power * power);
         gradient[i] =
@@ -308,7 +308,7 @@ std::vector<Sample> random_samples(Dtype) {
   return samples;
 }
 
-// NaN, infinities and the ends of the ranges, in each array against usual numbers and each other.
+// NaN, infinities and range limits, in each array, with ordinary numbers and with each other.
 std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
   const double largest = std::numeric_limits<float>::max();
@@ -373,13 +373,13 @@ Card optimizer_card() {
     return std::vector<std::string>{"optimizer::" + std::string(variant) + "<"};
   };
   card.kind_on_host = card.kind_on_gpu = kg::Kind::memory;
-  // Frameworks write the steps otherwise; where they are timed they must have worked.
+  // Frameworks compute the steps differently; when timed, they only must have worked.
   card.vendors.slack_when_timed = 64;
   card.timed_on_host = {{"adamw_p65536.1024.65536.1024_t10", true},
                         {"sgd_p131072.4096"},
                         {"momentum_p65536.4096"},
                         {"lion_p65536.4096"}};
-  // A layer of Qwen2.5-0.5B, the largest matrix of one of Llama-3-8B, and what fits the L2 cache.
+  // A layer of Qwen2.5-0.5B, the largest matrix of a Llama-3-8B layer, and a size that fits L2.
   card.timed_on_gpu = {
       {"adamw_p802816.114688.114688.802816.4358144.4358144.4358144.896.128.128.896.896_t10", true},
       {"adamw_p58720256_t10"},

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only optimizers promise; what every operation does is in their card.
+// Tests specific to optimizers; their card configures those of every operation.
 #include "ops/optimizer/optimizer.h"
 
 #include <cmath>
@@ -31,7 +31,7 @@ Sample sample_of(Dtype dtype, const std::string& shape, std::vector<double> valu
           .scalars = {{"rate", 0.5}, {"decay", 0}}};
 }
 
-// What each variant makes of an output, exactly.
+// Expects these exact values of an output from each variant.
 void expect_exactly(Judge& judge, const Sample& sample, const std::string& output,
                     const std::vector<double>& expected) {
   judge.each_variant(sample, [&](const Variant& variant) {
@@ -60,7 +60,7 @@ KG_OWN_TEST(StepsByHand) {
   expect_exactly(judge, nesterov, "first0", {4, 3});
   expect_exactly(judge, nesterov, "value0", {-1, 1.75});
 
-  // m = 2 and v = 4 after the first step from nothing; corrected 4 and 16: 0.5 * 4 / (4 + 4).
+  // First step from zero: m = 2 and v = 4; corrected 4 and 16: 0.5 * 4 / (4 + 4).
   Sample adam = sample_of(dtype, "adam_p2_t1", {1, 1}, {4, -4});
   adam.inputs["first0"] = adam.inputs["second0"] = values(Dtype::f32, {0, 0});
   adam.scalars.insert({{"beta1", 0.5}, {"beta2", 0.75}, {"epsilon", 4}});
@@ -78,7 +78,7 @@ KG_OWN_TEST(StepsByHand) {
   });
 }
 
-// Decay of adam goes through its moments, that of adamw and lion past them.
+// adam's decay passes through its moments, that of adamw and lion does not.
 KG_OWN_TEST(DecoupledDecay) {
   const Dtype dtype = judge.dtype();
   Sample adam = sample_of(dtype, "adam_p2_t1", {8, -8}, {4, 4});
@@ -97,7 +97,7 @@ KG_OWN_TEST(DecoupledDecay) {
   expect_exactly(judge, adamw, "value0", {0.75 * 8 - 0.25, 0.75 * -8 - 0.25});
 }
 
-// Steps of one length in either direction, and none where the blend is 0.
+// Steps of one length in either direction, and no step if the blend is 0.
 KG_OWN_TEST(LionsSign) {
   const Dtype dtype = judge.dtype();
   Sample lion = sample_of(dtype, "lion_p6", {1, 1, 1, 1, 1, 1}, {0x1p-14, -512, 0, 0, -6, 6});
@@ -109,7 +109,7 @@ KG_OWN_TEST(LionsSign) {
   expect_exactly(judge, lion, "value0", {0.25, 1.25, 0.25, 0.75, 0.75, 0.75});
 }
 
-// Payloads of NaNs included, whatever the flag's number.
+// Including payloads of NaNs, for any flag value.
 KG_OWN_TEST(FoundInfLeavesAllBits) {
   for (const Kind kind : optimizer::kKinds)
     for (const double flag : {1.0, -1.0, 65536.0}) {
@@ -130,8 +130,8 @@ KG_OWN_TEST(FoundInfLeavesAllBits) {
     }
 }
 
-// Ten steps on one table, each with a gradient of its own, beside the same in fp64 within the bound
-// that ten steps of rounding have.
+// Ten steps on one table, each with another gradient, compared with fp64 within the tolerance of
+// ten steps.
 KG_OWN_TEST(TenStepsOfOneTable) {
   constexpr std::size_t kSize = 1000;
   dispatch(judge.dtype(), [&]<class T>() {
@@ -196,7 +196,7 @@ KG_OWN_TEST(TenStepsOfOneTable) {
   });
 }
 
-// That bound is one: a wrong correction of the moments is far outside of it.
+// The tolerance is tight enough: a wrong correction of the moments exceeds it by far.
 KG_OWN_TEST(BoundsTellStepsApart) {
   const optimizer::Step third{
       .rate = 0.01, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-6, .number = 3};
@@ -259,7 +259,7 @@ KG_OWN_TEST(RefusesTables) {
   });
 }
 
-// The card makes a table once for all runs on the same tensors, and another one for others.
+// The card builds one table for all runs on the same tensors, and another for other tensors.
 KG_OWN_TEST(TablesFollowTheirTensors) {
   const Problem problem = problem_of(judge.card(), judge.dtype(), {"normal", "sgd_p3"});
   Call call(problem);
@@ -274,7 +274,7 @@ KG_OWN_TEST(TablesFollowTheirTensors) {
   EXPECT_EQ(made_by(copy), 1);
 }
 
-// Hundreds of tensors are one launch.
+// Hundreds of tensors in one launch.
 KG_OWN_TEST(OneLaunch) {
   std::string shape = "lion_p4097";
   for (int i = 0; i < 300; ++i) shape += ".3";

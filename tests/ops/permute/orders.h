@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The shapes of permute: the axes of x in the order of y, a digit each, and the extents of x from
-// outside in, n, a, b, c and e: 021_n2_a3_b4. Three orders have names instead: images to channels
-// last and back, and the heads of attention, whose rows stay whole.
+// The shapes of permute: the axes of x in the order of y, one digit each, and the extents of x,
+// outer to inner, n, a, b, c and e: 021_n2_a3_b4. Three orders have names instead: images to
+// channels-last and back, and attention heads, whose rows stay contiguous.
 #pragma once
 
 #include <algorithm>

@@ -14,7 +14,7 @@
 namespace kg::card {
 namespace {
 
-// With the extents that x has.
+// With the extents of x.
 Permutation permutation_of(const Problem& problem) {
   const std::vector<std::int64_t>& x = problem.inputs[0].extents;
   Permutation result = problem.parameters.as<Permutation>();
@@ -90,7 +90,7 @@ Card permute_card() {
   card.misaligned = these({"10_n96_a40", "heads_n2_a3_b7_c48", "nchw_n2_a5_b9_c2"});
   card.refuses_overlap = false;
   card.empty = {"10_n0_a5", "201_n3_a0_b4"};
-  // Of `coalesced` the own tests say which kernel runs.
+  // The own tests check which kernel `coalesced` runs.
   card.kernel_name = [](std::string_view variant, const Problem&, const Layout&) {
     return std::vector<std::string>{variant == "naive" ? "permute::naive<" : "permute::"};
   };
@@ -98,7 +98,7 @@ Card permute_card() {
                         {"nchw_n1_a128_b128_c3"},
                         {"heads_n2_a32_b12_c64"},
                         {"10_n4099_a131"}};
-  // A small one, and 512 MiB and more of traffic.
+  // A small one, and at least 512 MiB of traffic.
   card.timed_on_gpu = {{"nhwc_n8_a64_b56_c56"},
                        {"nhwc_n128_a256_b56_c56", true},
                        {"nchw_n128_a56_b56_c256"},

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only permute promises; what every operation does is in its card.
+// Tests specific to permute; its card configures those of every operation.
 #include "ops/permute/permute.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct Offsets {
   std::int64_t y = 0;
 };
 
-// Right, and by this kernel of `coalesced`.
+// Correct, with this kernel of `coalesced`.
 void check(Judge& judge, const std::string& order, const Extents& x, const std::string& kernel,
            Offsets offsets = {}) {
   const Sample sample = patterns(order, x);
@@ -54,7 +54,7 @@ KG_OWN_TEST(AllOrders) {
   }
 }
 
-// Images between the layouts that libraries use, channels from one to more than a tile.
+// Images between the libraries' layouts, with one channel up to more than a tile.
 KG_OWN_TEST(ChannelsFirstAndLast) {
   for (const std::int64_t channels : {1, 2, 3, 4, 7, 16, 33, 64, 128}) {
     const std::string kernel = channels == 1 ? "rows<" : "tiled";
@@ -63,7 +63,7 @@ KG_OWN_TEST(ChannelsFirstAndLast) {
   }
 }
 
-// Narrow, wide and ragged ones, by either kind of tile: which, the number of multiprocessors says.
+// Narrow, wide and ragged ones, with either kind of tile, which depends on the number of SMs.
 KG_OWN_TEST(Tiles) {
   for (const std::int64_t a : {5, 15, 16, 31, 32, 33, 65})
     for (const std::int64_t b : {17, 32, 63, 129}) {
@@ -75,12 +75,12 @@ KG_OWN_TEST(Tiles) {
   check(judge, "10", {8, 9}, "naive<");
 }
 
-// How many bytes move at once, and what forbids more. Four matrices of 17 packs are enough for
-// tiles of full size, whole ones and ragged ones.
+// The number of bytes that move at once, and what limits it. Four matrices of 17 packs are enough
+// for tiles of full size, whole and ragged.
 KG_OWN_TEST(TilesOfPacks) {
   const auto bytes = static_cast<std::int64_t>(size_of(judge.dtype()));
   const std::int64_t p = pack(judge.dtype());
-  const std::int64_t k = bytes < 4 ? 4 / bytes : 1; // elements of a word
+  const std::int64_t k = bytes < 4 ? 4 / bytes : 1; // elements per word
   const std::string elements = "tiled<" + std::to_string(bytes);
   const std::string words = bytes < 4 ? "tiled<4" : elements;
   check(judge, "10", {8 * p, 3 * p}, "tiled<16");
@@ -98,7 +98,7 @@ KG_OWN_TEST(TilesOfPacks) {
   check(judge, "3021", {2, 5 * p + 1, 2, 9 * p + 1}, elements);
 }
 
-// Rows that begin anywhere, in matrices of two batches, and of one whose rows of y lie apart.
+// Misaligned rows, in matrices of two batches, and of one batch with gaps between the rows of y.
 KG_OWN_TEST(TilesAskew) {
   dispatch_moved(judge.dtype(), [&]<class T>() {
     using Tile = UnalignedTile<T>;
@@ -112,7 +112,7 @@ KG_OWN_TEST(TilesAskew) {
   });
 }
 
-// Two to four planes and their pixels, in one block and in more; what forbids packs of 16 bytes.
+// Two to four planes and their pixels, in one block and in more; what rules out 16-byte packs.
 KG_OWN_TEST(FewPlanes) {
   const std::int64_t p = pack(judge.dtype());
   for (const std::int64_t count : {2, 3, 4}) {
@@ -129,10 +129,10 @@ KG_OWN_TEST(FewPlanes) {
   check(judge, "0231", {2, 3, 3, 6 * p + 1}, "tiled<");
   check(judge, "0231", {2, 3, 3, 6 * p}, "tiled<", {1, 0});
   check(judge, "0312", {2, 3, 6 * p, 3}, "tiled<", {0, 1});
-  check(judge, "3021", {2, 4, 4, 9 * p}, "tiled<"); // pixels of eight images lie together
+  check(judge, "3021", {2, 4, 4, 9 * p}, "tiled<"); // pixels of eight images are contiguous
 }
 
-// The last axis stays: packs where rows are long enough, elements that grow where they are short.
+// The last axis stays innermost: packs for long rows, wider elements for short ones.
 KG_OWN_TEST(WholeRows) {
   const std::int64_t pack = card::pack(judge.dtype());
   for (const std::int64_t cols :
@@ -146,7 +146,7 @@ KG_OWN_TEST(WholeRows) {
   check(judge, "102", {3, 7, 8 * pack + 1}, "rows<true", {2, 1});
 }
 
-// Rows that no block of the first grid takes.
+// Rows beyond the blocks of the first grid.
 KG_OWN_TEST(BeyondOneGrid) {
   const std::int64_t resident = std::int64_t{device_properties().sm_count} * kRowBlocksPerSm;
   check(judge, "102", {2, resident * kMostRows / 2 + 17, pack(judge.dtype())}, "rows<false");
@@ -162,7 +162,7 @@ KG_OWN_TEST(ThereAndBackIsTheOriginal) {
   });
 }
 
-// Places beyond 32 bits, transposed and by rows.
+// Offsets beyond 32 bits, transposed and by rows.
 KG_OWN_TEST(MoreThan2To31Elements) {
   const Extents extents = {2, 32752, 32800}; // no more rows than a grid has blocks
   const std::int64_t count = test::element_count(extents);
@@ -179,7 +179,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
       std::uint64_t bits = 1;
       for (const std::int64_t i :
            {std::int64_t{0}, std::int64_t{1} << 30, std::int64_t{1} << 31, count - 1}) {
-        // Tiles are not in the order of elements: a window shows the first and the last.
+        // Tiles do not follow the order of elements: a window covers the first and the last.
         if (backend == Backend::host && i != 0 && i != count - 1) continue;
         after[i] = test::from_raw_bits<T>(bits);
         before[source(i).index] = test::from_raw_bits<T>(bits++);
@@ -200,7 +200,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   });
 }
 
-// What no shape can name.
+// Orders that no shape can express.
 KG_OWN_TEST(RefusesOrders) {
   const DeviceBuffer<double> x(64), y(64);
   const auto refuses = [&](const permute::Permutation& permutation, std::size_t bytes) {

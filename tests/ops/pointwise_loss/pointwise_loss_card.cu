@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Losses of single elements and their gradients; no library has them. A shape is huber_n100, or
+// Element-wise losses and their gradients; no library has them. A shape is huber_n100, or
 // huber_back_n100 for the gradient.
 #include "ops/pointwise_loss/pointwise_loss.h"
 
@@ -21,7 +21,7 @@ namespace {
 using pointwise_loss::Direction;
 using pointwise_loss::Kind;
 
-constexpr double kDelta = 0.75; // of huber: the one side and the other of normal data
+constexpr double kDelta = 0.75; // of huber: within the range of normal data
 
 struct Form {
   Kind kind;
@@ -111,7 +111,7 @@ References references(const Problem& problem, const Inputs& inputs) {
     const test::LossOracle oracle =
         form.back ? test::slope_oracle(form.kind, x[i], t, delta, inputs.at("dloss").values[i])
                   : test::loss_oracle(form.kind, x[i], t, delta);
-    // Beyond the largest number of the type it is an infinity.
+    // Results beyond the type's largest number are infinities.
     const double stored = test::round_to(problem.dtype, oracle.value);
     result.value.push_back(std::isfinite(stored) ? oracle.value : stored);
     bounds.push_back(std::isfinite(stored)
@@ -122,8 +122,8 @@ References references(const Problem& problem, const Inputs& inputs) {
   return {{problem.outputs[0].name, std::move(result)}};
 }
 
-// Integers whose losses are exact in every type; of bce such large ones that the exponential
-// vanishes, of kl targets whose logarithm is 0.
+// Integers whose losses are exact in every type; for bce so large that the exponential vanishes,
+// for kl with targets whose logarithm is 0.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   const test::Random random(test::seed(), 37);
@@ -170,7 +170,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// Arguments far apart: both tails of sigmoid, and huber's lines.
+// Arguments far apart: both tails of the sigmoid, and the linear parts of huber.
 std::vector<Sample> random_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const std::string& shape : of_each({"n" + std::to_string(kOdd)}))
@@ -181,7 +181,7 @@ std::vector<Sample> random_samples(Dtype dtype) {
   return samples;
 }
 
-// Each special x beside each special target, and a dloss of its own.
+// Each special x with each special target, and a separate dloss.
 std::vector<Sample> special_samples(Dtype dtype) {
   const double large = test::max_finite(dtype) / 4;
   std::vector<double> x, t, dloss;
@@ -197,7 +197,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
   for (const std::string& shape : of_each({"n" + std::to_string(x.size())})) {
     Sample sample{"special", shape, {{"x", values(dtype, x)}, {"target", values(dtype, t)}}};
     if (grammar().parse(shape).back) sample.inputs["dloss"] = values(dtype, dloss);
-    sample.may_be_vacuous = true; // most results are not numbers
+    sample.may_be_vacuous = true; // most results are NaN or infinite
     samples.push_back(std::move(sample));
   }
   return samples;
@@ -229,10 +229,10 @@ Card pointwise_loss_card() {
   card.refused_scalars = {{"delta", {0, -1, kInfinity, kNan}}};
   card.kernel_name = packs_where_aligned("pointwise_loss");
   card.compiled_otherwise = "expf, logf, log1pf, fused products";
-  // Frameworks' bce cancels where ours does not; where it is timed it must have worked.
+  // Frameworks' bce suffers from cancellation, unlike ours; when timed, they only must have worked.
   card.vendors.slack_when_timed = 64;
   card.timed_on_host = {{"mse_n65536", true}, {"bce_n65536"}, {"huber_back_n65536"}};
-  // 768 MiB and more of f32 at 2^26.
+  // At least 768 MiB in f32 at 2^26.
   card.timed_on_gpu = {{"mse_n65536"},        {"mse_n67108864", true}, {"huber_n67108864"},
                        {"bce_n67108864"},     {"kl_n67108864"},        {"mse_back_n67108864"},
                        {"bce_back_n67108864"}};

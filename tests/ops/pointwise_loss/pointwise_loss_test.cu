@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only pointwise_loss promises; what every operation does is in its card.
+// Tests specific to pointwise_loss; its card configures those of every operation.
 #include "ops/pointwise_loss/pointwise_loss.h"
 
 #include "tests/contract/own_test.h"
@@ -15,8 +15,8 @@ namespace {
 
 using pointwise_loss::Kind;
 
-// The derivative by differences of the loss's oracle, in fp64; away from huber's corners, where the
-// second derivative jumps.
+// The derivative from finite differences of the loss's oracle, in fp64; away from huber's corners,
+// where the second derivative jumps.
 KG_OWN_TEST(IsTheSlopeOfTheLoss) {
   constexpr double kStep = 1e-4, kDelta = 0.75;
   constexpr std::int64_t kN = 999;
@@ -43,7 +43,7 @@ KG_OWN_TEST(IsTheSlopeOfTheLoss) {
   }
 }
 
-// A perfect prediction costs nothing, and one of bce the entropy of its target.
+// A perfect prediction costs nothing; for bce it costs the entropy of its target.
 KG_OWN_TEST(LeastAtTheTarget) {
   for (const Kind kind : {Kind::mse, Kind::huber}) {
     const std::vector<double> x = test::normal(judge.dtype(), 500, test::Tensor::a).values;
@@ -66,7 +66,7 @@ KG_OWN_TEST(LeastAtTheTarget) {
   });
 }
 
-// Within delta huber is half of mse; a delta that nothing reaches makes it so everywhere.
+// Within delta, huber is half of mse; with a delta that no element reaches, everywhere.
 KG_OWN_TEST(HuberIsHalfOfMse) {
   constexpr std::int64_t kN = 3001;
   const test::Observed x =
@@ -80,7 +80,7 @@ KG_OWN_TEST(HuberIsHalfOfMse) {
     const std::vector<double> whole = judge.run(variant.name, mse).outputs.at("loss").values;
     const std::vector<double> half = judge.run(variant.name, huber).outputs.at("loss").values;
     for (std::size_t i = 0; i < whole.size(); ++i)
-      if (whole[i] > 0x1p-10) { // no subnormal
+      if (whole[i] > 0x1p-10) { // not subnormal
         ASSERT_EQ(half[i], whole[i] / 2) << variant.name << ": element " << i;
       }
   });

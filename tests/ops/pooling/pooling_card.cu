@@ -40,7 +40,7 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
                   images_of(call.problem(), "x"), call.address("x"), call.address("y"), stream);
 }
 
-// The maximum is exact; an average may be off what a sum in any order is.
+// The maximum is exact; an average has the tolerance of a sum in any order.
 References references(const Problem& problem, const Inputs& inputs) {
   const pooling::Problem p = images_of(problem, "x");
   const test::Pooling pooling = test::oracle_problem(kind_of(problem), p);
@@ -61,14 +61,14 @@ References references(const Problem& problem, const Inputs& inputs) {
             [bounds = test::y_in_layout(tolerance, p)](std::string_view) { return bounds; }}}};
 }
 
-// Every kind on x, which is in nchw.
+// Every kind with x, which is in nchw.
 void add(std::vector<Sample>& samples, Dtype dtype, const std::string& fill,
          const pooling::Problem& p, const std::vector<double>& x,
          test::Degenerate degenerate = test::Degenerate::no) {
   for (const std::string& shape : with_each_kind({shape_of(p)})) {
     samples.push_back({fill, shape, {{"x", values(dtype, test::x_in_layout(x, p))}}});
     samples.back().degenerate = degenerate;
-    samples.back().zero = test::SignedZero::ignored; // a maximum of zeros may be either
+    samples.back().zero = test::SignedZero::ignored; // a maximum of zeros may have either sign
   }
 }
 
@@ -76,7 +76,7 @@ std::vector<double> normals(Dtype dtype, const pooling::Problem& p) {
   return test::normal(dtype, p.inputs(), test::Tensor::a).values;
 }
 
-// Integers as wide as the type, whose sums over these windows are exact in f32 and in nothing less.
+// Integers as wide as the type; sums over these windows are exact in f32 but no narrower type.
 std::vector<Sample> exact_samples(Dtype dtype) {
   const std::int64_t widest = dtype == Dtype::f32 ? 1 << 18 : dtype == Dtype::f16 ? 2047 : 255;
   std::vector<Sample> samples;
@@ -86,8 +86,8 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// Planes around a warp, its four loads, and a block; one and many images. Of small ones: more than
-// a block has threads, one more than a block takes, planes that lanes share, and the largest.
+// Planes around a warp, its four loads, and a block; one and many images. Small planes: more than a
+// block has threads, one more than a block takes, planes shared by lanes, and the largest.
 std::vector<pooling::Problem> global_problems(Dtype dtype) {
   const auto global = [](std::int64_t batch, std::int64_t channels, std::int64_t height,
                          std::int64_t width) {
@@ -104,14 +104,14 @@ std::vector<pooling::Problem> global_problems(Dtype dtype) {
 
 std::vector<Sample> random_samples(Dtype dtype) {
   std::vector<Sample> samples;
-  for (const pooling::Problem& p : test::window_problems()) { // a maximum must not begin at 0
+  for (const pooling::Problem& p : test::window_problems()) { // a maximum must not start at 0
     std::vector<double> x = test::positive(dtype, p.inputs(), test::Tensor::a).values;
     for (double& value : x) value = -value;
     add(samples, dtype, "negative", p, x);
   }
   for (const pooling::Problem& p : test::padding_problems())
     add(samples, dtype, "normal", p, normals(dtype, p));
-  // Negative, so that the averages of large planes are not near 0, nor maxima what padding is.
+  // Negative, so that averages of large planes are not near 0, and maxima differ from padding.
   for (const pooling::Problem& p : global_problems(dtype)) {
     std::vector<double> x = normals(dtype, p);
     for (double& value : x) value = -std::fabs(value);
@@ -120,9 +120,9 @@ std::vector<Sample> random_samples(Dtype dtype) {
   return samples;
 }
 
-// NaN and infinities in every place of a window, the ends of the range, and zeros of both signs.
+// NaN and infinities at every position of a window, range limits, and zeros of both signs.
 std::vector<Sample> special_samples(Dtype dtype) {
-  // Sums of the largest numbers overflow in f32 alone, and there at another place than in fp64.
+  // Sums of the largest numbers overflow only in f32, at another position than in fp64.
   const double largest =
       dtype == Dtype::f16 ? test::max_finite(dtype) : test::round_to(dtype, 1e30);
   const double least = test::min_subnormal(dtype);
@@ -145,13 +145,13 @@ std::vector<Sample> special_samples(Dtype dtype) {
         add(samples, dtype, "constant", p, std::vector<double>(x.size(), everywhere),
             everywhere == 0 ? test::Degenerate::zero : test::Degenerate::constant);
   }
-  // Windows of one element hand on every pattern: NaN as some NaN, all else bit for bit.
+  // Windows of one element pass on every bit pattern: NaN as some NaN, others bit for bit.
   const auto all = size_of(dtype) == 2 ? test::all_bits(dtype) : test::unique_bits(dtype, 1 << 16);
   samples.push_back({"all_bits", "max_nhwc_n1_c16_h64_w64_k1_s1_p0", {{"x", bits(dtype, all)}}});
   return samples;
 }
 
-// Around a pack of channels, a strip, a warp and a block of either axis.
+// Around a pack of channels, a strip, and a warp and a block along either axis.
 std::vector<std::string> sizes(Dtype) {
   const pooling::Axis three{.kernel = 3, .pad_before = 1, .pad_after = 1};
   std::vector<pooling::Problem> problems;
@@ -167,7 +167,7 @@ std::vector<std::string> sizes(Dtype) {
   return with_each_kind(shapes_of(problems));
 }
 
-// Square windows that kernels know: 3x3 at stride 1 or 2, 2x2 at stride 2.
+// Square windows with specialized kernels: 3x3 with stride 1 or 2, 2x2 with stride 2.
 bool of_known_windows(const pooling::Problem& p) {
   const pooling::Axis& v = p.vertical;
   const pooling::Axis& h = p.horizontal;
@@ -175,14 +175,14 @@ bool of_known_windows(const pooling::Problem& p) {
          ((v.kernel == 3 && v.stride <= 2) || (v.kernel == 2 && v.stride == 2));
 }
 
-// Known windows over rows of whole packs, of which they want one element more on either side.
+// These windows over rows of whole packs, which need one more element on either side.
 bool of_rows_of_packs(const pooling::Problem& p, std::int64_t pack) {
   const pooling::Axis& h = p.horizontal;
   return p.out_width() % pack == 0 && p.width == h.stride * p.out_width() &&
          h.pad_before == (h.kernel == 3 ? 1 : 0);
 }
 
-// Planes of which 16 bytes' worth fit 16 KiB; each of an odd number of packs, if of packs.
+// Planes small enough for 16 bytes per element to fit 16 KiB; packs are padded to an odd number.
 bool of_small_planes(const pooling::Problem& p, std::int64_t pack, bool aligned) {
   const std::int64_t size = p.height * p.width;
   const bool packs = aligned && size % pack == 0;
@@ -223,7 +223,7 @@ Card pooling_card() {
   card.random_samples = random_samples;
   card.special_samples = special_samples;
   card.usual = [](Dtype) { return with_each_kind(shapes_of(test::window_problems())); };
-  card.vendor_samples = [](Dtype) { // windows of padding alone are asked of nobody
+  card.vendor_samples = [](Dtype) { // no library computes windows of padding alone
     std::vector<Sample> samples;
     for (const auto& problems : {test::window_problems(), test::padding_problems()})
       for (const std::string& shape : with_each_kind(shapes_of(problems)))

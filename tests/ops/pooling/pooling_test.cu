@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only pooling promises; what every operation does is in its card.
+// Tests specific to pooling; its card configures those of every operation.
 #include "ops/pooling/pooling.h"
 
 #include <cstddef>
@@ -26,14 +26,13 @@ namespace {
 
 using pooling::Kind;
 
-// More images than a grid's y extent could count.
+// More images than a grid's y extent can count.
 KG_OWN_TEST(ManyImages) {
   const std::int64_t images = device_properties().max_grid_yz + 4;
   judge.check({"normal", "max_nhwc_n" + std::to_string(images) + "_c1_h1_w2_k1_s1.2_p0"});
 }
 
-// Both layouts hold the same problem; planes are computed apart; scaling by a power of two is
-// exact.
+// Both layouts hold the same problem; planes are independent; scaling by a power of two is exact.
 KG_OWN_TEST(Relations) {
   const Dtype dtype = judge.dtype();
   const pooling::Axis three{.kernel = 3, .pad_before = 1, .pad_after = 1};
@@ -68,8 +67,8 @@ KG_OWN_TEST(Relations) {
     }
 }
 
-// Planes that are alike have averages of the same bits, wherever they lie. Their large elements
-// cancel out, so that what sums of another order lose shows.
+// Equal planes have averages with equal bits at any position. Their large elements cancel, so that
+// the loss of another order of summation is visible.
 KG_OWN_TEST(EqualPlanes) {
   const Dtype dtype = judge.dtype();
   constexpr std::size_t kPlanes = 137;
@@ -100,7 +99,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   dispatch(judge.dtype(), [&]<class T>() {
     for (const pooling::Problem& problem : test::in_both_layouts({{1, 8, 16384, 16400, {}, {}}})) {
       const std::int64_t n = problem.inputs();
-      // Tiles of images are not in the order of elements, so a window would miss marks.
+      // Tiles of images do not follow the order of elements, so a window would miss marks.
       KG_SKIP_IF_TOO_HUGE(2 * static_cast<std::size_t>(n) * sizeof(T));
       constexpr unsigned char kByte = 0x3C; // a normal number of each type
       const T everywhere = test::from_raw_bits<T>(0x3C3C3C3Cu & test::poison_bits(judge.dtype()));

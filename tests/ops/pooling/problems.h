@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pooling problems that both directions are tested on, and how the oracle, which knows dense
-// planes alone, sees them.
+// The pooling problems on which both directions are tested, and their conversion for the oracle,
+// which only knows dense planes.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ inline Pooling oracle_problem(pooling::Kind kind, const pooling::Problem& p) {
           kind == pooling::Kind::average_include_padding};
 }
 
-// nhwc_n2_c3_h5_w7_k2x3_s1x1_p0.1x1.1_d1x1: as it may stand in a case id.
+// nhwc_n2_c3_h5_w7_k2x3_s1x1_p0.1x1.1_d1x1, as used in a case id.
 inline std::string text(const pooling::Problem& p) {
   const auto both = [](const char* key, auto vertical, auto horizontal) {
     return std::string("_") + key + vertical + "x" + horizontal;
@@ -44,8 +44,7 @@ inline std::string text(const pooling::Problem& p) {
          both("d", number(v.dilation), number(h.dilation)) + (p.ceil_mode ? "_ceil" : "");
 }
 
-// From nchw, in which the oracle counts, to the problem's layout. `height` and `width` are those of
-// x or of y.
+// From the oracle's nchw to the problem's layout. `height` and `width` are those of x or of y.
 template <typename V>
 std::vector<V> in_layout(const std::vector<V>& nchw, const pooling::Problem& p, std::int64_t height,
                          std::int64_t width) {
@@ -78,7 +77,7 @@ std::vector<V> y_in_layout(const std::vector<V>& nchw, const pooling::Problem& p
   return in_layout(nchw, p, p.out_height(), p.out_width());
 }
 
-// As results are compared: four extents, in the problem's layout.
+// The four extents, in the problem's layout, for comparing results.
 inline std::vector<std::int64_t> shape_in_layout(const pooling::Problem& p, std::int64_t height,
                                                  std::int64_t width) {
   if (p.layout == pooling::Layout::nchw) return {p.batch, p.channels, height, width};
@@ -95,8 +94,8 @@ inline std::vector<pooling::Problem> in_both_layouts(const std::vector<pooling::
   return all;
 }
 
-// Windows of every form that differs for a kernel, each with an element of the input; 16 channels
-// are whole packs of every type, 3 and 5 are none.
+// Windows of every form that a kernel treats differently, each with an element of the input. 16
+// channels are whole packs of every type; 3 and 5 are not.
 inline std::vector<pooling::Problem> window_problems() {
   using pooling::Axis;
   const Axis half{.kernel = 2, .stride = 2};
@@ -112,17 +111,17 @@ inline std::vector<pooling::Problem> window_problems() {
       {1, 2, 9, 24, three, three},
       {1, 2, 11, 32, three_of_two, three_of_two, true},
       {1, 2, 8, 16, {.kernel = 3, .stride = 2, .pad_before = 1}, {.kernel = 3, .stride = 2}},
-      // Of y alone; of both, whose windows begin where the packs do.
+      // Whole packs only in y; in both, with windows that begin at pack boundaries.
       {1, 2, 5, 33, three_of_two, {.kernel = 3, .stride = 2, .pad_before = 1}},
       {1, 2, 5, 16, three_of_two, {.kernel = 3, .stride = 2, .pad_after = 1}},
-      // A window more, which includes undeclared padding; and one that would begin behind the
+      // One more window, including undeclared padding; and a window that would begin after the
       // input.
       {2, 5, 7, 9, {.kernel = 3, .stride = 2}, {.kernel = 2, .stride = 3}, true},
       {1, 5, 5, 8, {.kernel = 2, .stride = 3, .pad_before = 1, .pad_after = 1}, half, true},
-      // Each side its own padding.
+      // Different padding on each side.
       {1, 16, 6, 16, {.kernel = 3, .pad_before = 2}, {.kernel = 3, .pad_after = 2}},
       {2, 16, 7, 9, {.kernel = 3, .stride = 2, .pad_after = 1}, {.kernel = 4, .pad_before = 2}},
-      // Dilation, overlapping and stepping over columns, beside padding.
+      // Dilation, with overlapping windows and with skipped columns, and padding.
       {1, 16, 9, 14, {.kernel = 3, .dilation = 2}, {.kernel = 2, .stride = 3, .dilation = 5}},
       {2,
        3,
@@ -130,7 +129,7 @@ inline std::vector<pooling::Problem> window_problems() {
        9,
        {.kernel = 2, .pad_before = 2, .pad_after = 1, .dilation = 3},
        {.kernel = 3, .stride = 2, .pad_before = 3, .pad_after = 3, .dilation = 2}},
-      // Strides beyond the kernel; a kernel beyond the input; long and thin ones.
+      // Strides larger than the kernel; kernels larger than the input; long and thin kernels.
       {2, 16, 9, 11, {.kernel = 2, .stride = 4}, {.kernel = 1, .stride = 3}},
       {2,
        16,
@@ -140,15 +139,15 @@ inline std::vector<pooling::Problem> window_problems() {
        {.kernel = 7, .pad_before = 3, .pad_after = 3}},
       {2, 5, 6, 40, {}, {.kernel = 9, .pad_before = 4, .pad_after = 4}},
       {2, 5, 40, 6, {.kernel = 9, .pad_before = 4, .pad_after = 4}, {}},
-      // Global.
+      // Global pooling.
       {3, 16, 7, 7, {.kernel = 7}, {.kernel = 7}},
       {3, 5, 4, 9, {.kernel = 4}, {.kernel = 9}},
       {2, 5, 1, 3, {}, {.kernel = 3}}, // several planes in a pack
   });
 }
 
-// Some windows of nothing but padding before, behind, and around the input; few enough that no
-// 16x16 tile of the results is zero.
+// Some windows of only padding before, after and around the input; few enough that no 16x16 tile of
+// the results is zero.
 inline std::vector<pooling::Problem> padding_problems() {
   std::vector<pooling::Problem> problems = in_both_layouts({
       {2, 16, 3, 9, {.kernel = 2}, {.kernel = 2, .pad_before = 3, .pad_after = 4}},

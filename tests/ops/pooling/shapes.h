@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How shapes name poolings: by their windows (windows.h), and by ceil where the count of windows is
-// rounded up. avgpad divides by the padding, too.
+// Names of poolings in shapes: their windows (windows.h), and ceil if the number of windows is
+// rounded up. avgpad counts the padding in the divisor.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ inline std::vector<std::string> with_each_kind(const std::vector<std::string>& s
   return in_each_form({"max", "avgpad", "avg"}, shapes);
 }
 
-// With the extents of x, or of its gradient, as they are here.
+// With the extents of this problem's x, or of its gradient.
 inline pooling::Problem images_of(const Problem& problem, std::string_view tensor) {
   pooling::Problem p = problem.parameters.as<Pools>().images;
   const std::vector<std::int64_t>& x = problem.tensor(tensor).extents;
@@ -56,8 +56,8 @@ inline pooling::Problem images_of(const Problem& problem, std::string_view tenso
   return p;
 }
 
-// oneDNN divides by the whole area where padding counts, windows that stick out of it included, and
-// has results of its own for windows without input.
+// oneDNN divides by the whole area if padding counts, including windows that exceed the padding,
+// and defines its own results for windows without input.
 inline std::set<std::string_view> libraries_on_host(const Problem& problem) {
   const pooling::Problem& p = problem.parameters.as<Pools>().images;
   const auto both = [&](auto holds) {
@@ -68,7 +68,7 @@ inline std::set<std::string_view> libraries_on_host(const Problem& problem) {
   return {"onednn"};
 }
 
-// Of a kernel from elsewhere. Of ceil mode it sees y's extents alone.
+// The call of a candidate kernel. In ceil mode the candidate sees only y's extents.
 inline Calling calling_of(const pooling::Problem& p, pooling::Kind kind) {
   return {std::string(kind == pooling::Kind::max                       ? "max_"
                       : kind == pooling::Kind::average_include_padding ? "avgpad_"
@@ -96,11 +96,11 @@ inline std::vector<std::string> shapes_of(const std::vector<pooling::Problem>& p
   return shapes;
 }
 
-// What the cards of pooling and of its gradient say alike.
+// The parts that the cards of pooling and of its gradient share.
 inline Card pooling_family() {
   Card card(pools_grammar());
   card.refuses_overlap = false;
-  card.batches = [](Dtype) { // images
+  card.batches = [](Dtype) { // numbers of images
     return with_each_kind({"nchw_n*_c3_h7_w9_k3_s1_p1", "nhwc_n*_c8_h7_w9_k3_s1_p1",
                            "nchw_n*_c3_h7_w9_k3_s2_p1", "nhwc_n*_c8_h7_w9_k3_s2_p1"});
   };
@@ -111,7 +111,7 @@ inline Card pooling_family() {
                         {"avg_nchw_n1_c8_h32_w32_k3_s1_p1"},
                         {"avg_nhwc_n2_c64_h14_w14_k14_s1_p0"},
                         {"avg_nchw_n2_c256_h7_w7_k7_s1_p0"}};
-  // A small one, and 256 MiB of 16-bit elements and more.
+  // A small one, and at least 256 MiB of 16-bit elements.
   card.timed_on_gpu = {
       {"max_nhwc_n1_c64_h56_w56_k3_s2_p1"},     {"max_nhwc_n256_c64_h112_w112_k3_s2_p1", true},
       {"max_nchw_n256_c64_h112_w112_k3_s2_p1"}, {"avg_nhwc_n256_c128_h56_w56_k3_s1_p1"},

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of pooling. Where no windows overlap that of a maximum has no error.
+// The gradient of pooling. If no windows overlap, a maximum's gradient is exact.
 #include "ops/pooling_backward/pooling_backward.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 using pooling::Kind;
 
-// x is read by the maximum alone.
+// Only the maximum reads x.
 Problem problem(Dtype dtype, const Shape& shape) {
   const Pools pools = pools_grammar().parse(shape);
   const pooling::Problem& p = pools.images;
@@ -67,7 +67,7 @@ std::vector<Variant> variants() {
   return result;
 }
 
-// A library wants x of averages, too.
+// A library also needs the x of averages.
 Problem of_vendor(const Problem& ours, std::string_view) {
   Problem result = ours;
   if (kind_of(ours) != Kind::max)
@@ -75,7 +75,7 @@ Problem of_vendor(const Problem& ours, std::string_view) {
   return result;
 }
 
-// y of the library's own forward pass.
+// The y of the library's own forward pass.
 void prepare(std::string_view vendor, const Call& call, Stream& stream) {
   vendor::pooling(vendor, kind_of(call.problem()), call.problem().dtype, images_of(call.problem()),
                   call.address("x"), call.address("y"), stream);
@@ -111,7 +111,7 @@ References references(const Problem& problem, const Inputs& inputs) {
     }
     ours.push_back(
         test::stored_tolerance(dtype, value, test::pool_gradient_f32_tolerance(terms, sum_abs)));
-    // It may round its shares, and then every partial sum, to the type that it stores.
+    // A library may round its shares and every partial sum to the stored type.
     library.push_back(static_cast<double>(terms + 2) *
                       (unit_roundoff(dtype) * sum_abs + test::half_min_subnormal(dtype)));
   }
@@ -121,7 +121,7 @@ References references(const Problem& problem, const Inputs& inputs) {
                 std::string_view variant) { return variant.empty() ? library : ours; }}}};
 }
 
-// Rows that no window reaches, or none of whose elements is a maximum, are tiles of zeros.
+// Rows that no window reaches, or without any maximum, are tiles of zeros.
 test::Degenerate degenerate_of(const Problem& problem, const std::vector<double>& dx) {
   const auto& extents = problem.tensor("dx").extents;
   const std::int64_t tile = extents[2] * extents[3];
@@ -135,8 +135,8 @@ test::Degenerate degenerate(const Problem& of) {
   return degenerate_of(of, references(of, completed(of, {})).at("dx").value);
 }
 
-// Integers whose sums are exact in f32 and in nothing less; of averages, the shares are too where
-// every window counts a power of two. x has few values, so that most windows have ties.
+// Integers whose sums are exact in f32 but no narrower type; shares of averages are exact if every
+// window counts a power of two. x has few distinct values, so most windows have ties.
 void add_integers(std::vector<Sample>& samples, Dtype dtype) {
   const std::int64_t widest = dtype == Dtype::f32 ? 1 << 18 : dtype == Dtype::f16 ? 2047 : 255;
   const pooling::Axis two{.kernel = 2, .pad_before = 1, .pad_after = 1};
@@ -145,8 +145,8 @@ void add_integers(std::vector<Sample>& samples, Dtype dtype) {
   const auto halving =
       test::in_both_layouts({{2, 16, 9, 10, two, two}, {2, 16, 10, 8, four, four}});
   problems.insert(problems.end(), halving.begin(), halving.end());
-  // Strips below each other of rows that are whole packs, and of packs of channels, some of whose
-  // strips end behind a row; with all phases between a strip and a window.
+  // Vertically adjacent strips of rows that are whole packs, and of channel packs, some of which
+  // end after a row; with all phases between a strip and a window.
   const pooling::Axis three{.kernel = 3, .stride = 2, .pad_before = 1, .pad_after = 1};
   const pooling::Axis far{.kernel = 3, .stride = 2, .pad_before = 2, .pad_after = 2};
   const pooling::Axis half{.kernel = 2, .stride = 2, .pad_before = 1, .pad_after = 1};
@@ -186,7 +186,7 @@ void add_integers(std::vector<Sample>& samples, Dtype dtype) {
   }
 }
 
-// An element's share is a quotient, correctly rounded: of windows of 9 and of 35 elements, which do
+// An element's share is a correctly rounded quotient: for windows of 9 and of 35 elements, which do
 // not overlap, or are the only one.
 void add_quotients(std::vector<Sample>& samples, Dtype dtype) {
   for (const char* const windows :
@@ -202,7 +202,7 @@ void add_quotients(std::vector<Sample>& samples, Dtype dtype) {
     }
 }
 
-// The same of windows that overlap, of which those that hand something on do not.
+// The same for overlapping windows, if those with a nonzero dy do not overlap.
 void add_quotients_apart(std::vector<Sample>& samples, Dtype dtype) {
   for (const char* const layout : {"avgpad_nchw", "avgpad_nhwc"}) {
     Sample sample{"quotients apart", std::string(layout) + "_n1_c16_h9_w16_k3_s1_p1"};
@@ -228,7 +228,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// Windows of every form, and of padding alone; and the last tap that a byte can name.
+// Windows of every form, and of padding alone; and the last tap that a byte can encode.
 std::vector<Sample> random_samples(Dtype dtype) {
   std::vector<Sample> samples;
   std::vector<pooling::Problem> problems = test::window_problems();
@@ -248,7 +248,7 @@ std::vector<Sample> random_samples(Dtype dtype) {
 
 std::uint64_t sign_of(Dtype dtype) { return std::uint64_t{1} << (8 * size_of(dtype) - 1); }
 
-// NaN and zeros of both signs, which are equal, and infinities in x; NaN and infinities in dy.
+// NaN, infinities, and zeros of both signs, which are equal, in x; NaN and infinities in dy.
 std::vector<Sample> special_samples(Dtype dtype) {
   const test::Random random(test::seed(), 29);
   const auto with = [&](std::vector<double> values, const std::vector<double>& special,
@@ -283,7 +283,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
     const std::vector<double> special_x = with(x, {kNan, kInfinity, -kInfinity, 0.0, -0.0}, 0.3);
     add("special x", special_x, dy);
     add("special x and dy", special_x, special_dy);
-    // A NaN is larger than any number whatever its sign.
+    // A NaN is larger than any number, whatever its sign.
     std::vector<std::uint64_t> negative;
     for (const double value : special_x)
       negative.push_back(test::encode(dtype, value) | (std::isnan(value) ? sign_of(dtype) : 0));
@@ -295,7 +295,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
   return samples;
 }
 
-// Around a pack of channels, a warp and a block of either axis.
+// Around a pack of channels, and a warp and a block along either axis.
 std::vector<std::string> sizes(Dtype) {
   const pooling::Axis three{.kernel = 3, .pad_before = 1, .pad_after = 1};
   std::vector<pooling::Problem> problems;
@@ -308,7 +308,7 @@ std::vector<std::string> sizes(Dtype) {
   return with_each_kind(shapes_of(test::in_both_layouts(problems)));
 }
 
-// Averages of 3x3 at stride 1, of packs of channels or of rows that are packs in dy as in dx.
+// Averages of 3x3 with stride 1, on packs of channels or on rows that are packs in dy and dx.
 bool adds_shares(const Problem& problem, const Layout& layout) {
   const pooling::Problem p = images_of(problem);
   const auto pack = 16 / static_cast<std::int64_t>(size_of(problem.dtype));
@@ -321,8 +321,7 @@ bool adds_shares(const Problem& problem, const Layout& layout) {
   return p.width % pack == 0 && p.out_width() == p.width && p.horizontal.pad_before == 1;
 }
 
-// Maxima of 2x2 and 3x3 at stride 2 of packs of channels, or over rows that are packs in x as in
-// dx.
+// Maxima of 2x2 and 3x3 with stride 2, on packs of channels, or on rows that are packs in x and dx.
 std::vector<std::vector<std::string>> in_one_step(const Problem& problem, const Layout& layout) {
   const pooling::Problem p = images_of(problem);
   const auto pack = 16 / static_cast<std::int64_t>(size_of(problem.dtype));
@@ -382,7 +381,7 @@ Card pooling_backward_card() {
       samples.push_back({"normal", shape});
     return samples;
   };
-  card.usual = [](Dtype) { // and a window with more taps than a byte can name
+  card.usual = [](Dtype) { // and a window with more taps than a byte can encode
     auto shapes = with_each_kind({"nchw_n2_c8_h9_w10_k3_s1_p1", "nhwc_n2_c8_h9_w10_k3_s1_p1",
                                   "nchw_n2_c5_h7_w9_k3.2_s2.3_p0_ceil"});
     shapes.push_back("max_nchw_n1_c1_h17_w17_k17_s1_p0");

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only pooling_backward promises; what every operation does is in its card.
+// Tests specific to pooling_backward; its card configures those of every operation.
 #include "ops/pooling_backward/pooling_backward.h"
 
 #include <limits>
@@ -22,7 +22,7 @@ using pooling::Kind;
 using pooling_backward::kVariants;
 using pooling_backward::workspace_bytes;
 
-// Both layouts hold the same problem; planes are computed apart; the whole of dy arrives.
+// Both layouts hold the same problem; planes are independent; all of dy contributes.
 KG_OWN_TEST(Relations) {
   const Dtype dtype = judge.dtype();
   const pooling::Axis three{.kernel = 3, .pad_before = 1, .pad_after = 1};
@@ -64,7 +64,7 @@ KG_OWN_TEST(Relations) {
     }
 }
 
-// One window with more taps than a byte can name.
+// One window with more taps than a byte can encode.
 KG_OWN_TEST(MostPlaces) {
   using pooling_backward::Variant;
   const pooling::Problem beyond{1, 1, 17, 17, {.kernel = 17}, {.kernel = 17}};
@@ -80,7 +80,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   dispatch(judge.dtype(), [&]<class T>() {
     for (const pooling::Problem& problem : test::in_both_layouts({{1, 8, 16384, 16400, {}, {}}})) {
       const std::int64_t n = problem.inputs();
-      // Tiles of images are not in the order of elements, so a window would miss marks.
+      // Tiles of images do not follow the order of elements, so a window would miss marks.
       KG_SKIP_IF_TOO_HUGE(static_cast<std::size_t>(n) * (3 * sizeof(T) + 1));
       constexpr unsigned char kByte = 0x3C; // a normal number of each type
       const T everywhere = test::from_raw_bits<T>(0x3C3C3C3Cu & test::poison_bits(judge.dtype()));
@@ -104,7 +104,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   });
 }
 
-// A window that no image has, and no workspace, which the contract's problems cannot have.
+// A window that no image has, and a missing workspace, which the contract's problems cannot have.
 KG_OWN_TEST(RefusesWindowsAndWorkspaces) {
   dispatch(judge.dtype(), [&]<class T>() {
     const DeviceBuffer<T> data(64), dx(64);

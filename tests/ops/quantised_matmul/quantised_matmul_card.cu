@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products with weights of a few bits. A shape is w4_m1_n100_k256_g128 or w8_..., with the group of
-// a scale, or w8a8_m1_n100_k256. Libraries on hosts have no such product of these scales.
+// Matrix products with weights of a few bits. A shape is w4_m1_n100_k256_g128 or w8_..., with the
+// group size of a scale, or w8a8_m1_n100_k256. Host libraries have no product with these scales.
 #include "ops/quantised_matmul/quantised_matmul.h"
 
 #include <algorithm>
@@ -115,7 +115,7 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
                            math, stream);
 }
 
-// get(tensor, index) gives an element; bytes of w are signed.
+// get(tensor, index) returns an element; bytes of w are signed.
 template <class Get>
 double weight(const Form& f, std::int64_t row, std::int64_t column, Get get) {
   if (f.kind != Kind::w4) return get("w", row * f.k + column);
@@ -124,8 +124,8 @@ double weight(const Form& f, std::int64_t row, std::int64_t column, Get get) {
   return static_cast<double>(column % 2 == 0 ? both & 15 : both >> 4) - 8;
 }
 
-// A product as gemm's, whose terms pass through two factors more, and whose results may be
-// subnormal in f32; of w8a8 three roundings of an exact sum.
+// A product like gemm's, with two more factors per term, and with results that may be subnormal in
+// f32; for w8a8 three roundings of an exact sum.
 template <class Get>
 Reference product(const Problem& problem, std::int64_t first, std::int64_t count, Get get) {
   const Form& f = form_of(problem);
@@ -188,7 +188,7 @@ std::vector<double> powers(std::int64_t count, int first) {
   return result;
 }
 
-// Integers and powers of two whose products and sums f32 holds, rounded once.
+// Integers and powers of two whose products and sums are exact in f32, rounded once.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const char* const shape :
@@ -221,7 +221,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// NaN and infinities in a row of X, or in a factor, reach the results that they belong to.
+// NaN and infinities in a row of X, or in a factor, reach the results that depend on them.
 std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
   const auto with = [&](Dtype type, std::int64_t count, std::int64_t at, double special) {
@@ -243,7 +243,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
                        "w8a8_m3_n10_k64",
                        {{"w_scale", with(Dtype::f32, 10, 4, special)}}});
   }
-  // e4m3 has no infinities; its NaN, alone among numbers of all sizes.
+  // e4m3 has no infinities; its NaN, alone among numbers of all magnitudes.
   for (const std::int64_t rows : {3, 20}) {
     std::vector<std::uint64_t> x, w;
     for (std::int64_t i = 0; i < rows * 64; ++i) x.push_back(i * 73 % 255);
@@ -339,7 +339,7 @@ Card quantised_matmul_card() {
   card.timed_on_host = {{"w4_m1_n256_k1024_g128", true}, {"w8_m2_n256_k512_g64"},
                         {"w8a8_m4_n256_k512"},           {"w8a8_m128_n128_k128"},
                         {"e4m3_m128_n128_k128"},         {"w4_m4_n64_k512_g64"}};
-  // The products of a step of Llama-3-8B: gates and values, and what brings them back.
+  // The products of a decoding step of Llama-3-8B: gates and values, and the projection back.
   card.timed_on_gpu = {
       {"w4_m1_n28672_k4096_g128", true}, {"w4_m4_n4096_k14336_g128"}, {"w8_m1_n28672_k4096_g128"},
       {"w8_m4_n4096_k14336_g64"},        {"w8a8_m1_n28672_k4096"},    {"w8a8_m4_n4096_k14336"},

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only quantised_matmul promises; what every operation does is in its card.
+// Tests specific to quantised_matmul; its card configures those of every operation.
 #include "ops/quantised_matmul/quantised_matmul.h"
 
 #include "tests/contract/own_test.h"
@@ -15,7 +15,7 @@ namespace {
 
 using quantised_matmul::Kind;
 
-// Every value of a weight, by an X that picks one column: w4's halves in their order, w8's signs.
+// Every value of a weight, with an X that selects one column: the order of w4's halves, w8's signs.
 KG_OWN_TEST(EveryWeightHasItsValue) {
   for (const auto& [form, columns] : {std::pair{"w4", 32}, std::pair{"w8", 256}}) {
     const bool half = columns == 32;
@@ -40,7 +40,7 @@ KG_OWN_TEST(EveryWeightHasItsValue) {
   }
 }
 
-// Where every product is the largest one, sums still fit their 32 bits.
+// If every product is the largest possible one, sums still fit 32 bits.
 KG_OWN_TEST(LargestSumsFit) {
   constexpr std::int64_t kColumns = (1 << 17) - 16;
   const std::vector<double> least(kColumns, -128);
@@ -51,7 +51,7 @@ KG_OWN_TEST(LargestSumsFit) {
                  {"w", values(Dtype::i8, least)},
                  {"x_scale", values(Dtype::f32, {0x1p-20})},
                  {"w_scale", values(Dtype::f32, {1})}}};
-  judge.check(sample, {}, {"naive", "skinny"}); // mma would take 128 rows of them
+  judge.check(sample, {}, {"naive", "skinny"}); // mma would need 128 rows of them
 }
 
 KG_OWN_TEST(RefusesOtherProblems) {

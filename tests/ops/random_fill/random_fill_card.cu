@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random numbers by the words of a stream. A shape is uniform_n100, normal_n100 or bernoulli_n100,
-// and says which stream (random_streams.h).
+// Random numbers from the words of a stream. A shape is uniform_n100, normal_n100 or
+// bernoulli_n100, and names the stream (random_streams.h).
 #include "ops/random_fill/random_fill.h"
 
 #include <cmath>
@@ -79,16 +79,16 @@ double f32(double value) { return test::round_to(Dtype::f32, value); }
 
 double unit(std::uint32_t word) { return f32(f32(word) * 0x1p-32 + 0x1p-33); }
 
-// A number before it is rounded to the type of the result: its value, and what ours and a library's
-// may be off by.
+// A number before it is rounded to the result's type: its value, and the tolerances of our kernels
+// and of a library.
 struct Drawn {
   double value, ours = 0, library = 0;
 };
 
-// A logarithm of 1 ulp, whose root halves that and rounds, a sine of 1 ulp (CUDA C++ Programming
-// Guide: logf, sinpif, cospif), and their product: 1 + 1 + 2 + 1 roundings of z. The last one is
-// that of the sum. cuRAND rounds 2 pi v, below 2 pi, twice, and its __sincosf errs by 2^-20 beyond
-// pi (2^-21.2 below it).
+// A logarithm with 1 ulp error, a root, which halves it and rounds, a sine with 1 ulp (CUDA C++
+// Programming Guide: logf, sinpif, cospif), and their product: 1 + 1 + 2 + 1 roundings of z, and
+// one of the sum. cuRAND rounds 2 pi v, below 2 pi, twice, and its __sincosf has an error of 2^-20
+// beyond pi (2^-21.2 below it).
 Drawn normal(const RandomStream& stream, std::int64_t i, double mean, double deviation) {
   const std::int64_t pair = i / 2 * 2;
   const double angle = 2 * std::numbers::pi * unit(word_of(stream, pair + 1));
@@ -102,7 +102,7 @@ Drawn normal(const RandomStream& stream, std::int64_t i, double mean, double dev
 Drawn drawn(const Problem& problem, const Form& form, std::int64_t i) {
   const auto scalar = [&](const char* name) { return f32(problem.scalars.at(name)); };
   switch (form.kind) {
-  case Kind::uniform: { // rounded once by fmaf, with the range
+  case Kind::uniform: { // fmaf rounds once, including the range
     const double low = scalar("low"), range = f32(scalar("high") - low);
     const double value = low + range * unit(word_of(form.draws.stream, i));
     const double bound = unit_roundoff(Dtype::f32) * std::fabs(value);
@@ -145,7 +145,7 @@ Reference elements(const Problem& problem, std::string_view, std::int64_t first,
   return drawn(problem, first, count);
 }
 
-// Uniform numbers between 0 and powers of two, normal ones without deviation, all of bernoulli's.
+// Uniform numbers between 0 and powers of two, normal ones with deviation 0, all of bernoulli's.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   const auto add = [&](Sample sample) {

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only random_fill promises; what every operation does is in its card.
+// Tests specific to random_fill; its card configures those of every operation.
 #include "ops/random_fill/random_fill.h"
 
 #include "runtime/buffer.h"
@@ -31,7 +31,7 @@ std::vector<T> filled(random_fill::Problem<T> p, random_fill::Variant variant, S
   return y.to_host(stream);
 }
 
-// cuRAND's generators in memory of the host, which need no GPU, as curand.h declares them.
+// cuRAND's host generators, which need no GPU, as declared in curand.h.
 class Curand {
  public:
   static std::unique_ptr<Curand> open() {
@@ -41,8 +41,8 @@ class Curand {
     return nullptr;
   }
 
-  // `n` numbers, uniform or standard normal, from `offset` on. Of the generator's 2^16 subsequences
-  // each gives four at a time.
+  // `n` uniform or standard normal numbers from `offset`. Each of the generator's 2^16 subsequences
+  // yields four numbers in turn.
   std::vector<float> numbers(Kind kind, std::uint64_t seed, std::uint64_t offset,
                              std::size_t n) const {
     constexpr int kPhilox = 161, kLegacyOrdering = 103;
@@ -73,8 +73,8 @@ class Curand {
   void* library_;
 };
 
-// Where the library is; the words themselves are known (dropout_test.cu). Uniform numbers have the
-// same bits.
+// Only if the library is installed; the words themselves are known (dropout_test.cu). Uniform
+// numbers have equal bits.
 KG_OWN_TEST(CurandHasTheSame) {
   const std::unique_ptr<Curand> curand = Curand::open();
   testing::Test::RecordProperty("curand", curand ? "compared" : "not here");
@@ -95,7 +95,7 @@ KG_OWN_TEST(CurandHasTheSame) {
           const float own = ours[static_cast<std::size_t>(i)];
           const float other =
               theirs[static_cast<std::size_t>(4 * sequence + i % 4 + i / 4 * 4 * kSequences)];
-          // Of normal numbers below 6.8 the bounds of random_fill_card.cu.
+          // For normal numbers below 6.8, the tolerances of random_fill_card.cu.
           const double bound = kind == Kind::uniform ? 0 : 6.8 * 32 * unit_roundoff(Dtype::f32);
           EXPECT_NEAR(own, other, bound)
               << name(kind) << ", subsequence " << sequence << ", number " << i;
@@ -104,8 +104,7 @@ KG_OWN_TEST(CurandHasTheSame) {
   }
 }
 
-// Whatever the variant, and wherever an array is cut: at an even element where numbers are made in
-// pairs.
+// Equal for every variant, wherever an array is split: at an even element if numbers come in pairs.
 KG_OWN_TEST(ArraysMayBeCut) {
   dispatch(judge.dtype(), [&]<class T>() {
     const auto as_bits = [](const std::vector<T>& values) {
@@ -130,13 +129,13 @@ KG_OWN_TEST(ArraysMayBeCut) {
   });
 }
 
-// Mean and variance within six deviations of theirs; the stream is fixed, so that this holds always
-// or never.
+// Mean and variance within six standard deviations; the stream is fixed, so the test is
+// deterministic.
 KG_OWN_TEST(DistributionsAreRight) {
   constexpr std::int64_t kN = 40000;
   struct Moments {
     Kind kind;
-    double mean, variance, fourth; // of the distribution; the fourth about the mean
+    double mean, variance, fourth; // of the distribution; fourth: central moment
   };
   for (const Moments& right :
        {Moments{Kind::uniform, 0.5, 1 / 12.0, 1 / 80.0}, Moments{Kind::normal, 0, 1, 3},
@@ -148,7 +147,7 @@ KG_OWN_TEST(DistributionsAreRight) {
         mean += to_float(y) / static_cast<double>(kN);
         variance += (to_float(y) - right.mean) * (to_float(y) - right.mean) / kN;
       }
-      // A mean of roundings to T is off by less than one of them.
+      // The error of a mean of values rounded to T is less than one rounding.
       const double rounding = unit_roundoff(judge.dtype());
       EXPECT_NEAR(mean, right.mean, 6 * std::sqrt(right.variance / kN) + rounding)
           << name(right.kind);

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs of equal keys and what their values combine to. Minima, maxima, the first of each run, and
-// sums of i32, which wrap around, are right or wrong. Shapes are named sum_k32_n5: 32 or 64 bits of
-// a key.
+// Runs of equal keys and the reductions of their values. Minima, maxima, the first of each run, and
+// sums of i32, which wrap around, must be exact. Shapes are named sum_k32_n5, with 32 or 64 bits
+// per key.
 #include "ops/reduce_by_key/reduce_by_key.h"
 
 #include <cmath>
@@ -24,14 +24,14 @@ namespace {
 
 using reduce_by_key::Op;
 
-// Runs of 3 elements and more, six on the average, which begin where select's elements are kept: so
-// how many there are, and where each begins, is known without a count.
+// Runs of at least 3 elements, six on average, which start where select keeps elements, so that
+// their number and starts are known without counting.
 constexpr std::int64_t kStep = 3;
 std::int64_t runs_of(std::int64_t n) { return select_samples::kept_of(div_up(n, kStep)); }
 std::int64_t first_of_run(std::int64_t run) { return select_samples::place_of_kept(run) * kStep; }
 
-// Its number within a period. Of 64 bits the next key differs in one half alone: in the lower one
-// and the upper one in turns.
+// The run's number within a period. The next 64-bit key differs in only one half, alternating
+// between the lower and the upper.
 std::uint64_t key_of_run(Dtype keys, std::int64_t run) {
   constexpr std::int64_t kRuns = select_samples::kept_of(select_samples::kPeriod);
   const auto number = static_cast<std::uint64_t>(run % kRuns);
@@ -43,7 +43,7 @@ struct Runs {
   bool wide;
   std::int64_t n;
 
-  Dtype key() const { return wide ? Dtype::f64 : Dtype::i32; } // whose bits are those of an i64
+  Dtype key() const { return wide ? Dtype::f64 : Dtype::i32; } // the bits of an i64
   std::int64_t tile() const { return wide ? 2048 : 4096; }
 };
 ShapeGrammar<Runs> grammar() {
@@ -70,7 +70,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   result.inputs[0].element = [key](std::int64_t i) { return key_of_run(key, runs_of(i + 1) - 1); };
   result.inputs[0].period = kStep * select_samples::kPeriod;
   result.outputs = {{"count", Dtype::i32, {1}}, {"unique", key, {n}}, {"results", dtype, {n}}};
-  result.outputs[0].derived = true; // its extent is no argument
+  result.outputs[0].derived = true; // its extent is not an argument
   result.outputs[1].counted_by = result.outputs[2].counted_by = "count";
   if (wide) result.inputs[0].c_type = result.outputs[1].c_type = "int64_t";
   result.unwritten = static_cast<double>(n - runs) * static_cast<double>(size_of(key) + 4);
@@ -94,7 +94,7 @@ reduce_by_key::Problem vendor_problem(const Problem& problem) {
   return call_of(problem, problem.inputs[0].extents[0]);
 }
 
-// Of a library nobody knows the order: at the worst it adds one after the other.
+// A library's order is unknown; the worst case is sequential.
 std::int64_t chain(const Problem& problem, std::string_view variant) {
   const reduce_by_key::Problem p = vendor_problem(problem);
   return variant.empty()
@@ -102,7 +102,7 @@ std::int64_t chain(const Problem& problem, std::string_view variant) {
              : reduce_by_key::chain(p, enumerator_of(reduce_by_key::kVariants, variant));
 }
 
-// What runs come to; each is [first, behind) of x.
+// The results of runs; each run is [first, end) of x.
 Reference combined(const Problem& problem,
                    const std::vector<std::pair<std::int64_t, std::int64_t>>& runs,
                    const Elements& x) {
@@ -168,7 +168,7 @@ References references(const Problem& problem, const Inputs& inputs) {
           {"results", std::move(results)}};
 }
 
-// Where it is timed, the keys are those of the problem.
+// For timing, with the problem's keys.
 Reference elements(const Problem& problem, std::string_view output, std::int64_t first,
                    std::int64_t count, const Values& values) {
   const std::int64_t n = problem.inputs[0].extents[0];
@@ -183,7 +183,7 @@ Reference elements(const Problem& problem, std::string_view output, std::int64_t
   return output == "unique" ? unique : combined(problem, runs, values("values"));
 }
 
-// A single tile needs no look-back, and no words for it.
+// A single tile needs neither look-back nor memory for it.
 std::vector<std::vector<std::string>> kernels(std::string_view variant, const Problem& problem,
                                               const Layout&) {
   const std::vector<std::string> own = {"reduce_by_key::" + std::string(variant) + "<"};
@@ -191,10 +191,10 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
   return {{"clear_words"}, own};
 }
 
-// No constant: cards are made before those of this file.
+// Not a constant: cards are initialized before constants of this file.
 std::vector<std::string> all_forms() { return {"sum", "min", "max", "first"}; }
 
-// Of 64-bit keys, whose tiles are half as long, half the length.
+// For 64-bit keys, whose tiles are half as long, half the length.
 std::vector<std::string> shapes(const std::vector<std::int64_t>& lengths,
                                 const std::vector<std::string>& forms = all_forms()) {
   std::vector<std::string> each;
@@ -205,8 +205,8 @@ std::vector<std::string> shapes(const std::vector<std::int64_t>& lengths,
   return in_each_form(forms, each);
 }
 
-// All keys alike, none like the one before it, and runs: shorter than a pack, longer than a warp's
-// row, longer than a tile; of small integers, whose sums every order gives.
+// All keys equal, no two adjacent keys equal, and runs shorter than a pack, longer than a warp's
+// row and longer than a tile; with small integers, whose sums are exact in every order.
 std::vector<Sample> exact_samples(Dtype dtype) {
   constexpr std::int64_t kCount = 4096 + 77;
   std::vector<Sample> samples;
@@ -227,8 +227,8 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// Runs of each special number and each behind it: of sums those without an overflow, which depends
-// on the order.
+// Runs of each special number, and each after it; for sums only those without overflow, which
+// depends on the order.
 std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const std::string& form : all_forms()) {

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only reduce_by_key promises; what every operation does is in its card.
+// Tests specific to reduce_by_key; its card configures those of every operation.
 #include "ops/reduce_by_key/reduce_by_key.h"
 
 #include "runtime/launch.h"
@@ -11,7 +11,7 @@
 namespace kg::card {
 namespace {
 
-// A sum begins with +0; of equal zeros the last one is the minimum and the maximum.
+// A sum starts from +0; among equal zeros the last one is the minimum and the maximum.
 KG_OWN_TEST(SignsOfZeros) {
   if (is_integer(judge.dtype())) return;
   std::vector<double> x(30, -0.0), keys(30);
@@ -28,7 +28,7 @@ KG_OWN_TEST(SignsOfZeros) {
   }
 }
 
-// What the contract's problems cannot have.
+// Arguments that the contract's problems cannot have.
 KG_OWN_TEST(RefusesProblems) {
   const DeviceBuffer<double> keys(9000), values(9000), unique(9000), results(9000);
   const DeviceBuffer<std::int32_t> count(1);

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions over one axis. Extrema, and sums of i32, which wrap around, are right or wrong.
+// Reductions over one axis. Extrema, and sums of i32, which wrap around, must be exact.
 #include "ops/reduction/reduction.h"
 
 #include <algorithm>
@@ -53,12 +53,12 @@ vendor::ReductionProblem vendor_problem(const Problem& problem) {
   return {op_of(problem), problem.dtype, outer, axis, inner};
 }
 
-// What a result should be, and what its bound depends on.
+// The expected result, and the quantities that determine its tolerance.
 struct Sums {
   std::vector<double> value, norm2, mean_abs;
 };
 
-// Of i32 modulo 2^32.
+// For i32, modulo 2^32.
 std::vector<double> wrapped_sums(const std::vector<double>& slices, std::int64_t axis) {
   std::vector<double> sums;
   for (auto at = slices.begin(); at != slices.end(); at += axis) {
@@ -70,27 +70,27 @@ std::vector<double> wrapped_sums(const std::vector<double>& slices, std::int64_t
   return sums;
 }
 
-// Of a library nobody knows the order: at the worst it adds one after the other.
+// A library's order is unknown; the worst case is sequential.
 std::vector<double> bounds(Op op, Dtype dtype, const Sums& sums, std::int64_t axis,
                            std::int64_t longest) {
   const std::int64_t chains = std::max<std::int64_t>(axis / longest, 1);
   std::vector<double> result(sums.value.size(), 0.0);
   for (std::size_t i = 0; i < result.size(); ++i) {
     const double value = sums.value[i];
-    if (!std::isfinite(value)) continue; // right or wrong
+    if (!std::isfinite(value)) continue; // must be exact
     const double sum_abs = sums.mean_abs[i] * static_cast<double>(axis);
     double computed =
         op == Op::sum
             ? test::sum_f32_tolerance(value, sums.norm2[i], sum_abs, axis, chains)
             : test::mean_f32_tolerance(value, sums.norm2[i], sums.mean_abs[i], axis, chains);
-    if (op == Op::sum && std::fabs(value) > 0.999 * sum_abs) // of one sign
+    if (op == Op::sum && std::fabs(value) > 0.999 * sum_abs) // terms of one sign
       computed = test::sum_f32_positive_tolerance(longest, sum_abs);
     result[i] = test::stored_tolerance(dtype, value, computed);
   }
   return result;
 }
 
-// Sums or means, and what each variant may be off by.
+// Sums or means, and the tolerance of each variant.
 Reference bounded(const Problem& problem, const Sums& sums) {
   const std::int64_t axis = extents_of(problem)[1];
   Reference result{sums.value, [=](std::string_view variant) {
@@ -98,13 +98,13 @@ Reference bounded(const Problem& problem, const Sums& sums) {
                      return bounds(op_of(problem), problem.dtype, sums, axis,
                                    std::max<std::int64_t>(longest, 1));
                    }};
-  // Libraries are as accurate as chains of tiled are, and one sum is one draw.
+  // Libraries are as accurate as tiled's chains; a single sum is only one random sample.
   if (sums.value.size() > 1)
     for (const double bound : result.tolerance("tiled")) result.unit.push_back(bound / 6);
   return result;
 }
 
-// Of results whose elements stand in a row each.
+// For results whose elements are contiguous in one row each.
 Reference reference(const Problem& problem, const std::vector<double>& slices,
                     std::int64_t results) {
   const Op op = op_of(problem);
@@ -125,7 +125,7 @@ Reference reference(const Problem& problem, const std::vector<double>& slices,
                   mean.norm2, mean.mean_abs});
 }
 
-// The only result, where it is timed: of many elements, which repeat.
+// The only result of a timed problem: its many elements repeat periodically.
 Reference reference_of_all(const Problem& problem, const Elements& x) {
   const Op op = op_of(problem);
   const std::int64_t axis = extents_of(problem)[1];
@@ -164,7 +164,7 @@ Reference elements(const Problem& problem, std::string_view, std::int64_t first,
   return reference(problem, slices_of(problem, first, count, values), count);
 }
 
-// What of the axis the wrong sums lack.
+// Which part of the axis the wrong sums miss.
 std::string hint(const Problem& problem, const Inputs& inputs, const test::Comparison& found) {
   const Extents extents = extents_of(problem);
   if (op_of(problem) != Op::sum || found.first.empty()) return "";
@@ -179,7 +179,7 @@ std::string hint(const Problem& problem, const Inputs& inputs, const test::Compa
   return slice.empty() ? "" : "along the axis, " + slice;
 }
 
-// Of sums of floats; extrema have one right value.
+// For sums of floats; extrema have one correct value.
 std::function<Dependence(const Problem&)> dependence(std::string_view variant) {
   return [is_naive = variant == "naive"](const Problem& problem) -> Dependence {
     if (!is_sum(op_of(problem)) || is_integer(problem.dtype)) return {};

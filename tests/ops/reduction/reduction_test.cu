@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only reduction promises; what every operation does is in its card.
+// Tests specific to reduction; its card configures those of every operation.
 #include "ops/reduction/reduction.h"
 
 #include "runtime/launch.h"
@@ -27,7 +27,7 @@ Sample exact_sum(Judge& judge, const Extents& extents) {
                     : reduction_samples::exact_terms(dtype, test::SumRange::dense, extents));
 }
 
-// x alone may have gaps.
+// Only x may have gaps.
 KG_OWN_TEST(RowsApart) {
   std::vector<std::pair<Extents, std::vector<Place>>> each;
   for (const Extents& extents : large()) each.push_back({extents, {{3, 5}}});
@@ -52,8 +52,8 @@ KG_OWN_TEST(BeyondOneGrid) {
     judge.check_exactly(exact_sum(judge, extents));
 }
 
-// What becomes of the results when x is negated or its outer parts change places; and one result's
-// NaN is that result's alone.
+// Effect of negating x or exchanging its outer parts; and one result's NaN does not reach another
+// result.
 KG_OWN_TEST(Relations) {
   if (has_sums_alone(judge.dtype())) return;
   for (const Extents& extents : {Extents{67, 300, 1}, Extents{13, 20, 24}, Extents{9, 30, 5}}) {
@@ -101,7 +101,7 @@ KG_OWN_TEST(BeyondThirtyOneBits) {
       const DeviceBuffer<T> out(static_cast<std::size_t>(results_of(extents)));
       const DeviceBuffer<unsigned char> workspace(
           reduction::workspace_bytes(view, reduction::Variant::tiled));
-      if (backend == Backend::host) // as blocks outside of the window would have left it
+      if (backend == Backend::host) // as blocks outside of the window would leave it
         fill_bytes(workspace.data(), 0, workspace.bytes(), stream);
       reduction::run(Op::sum, view, out.data(), workspace.size() > 0 ? workspace.data() : nullptr,
                      reduction::Variant::tiled, stream);
@@ -124,8 +124,8 @@ KG_OWN_TEST(RowsByWarpsAndColumnsByTiles) {
   }
 }
 
-// What the contract's problems cannot have: strides of rows that overlap, elements that lie apart,
-// extrema of nothing, no workspace, and operations that i32 has not.
+// Arguments that the contract's problems cannot have: overlapping rows, elements with gaps, extrema
+// of nothing, no workspace, and operations that i32 lacks.
 KG_OWN_TEST(RefusesStridesAndOperations) {
   dispatch_numbers(judge.dtype(), [&]<class T>() {
     const DeviceBuffer<T> data(64);
@@ -133,7 +133,7 @@ KG_OWN_TEST(RefusesStridesAndOperations) {
     const auto run = [&](View<const T, 3> x, Op op = Op::sum) {
       reduction::run(op, x, p, p, reduction::Variant::tiled, judge.stream());
     };
-    EXPECT_THROW(run({p, {8, 8, 1}, {7, 1, 1}}), Error); // outer parts that overlap
+    EXPECT_THROW(run({p, {8, 8, 1}, {7, 1, 1}}), Error); // overlapping outer parts
     EXPECT_THROW(run({p, {1, 8, 8}, {64, 7, 1}}), Error);
     EXPECT_THROW(run({p, {1, 4, 4}, {64, 8, 2}}), Error);
     EXPECT_THROW(run({p, {4, 0, 1}, {0, 1, 1}}, Op::max), Error);

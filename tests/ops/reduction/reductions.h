@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The shapes of reduction: what is reduced (shapes.h), behind the word of what is computed, which a
-// sum has none of.
+// The shapes of reduction: the reduced axis (shapes.h), preceded by the operation's name, except
+// for sums.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data that reduction is tested on.
+// Test data for reduction.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@
 
 namespace kg::card::reduction_samples {
 
-// The operations that the type has.
+// The operations that the type supports.
 inline std::vector<Op> ops_of(Dtype dtype) {
   if (dtype == Dtype::i32) return {Op::sum};
   return {Op::sum, Op::mean, Op::max, Op::min};
@@ -27,7 +27,7 @@ inline std::vector<Op> ops_of(Dtype dtype) {
 inline Sample sample(Dtype dtype, std::string fill, Op op, const Extents& extents,
                      std::vector<double> x) {
   Sample result{std::move(fill), shape_of(op, extents), {{"x", values(dtype, std::move(x))}}};
-  // Few extrema may be equal, and a sum of one term is exact.
+  // Few extrema may all be equal, and a sum of one term is exact.
   result.may_be_vacuous = !is_sum(op) || extents[1] < 2;
   return result;
 }
@@ -36,7 +36,7 @@ inline std::vector<double> numbers(Dtype dtype, const Extents& extents) {
   return test::random_numbers(dtype, count_of(extents), test::Tensor::a).values;
 }
 
-// Integers whose sums are exact in every order in f32.
+// Integers whose sums are exact in f32 in every order.
 inline std::vector<double> exact_terms(Dtype dtype, test::SumRange range, const Extents& extents) {
   return tensor_of(test::exact_sums(dtype, dtype, range, results_of(extents), extents[1]).values,
                    extents);
@@ -49,8 +49,8 @@ inline void add_exact_sums(std::vector<Sample>& samples, Dtype dtype,
                                Op::sum, extents, exact_terms(dtype, range, extents)));
 }
 
-// Sums of integers, divided and rounded as f32 and then to the type: by powers of two, and by
-// lengths that have no exact reciprocal, since a mean is a quotient.
+// Sums of integers, divided in f32 and then rounded to the type: by powers of two, and by lengths
+// without an exact reciprocal, since a mean is a quotient.
 inline void add_exact_means(std::vector<Sample>& samples, Dtype dtype) {
   for (const Extents& extents :
        {Extents{40, 1024, 1}, Extents{3, 4096, 1}, Extents{1, 8192, 1}, Extents{1, 256, 72},
@@ -68,7 +68,7 @@ inline void add_exact_means(std::vector<Sample>& samples, Dtype dtype) {
   }
 }
 
-// The smallest numbers are kept: by extrema, in sums, which are exact, and in means of equal ones.
+// Subnormal numbers are preserved: by extrema, in exact sums, and in means of equal numbers.
 inline void add_subnormals(std::vector<Sample>& samples, Dtype dtype) {
   const double least = test::min_subnormal(dtype);
   const auto normals = static_cast<std::int64_t>(0.5 / unit_roundoff(dtype)); // times least
@@ -111,8 +111,8 @@ inline std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// All of one sign: extrema on the side where an accumulator that starts from 0 would win, and sums
-// where partial sums grow and cancellation hides nothing.
+// All of one sign: extrema for which an accumulator starting at 0 would win, and sums whose partial
+// sums grow and where no cancellation hides an error.
 inline std::vector<Sample> random_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const Extents& extents : large())
@@ -132,9 +132,9 @@ inline std::vector<Sample> random_samples(Dtype dtype) {
   return samples;
 }
 
-// One NaN, infinities of one sign, infinities of both: wherever they stand, the first and last
-// place included; all elements the identity of the operation, or beyond what f32 starts from; and
-// zeros, whose sum starts from +0.
+// One NaN, infinities of one sign and of both, at all positions including the first and the last;
+// all elements equal to the operation's identity, or beyond f32's initial value; and zeros, whose
+// sum starts from +0.
 inline std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
   if (dtype == Dtype::i32) return samples;
@@ -178,7 +178,7 @@ inline std::vector<std::string> usual(Dtype dtype) {
   return shapes;
 }
 
-// Rows of short and long sums, and columns.
+// Rows with short and long sums, and columns.
 inline std::vector<std::string> batches(Dtype dtype) {
   std::vector<std::string> batches;
   for (const char* const extents :
@@ -189,8 +189,8 @@ inline std::vector<std::string> batches(Dtype dtype) {
   return batches;
 }
 
-// Around a 16-byte load, a warp, a block, a tile, and the size where rows go from warps to blocks;
-// and more than one grid takes.
+// Around a 16-byte load, a warp, a block, a tile, and the size at which rows go from warps to
+// blocks; and more than one grid takes.
 inline std::vector<std::string> sizes(Dtype dtype) {
   std::vector<std::string> shapes;
   for (const std::int64_t n : {1, 2, 3, 5, 31, 33, 127, 129, 256, 511, 513, 1025, 2049}) {
@@ -207,9 +207,9 @@ inline std::vector<std::string> sizes(Dtype dtype) {
 inline std::vector<Extents> beyond_one_grid() {
   const std::int64_t resident = std::int64_t{device_properties().sm_count} * 8;
   return {{resident * 8 + 1, 67, 1},
-          {resident + 1, 2051, 1}, // a block for each row, and more rows than blocks
+          {resident + 1, 2051, 1}, // a block per row, and more rows than blocks
           {2, resident * 512 + 77, 1},
-          {1, resident * 2048 + 5, 1}, // a block more than once around its loop
+          {1, resident * 2048 + 5, 1}, // a block that repeats its loop
           {1, 40, resident * 64 + 72}};
 }
 

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How shapes name reductions: all, rows or columns of a matrix, r<rows>_c<cols>, or a tensor over
-// its middle axis, o<outer>_a<axis>_i<inner>. And where x and the results lie, which argmax shares.
+// Names of reductions in shapes: all, rows or columns of a matrix, r<rows>_c<cols>, or the middle
+// axis of a tensor, o<outer>_a<axis>_i<inner>. Also the layouts that reduction and argmax share.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ using reduction::Extents;
 enum class Along { all, rows, columns, tensor };
 struct Reduced {
   Along along;
-  std::int64_t rows, cols; // of a matrix
+  std::int64_t rows, cols; // for a matrix
   Extents tensor;
 };
 inline ShapeGrammar<Reduced> reduced_grammar() {
@@ -56,18 +56,18 @@ inline std::string shape_of(const Extents& extents) {
   return reduced_grammar().print({Along::tensor, 0, 0, extents});
 }
 
-// Over all of a matrix, over its rows, over its columns.
+// Over a whole matrix, over its rows, over its columns.
 inline std::vector<Extents> axes_of(std::int64_t rows, std::int64_t cols) {
   return {{1, rows * cols, 1}, {rows, cols, 1}, {1, rows, cols}};
 }
-// Of odd extents, of whole packs, and of neither.
+// Odd extents, whole packs, and neither.
 inline std::vector<Extents> large() {
   std::vector<Extents> all = axes_of(101, 1027);
   all.insert(all.end(), {{5, 70, 24}, {3, 130, 7}});
   return all;
 }
 
-// As dispatch, of i32, too.
+// Like dispatch, but with i32.
 template <class Function>
 auto dispatch_numbers(Dtype dtype, Function function) {
   if (dtype == Dtype::i32) return function.template operator()<std::int32_t>();
@@ -79,7 +79,7 @@ inline std::int64_t count_of(const Extents& extents) {
 }
 inline std::int64_t results_of(const Extents& extents) { return extents[0] * extents[2]; }
 
-// The elements of each result in a row, results one after the other; and back.
+// The elements of each result contiguously, one result after the other; and the inverse.
 inline std::vector<double> slices_of(const std::vector<double>& x, const Extents& extents) {
   const auto [outer, axis, inner] = extents;
   std::vector<double> slices;
@@ -94,7 +94,7 @@ inline std::vector<double> tensor_of(const std::vector<double>& slices, const Ex
   return slices_of(slices, {extents[0], extents[2], extents[1]});
 }
 
-// x, which is reduced along its rows where there is no axis inside of that one.
+// x, reduced along its rows if the reduced axis is the innermost.
 inline Tensor x_of(Dtype dtype, const Extents& extents) {
   Tensor x{"x", dtype, {extents[0], extents[1]}};
   if (extents[2] != 1) x.extents.push_back(extents[2]);
@@ -116,7 +116,7 @@ bool is_valid(const View<const T, 3>& x) {
   return x.shape[0] >= 0 && x.shape[1] >= 0 && x.shape[2] >= 0;
 }
 
-// The elements of results [first, first + count), each result's in a row.
+// The elements of results [first, first + count), contiguous for each result.
 inline std::vector<double> slices_of(const Problem& problem, std::int64_t first, std::int64_t count,
                                      const Values& values) {
   const auto [outer, axis, inner] = extents_of(problem);
@@ -129,7 +129,7 @@ inline std::vector<double> slices_of(const Problem& problem, std::int64_t first,
   return slices;
 }
 
-// Of operations whose results Thrust returns to the caller.
+// For operations whose results Thrust returns to the caller.
 inline std::string thrust_note(std::string_view vendor) {
   if (backend != Backend::cuda || vendor != "thrust") return "";
   return "Thrust's call allocates, waits for the stream and frees: its times have that in them, "

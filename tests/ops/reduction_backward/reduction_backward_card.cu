@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of reductions; no library has them. A result is right or wrong: a mean's share is
-// rounded to f32 and then to T, which is the exact quotient rounded to T, because f32 has more than
-// twice the digits of the 16-bit types and two to spare.
+// The gradients of reductions; no library has them. Results must be exact: a mean's share is
+// rounded to f32 and then to T, which equals the exact quotient rounded to T, because f32 has more
+// than twice the digits of the 16-bit types, plus two.
 #include "ops/reduction_backward/reduction_backward.h"
 
 #include <cmath>
@@ -38,7 +38,7 @@ ShapeGrammar<Reduced> grammar() {
 Op op_of(const Problem& problem) { return problem.parameters.as<Reduced>().op; }
 bool is_extremum(Op op) { return op == Op::max || op == Op::min; }
 
-// Where everything is reduced, one gradient is everywhere.
+// If everything is reduced, a single gradient is broadcast.
 test::Degenerate degenerate(const Reduced& reduced) {
   return reduced.outer == 1 && reduced.inner == 1 ? test::Degenerate::constant
                                                   : test::Degenerate::no;
@@ -55,7 +55,7 @@ std::vector<std::string> of_each_op(const std::vector<Extents>& some) {
   return shapes;
 }
 
-// x is looked at for extrema alone.
+// Only extrema read x.
 Problem problem(Dtype dtype, const Shape& shape) {
   const Reduced reduced = grammar().parse(shape);
   const auto [op, outer, axis, inner] = reduced;
@@ -108,12 +108,12 @@ References references(const Problem& problem, const Inputs& inputs) {
   return {{"dx", {std::move(dx), {}}}};
 }
 
-// Rows and columns and all of a large matrix, and axes between others: whole packs and not.
+// Rows, columns and all of a large matrix, and axes between others; with and without whole packs.
 const std::vector<Extents> kLarge = {
     {1, 101 * 1027, 1}, {101, 1027, 1}, {1, 101, 1027}, {5, 70, 24}, {3, 130, 7}};
 const std::vector<Extents> kSmall = {{3, 300, 1}, {1, 2600, 1}, {2, 90, 16}};
 
-// Of every operation on these data; sums and means do not look at x.
+// Every operation on these data; sums and means do not read x.
 void add(std::vector<Sample>& samples, const std::string& fill, const Extents& extents,
          const test::Observed& x, const test::Observed& dy) {
   for (const std::string& shape : of_each_op({extents})) {
@@ -128,8 +128,8 @@ std::vector<double> gradients(Dtype dtype, const Extents& extents) {
   return test::normal(dtype, extents[0] * extents[2], test::Tensor::b).values;
 }
 
-// Few different values, so that the extrema of a result have ties in other threads and blocks. And
-// the smallest numbers, which are no zeros, neither as elements nor as gradients.
+// Few distinct values, so that the extrema of a result have ties in other threads and blocks. And
+// subnormal numbers, which differ from zero, both as elements and as gradients.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   const auto integers = [&](const Extents& extents, std::int64_t most) {
@@ -161,7 +161,7 @@ std::vector<Sample> random_samples(Dtype) {
   return samples;
 }
 
-// The first NaN is the extremum, whichever has the larger payload, or sign.
+// The first NaN is the extremum, whichever has the larger payload or sign bit.
 void add_pairs_of_nan(std::vector<Sample>& samples, Dtype dtype) {
   const std::string shape = "o1_a2600_i1";
   const auto normals = test::normal(dtype, 2600, test::Tensor::a).values;
@@ -180,7 +180,7 @@ void add_pairs_of_nan(std::vector<Sample>& samples, Dtype dtype) {
     }
 }
 
-// Zeros of both signs are equal; dy is handed on as it is.
+// Zeros of both signs are equal; dy passes unchanged.
 std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const Extents& extents : kSmall) {
@@ -206,7 +206,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
 }
 
 // Around packs, warps and blocks, on either side of the axis; and more than the resident blocks
-// write in one turn, rows of whole packs, too.
+// write in one pass, also in rows of whole packs.
 std::vector<std::string> sizes(Dtype dtype) {
   std::vector<Extents> some;
   for (const std::int64_t n : {1, 2, 3, 5, 7, 8, 9, 31, 33, 257, 1025})
@@ -223,7 +223,7 @@ std::vector<std::string> sizes(Dtype dtype) {
   return shapes;
 }
 
-// Extrema are found first, by the reduction of the same kind, in a launch or two.
+// The reduction of the same kind first finds the extrema, in one or two launches.
 std::vector<std::vector<std::string>> kernels(std::string_view name, const Problem& problem,
                                               const Layout&) {
   if (problem.output_size() == 0) return {};
@@ -259,7 +259,7 @@ Card reduction_backward_card() {
   };
   card.sizes = sizes;
   card.degenerate = [](const Problem& p) { return degenerate(p.parameters.as<Reduced>()); };
-  // Those of extrema are zeros but for a few.
+  // Gradients of extrema are mostly zeros.
   card.vacuous_outputs = [](const Problem& p) {
     return is_extremum(op_of(p)) ? std::vector<std::string>{"dx"} : std::vector<std::string>();
   };
@@ -269,7 +269,7 @@ Card reduction_backward_card() {
   card.empty = of_each_op({{0, 7, 1}, {3, 0, 1}, {1, 0, 3}, {1, 0, 8}, {2, 5, 0}});
   card.kernels = kernels;
   card.timed_on_host = {{"sum_o256_a1024_i1", true}, {"max_o128_a1024_i1"}, {"mean_o4_a64_i512"}};
-  // 512 MiB of 16-bit elements in all but the first.
+  // 512 MiB of 16-bit elements, except for the first.
   card.timed_on_gpu = {{"sum_o64_a1024_i1"},
                        {"sum_o262144_a1024_i1", true},
                        {"mean_o4096_a256_i256"},

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only reduction_backward promises; what every operation does is in its card.
+// Tests specific to reduction_backward; its card configures those of every operation.
 #include "ops/reduction_backward/reduction_backward.h"
 
 #include "runtime/launch.h"
@@ -23,7 +23,7 @@ KG_OWN_TEST(BeyondThirtyOneBits) {
     constexpr auto kVariant = reduction_backward::Variant::vectorized;
     Stream& stream = judge.stream();
     const T one = test::elements<T>(std::vector<double>{1})[0];
-    const DeviceBuffer<T> x(static_cast<std::size_t>(kSize)); // dx, too
+    const DeviceBuffer<T> x(static_cast<std::size_t>(kSize)); // also dx
     fill_bytes(x.data(), 0, x.bytes(), stream);
     test::put<T>({{kSize - 1, one}}, x, stream);
     const DeviceBuffer<T> dy(static_cast<std::size_t>(kExtents[0]));
@@ -38,7 +38,7 @@ KG_OWN_TEST(BeyondThirtyOneBits) {
   });
 }
 
-// What the contract's problems cannot have: dx that reaches dy from behind, and no workspace.
+// Arguments that the contract's problems cannot have: dx that overlaps dy's end, and no workspace.
 KG_OWN_TEST(RefusesOverlapAndWorkspaces) {
   dispatch(judge.dtype(), [&]<class T>() {
     const DeviceBuffer<T> data(64), gradient(64);

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sum with a residual, exactly, and its rmsnorm, as that of the right sum. What rmsnorm's card
-// shows of the kernels that the two share, scales and epsilons say, is not repeated.
+// The sum with a residual, which must be exact, and the rmsnorm of the exact sum. Properties of the
+// kernels shared with rmsnorm, such as scales and epsilons, are tested by rmsnorm's card only.
 #include "ops/residual_rmsnorm/residual_rmsnorm.h"
 
 #include "libraries/residual_rmsnorm.h"
@@ -37,8 +37,8 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
                            stream);
 }
 
-// A sum in f64 that is rounded to T is the exact sum rounded to f32 and then to T: each of the
-// formats has more than twice the digits of the next, and two to spare. A library rounds it, too.
+// A sum in f64 rounded to T equals the exact sum rounded to f32 and then to T: each format has more
+// than twice the digits of the next, plus two. A library also rounds the sum.
 References references(const Problem& problem, const Inputs& inputs) {
   const Size size{rows_of(problem), cols_of(problem)};
   const double epsilon = problem.scalars.at("epsilon");
@@ -63,7 +63,7 @@ std::vector<double> numbers(Dtype dtype, Size size, test::Tensor tensor) {
   return test::normal(dtype, size.rows * size.cols, tensor).values;
 }
 
-// The sums are exact, those of neighbouring multiples of 2^k.
+// Exact sums of adjacent multiples of 2^k.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const Size size : norm::kSizesOfPowers) {
@@ -83,7 +83,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// A residual so small that T keeps little of it: what is normalised is the rounded sum.
+// A residual so small that T keeps little of it: the norm is that of the rounded sum.
 std::vector<Sample> random_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const Size size : {Size{9, 64}, Size{3, 1536}, Size{2, norm::kBeyondBlock}}) {
@@ -96,8 +96,8 @@ std::vector<Sample> random_samples(Dtype dtype) {
   return samples;
 }
 
-// One special value in each place that a thread, a pack or a row could lose, in either operand; the
-// other rows stay as they are.
+// One special value at each position that a thread, a pack or a row could miss, in either operand;
+// the other rows do not change.
 std::vector<Sample> special_samples(Dtype dtype) {
   const double largest = test::max_finite(dtype);
   const std::vector<std::pair<double, double>> specials = {
@@ -133,7 +133,7 @@ Card residual_rmsnorm_card() {
   card.random_samples = random_samples;
   card.special_samples = special_samples;
   card.kernel_name = norm::kernel_name("residual_rmsnorm");
-  // A small one, and 0.5 GiB of f16 and more.
+  // A small one, and at least 0.5 GiB of f16.
   card.timed_on_gpu = {{"rows128_cols1024"},
                        {"rows65536_cols1024", true},
                        {"rows16384_cols8192"},

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only residual_rmsnorm promises; what every operation does is in its card.
+// Tests specific to residual_rmsnorm; its card configures those of every operation.
 #include "ops/residual_rmsnorm/residual_rmsnorm.h"
 
 #include "runtime/launch.h"
@@ -16,8 +16,8 @@ KG_OWN_TEST(Rows) {
 }
 KG_OWN_TEST(Automatic) { norm::check_automatic(); }
 
-// Indices beyond 32 bits, z and y in place. Sums of a number and zero everywhere, and three rows of
-// +1 + 1 and -1 - 1: with epsilon 12 those give one half.
+// Indices beyond 32 bits, z and y in place. Sums of a number and zero, except three rows of +1 + 1
+// and -1 - 1, which epsilon 12 normalizes to one half.
 KG_OWN_TEST(MoreThan2To31Elements) {
   dispatch(judge.dtype(), [&]<class T>() {
     const Problem problem = norm::huge_problem(judge);

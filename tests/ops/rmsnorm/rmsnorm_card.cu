@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// rmsnorm, of rows that fit a warp, a block's registers, and neither.
+// rmsnorm of rows that fit a warp, rows that fit a block's registers, and longer ones.
 #include "ops/rmsnorm/rmsnorm.h"
 
 #include "libraries/rmsnorm.h"
@@ -55,7 +55,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   add(norm::sample(dtype, "one column", {5, 1}, {4, -0.5, 1, -2, 8}, 0),
       {gamma, -gamma, gamma, -gamma, gamma});
   samples.back().inputs["gamma"] = values(dtype, {gamma});
-  // Zeros of the sign of gamma: of rows of zeros, and where squares beyond f32's range count as
+  // Zeros with gamma's sign: for rows of zeros, and if squares overflow f32, which counts as
   // infinite.
   const auto zeros = [&](Size size) {
     std::vector<double> y;
@@ -81,7 +81,7 @@ std::vector<Sample> random_samples(Dtype dtype) {
   std::vector<Sample> samples;
   norm::add_optional(samples, {{"rstd"}, {"gamma"}, {"gamma", "rstd"}});
   norm::add_scales(samples, dtype);
-  if (dtype != Dtype::f16) { // just below what squares may be: 40 * 2^122 = 1.25 * 2^127
+  if (dtype != Dtype::f16) { // just below the limit of squares: 40 * 2^122 = 1.25 * 2^127
     std::vector<double> x = test::normal(Dtype::bf16, 120, test::Tensor::a).values;
     for (double& value : x) value *= 0x1p59;
     samples.push_back(norm::sample(dtype, "2^61", {3, 40}, std::move(x)));

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only rmsnorm promises; what every operation does is in its card.
+// Tests specific to rmsnorm; its card configures those of every operation.
 #include "tests/ops/normalization/forward_tests.h"
 
 namespace kg::card {
@@ -9,7 +9,7 @@ namespace {
 
 KG_OWN_TEST(Rows) { norm::check_rows(judge); }
 KG_OWN_TEST(Automatic) { norm::check_automatic(); }
-// Timed rows leave the statistics out before the library does.
+// Timed rows omit the statistics; the library's problem must accept that.
 KG_OWN_TEST(LibrariesAreTimedWithoutStatistics) {
   const Problem problem = problem_of(judge.card(), judge.dtype(), {"nothing", "rows4_cols8"});
   const Problem timed = judge.card().vendors.problem(problem.without("rstd"), "cudnn");

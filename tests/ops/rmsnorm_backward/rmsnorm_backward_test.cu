@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only rmsnorm_backward promises; what every operation does is in its card.
+// Tests specific to rmsnorm_backward; its card configures those of every operation.
 #include "ops/rmsnorm_backward/rmsnorm_backward.h"
 
 #include "tests/ops/normalization/backward_tests.h"

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rotary positions. A shape is t40_h3_d64: tokens, heads, depth; r32 where fewer elements are
-// turned, interleaved, positions (a list of them), back (backward). The reference turns by the
-// cosines and sines that the kernel is given; how good those are is the caller's matter.
+// Rotary position embeddings. A shape is t40_h3_d64: tokens, heads, depth; r32 if fewer elements
+// are rotated, interleaved, positions (a list of them), back (backward). The reference rotates by
+// the cosines and sines that the kernel gets; their accuracy is the caller's responsibility.
 #include "ops/rope/rope.h"
 
 #include <cmath>
@@ -21,7 +21,7 @@ namespace kg::card {
 namespace {
 
 constexpr double kBase = 10000;         // of the frequencies
-constexpr std::int64_t kPositions = 37; // rows of the tables where there is a list
+constexpr std::int64_t kPositions = 37; // rows of the tables if there is a list
 
 struct Rows {
   std::int64_t tokens, heads, depth, rotary;
@@ -29,8 +29,8 @@ struct Rows {
 
   std::int64_t positions() const { return list ? kPositions : tokens; }
 
-  // Of an element of x or y: its partner in a pair, or -1 where it is copied; the place of the pair
-  // in a row of the tables; whether it is the second one.
+  // For an element of x or y: its partner in a pair, or -1 if it is copied; the pair's column in
+  // the tables; and whether it is the second element.
   struct Pair {
     std::int64_t partner, place;
     bool second;
@@ -62,7 +62,7 @@ const Rows& rows_of(const Problem& problem) { return problem.parameters.as<Rows>
 
 std::int64_t usual_position(std::int64_t token) { return (token * 11 + 5) % kPositions; }
 
-// Rounded to f32, as a caller makes it.
+// Rounded to f32, as a caller computes it.
 double table_value(const Rows& r, std::int64_t i, bool sine) {
   const std::int64_t half = r.rotary / 2;
   const auto frequency = static_cast<float>(
@@ -171,7 +171,7 @@ constexpr auto kRun = []<class T>(const Call& call, rope::Variant variant, Strea
   return rope::run(p, variant, stream);
 };
 
-// get(tensor, index) gives an element.
+// get(tensor, index) returns an element.
 template <class Get>
 Reference turned(const Problem& problem, std::int64_t first, std::int64_t count, Get get) {
   const Rows& r = rows_of(problem);
@@ -214,7 +214,7 @@ Reference elements(const Problem& problem, std::string_view, std::int64_t first,
                 [&](const char* name, std::int64_t i) { return tensors.at(name)(i); });
 }
 
-// Turns by multiples of a right angle only move elements and signs.
+// Rotations by multiples of 90 degrees only move elements and signs.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const char* const shape : {"t20_h3_d64", "t33_h2_d40_r24_interleaved_positions",
@@ -295,7 +295,7 @@ Card rope_card() {
   card.special_samples = special_samples;
   card.usual = these({"t21_h3_d64", "t13_h5_d80_r48_interleaved", "t19_h2_d30_r20_positions",
                       "t7_h3_d33_r10_interleaved_back"});
-  // Without a list of positions those of the rows are their places.
+  // Without a list, the positions are the row indices.
   card.batches = these({"t*_h3_d64_positions", "t*_h2_d30_r20_positions"});
   card.sizes = [](Dtype) {
     std::vector<std::string> shapes;
@@ -314,11 +314,11 @@ Card rope_card() {
                         "t3_h2_d62", "t3_h2_d60", "t3_h1_d64", "t1_h3_d64"});
   card.empty = {"t0_h3_d8", "t3_h0_d8", "t3_h2_d0"};
   card.far = these({"t2_h1_d64", "t1_h2_d30_interleaved"});
-  card.refuses_overlap = false; // rows of one may lie in the gaps of the other
+  card.refuses_overlap = false; // one tensor's rows may lie in the other's gaps
   card.kernel_name = kernel_name;
   card.kind_on_host = card.kind_on_gpu = kg::Kind::memory;
   card.timed_on_host = {{"t512_h8_d64", true}, {"t256_h8_d128_interleaved"}};
-  // Llama-3-8B, Qwen2.5-0.5B, GPT-J, a half of the elements as in GPT-NeoX, and a gradient.
+  // Llama-3-8B, Qwen2.5-0.5B, GPT-J, half of the elements as in GPT-NeoX, and a gradient.
   card.timed_on_gpu = {{"t8192_h32_d128", true},
                        {"t32768_h14_d64"},
                        {"t8192_h16_d256_r64_interleaved"},

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only rope promises; what every operation does is in its card.
+// Tests specific to rope; its card configures those of every operation.
 #include "ops/rope/rope.h"
 
 #include "tests/contract/own_test.h"
@@ -14,8 +14,8 @@
 namespace kg::card {
 namespace {
 
-// With tables of the usual frequencies the result is what the paper says, within the bound of
-// kernels that are given a table; a table of another position is outside of it.
+// With tables of the usual frequencies, the result follows the paper's formula within the tolerance
+// of kernels that take a table; the table of another position exceeds it.
 KG_OWN_TEST(TurnsByPositions) {
   for (const auto& [shape, layout] :
        {std::pair{"t50_h1_d64", test::RopeLayout::half_split},
@@ -37,7 +37,7 @@ KG_OWN_TEST(TurnsByPositions) {
   }
 }
 
-// Forward and then backward turns by nothing.
+// Forward and then backward is the identity.
 KG_OWN_TEST(BackwardUndoesForward) {
   const std::vector<double> x = test::normal(judge.dtype(), 20 * 3 * 64, test::Tensor::a).values;
   const Sample forward{"normal", "t20_h3_d64_r48", {{"x", values(judge.dtype(), x)}}};
@@ -45,7 +45,7 @@ KG_OWN_TEST(BackwardUndoesForward) {
     const test::Observed y = judge.run(variant.name, forward).outputs.at("y");
     const Sample back{"turned", "t20_h3_d64_r48_back", {{"x", y}}};
     const test::Observed again = judge.run(variant.name, back).outputs.at("y");
-    // Each turn rounds once to the type; lengths stay, so an error is one of the pair's length.
+    // Each rotation rounds once to the type; lengths stay, so an error scales with the pair's.
     const double u = judge.dtype() == Dtype::f32 ? 8 * unit_roundoff(Dtype::f32)
                                                  : 2 * unit_roundoff(judge.dtype());
     for (std::size_t i = 0; i < x.size(); ++i)
@@ -79,7 +79,7 @@ KG_OWN_TEST(RefusesOtherProblems) {
     refuses("rows that overlap", [](auto& wrong) { wrong.y_stride = {32, 15}; });
     refuses("tokens that overlap", [](auto& wrong) { wrong.y_stride = {31, 16}; });
     refuses("a negative stride", [](auto& wrong) { wrong.x_stride.head = -16; });
-    rope::Problem<T> nothing = valid; // and nothing else is wrong with it
+    rope::Problem<T> nothing = valid; // otherwise valid
     nothing.tokens = 0;
     EXPECT_NO_THROW(rope::run(nothing, rope::Variant::automatic, judge.stream()));
   });

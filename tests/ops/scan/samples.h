@@ -1,8 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How shapes name scans, sum_inclusive_n5 and max_exclusive_segments_n5, and the data that they are
-// tested on.
+// Names of scans in shapes, sum_inclusive_n5 and max_exclusive_segments_n5, and their test data.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +24,7 @@ struct Form {
   scan::Op op;
   scan::Kind kind;
   bool heads;
-  std::int64_t n, offsets; // 0: without
+  std::int64_t n, offsets; // 0: none
 };
 inline ShapeGrammar<Form> grammar() {
   using scan::Kind;
@@ -41,7 +40,7 @@ inline std::string shape_of(scan::Op op, scan::Kind kind, bool segmented, std::i
   return grammar().print({op, kind, segmented, n, 0});
 }
 
-// Of all operations and kinds, with segments and without.
+// All operations and kinds, with and without segments.
 inline std::vector<std::string> each_form(const std::vector<std::int64_t>& lengths) {
   std::vector<std::string> shapes;
   for (const std::int64_t n : lengths)
@@ -52,14 +51,14 @@ inline std::vector<std::string> each_form(const std::vector<std::int64_t>& lengt
   return shapes;
 }
 
-// Segments of some fifty elements, and one of a few tiles among each 20,000.
+// Segments of about fifty elements, and one of a few tiles in every 20,000.
 inline bool begins_segment(std::int64_t i) {
   return i / 10000 % 2 == 0 && test::random_of(test::seed(), test::Tensor::c)
                                        .integer(static_cast<std::uint64_t>(i), 0, 49) == 0;
 }
 
-// Numbers that rise over the whole array, so that maxima go on changing: integers that every type
-// has.
+// Numbers that rise over the whole array, so that the maximum keeps changing: integers that every
+// type represents.
 inline std::vector<double> rising(Dtype dtype, std::int64_t n) {
   const std::int64_t top = dtype == Dtype::bf16 ? 200 : 2000;
   std::vector<double> x = test::integers(dtype, n, top / 20, test::Tensor::a).values;
@@ -78,8 +77,8 @@ inline std::vector<double> every(std::int64_t n, std::int64_t period) {
 
 inline constexpr std::int64_t kSome = 10007; // more than two tiles
 
-// Sums that every order gives: of i32 always; else of integers whose sum of magnitudes fits. Heads
-// at each place of a pack and a warp's row, nowhere, and everywhere.
+// Sums that are exact in every order: i32, or integers whose magnitudes have a representable sum.
+// Segment heads at each position of a pack and a warp's row, nowhere, and everywhere.
 inline std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   const auto add = [&](scan::Op op, std::string fill, const std::vector<double>& x,
@@ -97,7 +96,7 @@ inline std::vector<Sample> exact_samples(Dtype dtype) {
   else
     for (const test::SumRange range : {test::SumRange::wide, test::SumRange::dense}) {
       sums.push_back(test::exact_sums(dtype, dtype, range, 1, kSome).values);
-      sums.back()[0] = 1; // where the others are far apart, no long run of sums is 0
+      sums.back()[0] = 1; // with heads far apart, no long run of sums is 0
     }
   const std::vector<double> rises = rising(dtype, kSome);
   for (const std::vector<double>& x : sums) add(scan::Op::sum, "integers", x, 0);
@@ -114,8 +113,8 @@ inline std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// Each special number alone and each behind each, in segments of their own and in one: of sums
-// those without an overflow, which depends on the order.
+// Each special number alone and after each other one, in separate segments and in one; for sums
+// only those without overflow, which depends on the order.
 inline std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
   if (is_integer(dtype)) {

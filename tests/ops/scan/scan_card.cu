@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Running sums and maxima of arrays, or of their segments. Maxima, and sums of i32, which wrap
-// around, are right or wrong. Segments are given by heads, as in sum_inclusive_segments_n5, or by
+// around, must be exact. Segments are given by heads, as in sum_inclusive_segments_n5, or by
 // offsets, as in sum_inclusive_n5_offsets2.
 #include "ops/scan/scan.h"
 
@@ -48,7 +48,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-// As dispatch, of i32, too.
+// Like dispatch, but with i32.
 template <class Function>
 auto dispatch_numbers(Dtype dtype, Function function) {
   if (dtype == Dtype::i32) return function.template operator()<std::int32_t>();
@@ -91,7 +91,7 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
                call.address("y"), stream);
 }
 
-// Of a library nobody knows the order: at the worst it adds one after the other.
+// A library's order is unknown; the worst case is sequential.
 std::int64_t chain(const Problem& problem, std::string_view variant) {
   const std::int64_t n = problem.outputs[0].extents[0];
   if (variant.empty()) return n;
@@ -116,7 +116,7 @@ Reference reference(const Problem& problem, std::int64_t first, std::int64_t cou
           }};
 }
 
-// Whether a segment begins at element i; of empty ones another begins there, too.
+// True if a segment starts at element i; after empty segments, another one starts there too.
 std::function<bool(std::int64_t)> heads_of(const Problem& problem, const Values& values) {
   if (form_of(problem).heads)
     return [heads = values("heads")](std::int64_t i) { return heads(i) != 0; };
@@ -143,7 +143,7 @@ References references(const Problem& problem, const Inputs& inputs) {
   return {{"y", elements(problem, "y", 0, problem.output_size(), values)}};
 }
 
-// A single tile needs no look-back, and no words for it.
+// A single tile needs neither look-back nor memory for it.
 std::vector<std::vector<std::string>> kernels(std::string_view variant, const Problem& problem,
                                               const Layout&) {
   const std::int64_t n = problem.output_size();
@@ -211,7 +211,7 @@ Card scan_card() {
   card.kernels = kernels;
   card.kind_on_host = kg::Kind::sync; // on the executor a warp's shuffles cost more than its loads
   card.timed_on_host = {{"sum_inclusive_n16384", true}, {"max_exclusive_segments_n16384"}};
-  // 1 GiB of traffic of f32 at 2^27.
+  // 1 GiB of traffic in f32 at 2^27.
   card.timed_on_gpu = {{"sum_inclusive_n65536"},
                        {"sum_inclusive_n134217728", true},
                        {"sum_exclusive_n134217728"},

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only scan promises; what every operation does is in its card.
+// Tests specific to scan; its card configures those of every operation.
 #include "ops/scan/scan.h"
 
 #include "runtime/launch.h"
@@ -44,25 +44,25 @@ void expect_sums(Judge& judge, scan::Kind kind, std::int64_t n,
   EXPECT_TRUE(y.to_host(stream) == expected) << n << " elements";
 }
 
-// More than 32 groups of 32 tiles, so that a region goes on where another ends.
+// More than 32 groups of 32 tiles, so that one region continues where another ends.
 KG_OWN_TEST(BeyondOneRegion) {
   if (judge.dtype() != Dtype::f32) return;
   expect_sums(judge, Kind::inclusive, (1024 + 34) * kTile + 5, {});
 }
 
-// A segment over more than a group of tiles, and one over what is left.
+// A segment over more than a group of tiles, and one over the rest.
 KG_OWN_TEST(SegmentsOverGroups) {
   if (judge.dtype() != Dtype::f32) return;
   expect_sums(judge, Kind::exclusive, 100 * kTile, {40 * kTile + 17, 98 * kTile});
 }
 
-// Beyond one group of 32 tiles, in each type, sums of normals beside the oracle.
+// Beyond one group of 32 tiles, in each type: sums of normals compared with the oracle.
 KG_OWN_TEST(BeyondOneGroup) {
   judge.check(judge.random(scan_samples::shape_of(Op::sum, Kind::inclusive, true, 67 * kTile - 3)),
               {}, {"look_back"});
 }
 
-// A sum begins with +0, of each segment, too; of equal zeros the last one is the maximum.
+// A sum starts from +0, in each segment; among equal zeros the last one is the maximum.
 KG_OWN_TEST(SignsOfZeros) {
   if (is_integer(judge.dtype())) return;
   std::vector<double> x(100, -0.0), heads(100, 0.0);
@@ -77,7 +77,7 @@ KG_OWN_TEST(SignsOfZeros) {
   }
 }
 
-// Which of the arrays lie at odd addresses is each array's matter.
+// Each array may be misaligned independently.
 KG_OWN_TEST(AlignedApart) {
   for (const bool segmented : {false, true}) {
     const Sample sample =
@@ -88,7 +88,7 @@ KG_OWN_TEST(AlignedApart) {
   }
 }
 
-// Of segments behind the last element there is no mark to make.
+// Segments after the last element set no mark.
 KG_OWN_TEST(EmptySegmentsAtTheEnd) {
   if (judge.dtype() != Dtype::f32) return;
   Sample sample{"empty at the end", "sum_inclusive_n32_offsets6"};
@@ -97,7 +97,7 @@ KG_OWN_TEST(EmptySegmentsAtTheEnd) {
   judge.check_exactly(sample);
 }
 
-// What the contract's problems cannot have.
+// Arguments that the contract's problems cannot have.
 KG_OWN_TEST(RefusesProblems) {
   const DeviceBuffer<float> x(9000), y(9000);
   LaunchRecorder recorder;
@@ -122,7 +122,7 @@ KG_OWN_TEST(RefusesProblems) {
 KG_OWN_TEST(BeyondThirtyOneBits) {
   constexpr std::int64_t kCount = (std::int64_t{1} << 31) + 4099;
   if (judge.dtype() != Dtype::i32) return;
-  // A block waits for the ones before it, so no window can run.
+  // A block waits for its predecessors, so a window cannot run alone.
   KG_SKIP_IF_TOO_HUGE(2 * size_of(judge.dtype()) * kCount);
   const DeviceBuffer<std::int32_t> data(static_cast<std::size_t>(kCount));
   fill_bytes(data.data(), 0, data.bytes(), judge.stream());

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which elements of the problems are kept: four of each eight, in a pattern of some, so that how
-// many there are, and where each comes from, is known without a count; two of each four, so that
-// every sector of 32 bytes has some of any size.
+// Which elements of the problems are kept: four of every eight, in one of several patterns, so that
+// their number and origin are known without counting; and two of every four, so that every 32-byte
+// sector contains some, for any element size.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace kg::card::select_samples {
 
-// After how many elements the patterns repeat: a prime of eights.
+// The period of the patterns: a prime number of eights.
 constexpr std::int64_t kPeriod = 8 * 131'071;
 
 constexpr unsigned pattern_of(std::int64_t eight) {
@@ -22,14 +22,14 @@ constexpr unsigned pattern_of(std::int64_t eight) {
 }
 
 constexpr bool is_kept(std::int64_t i) { return (pattern_of(i / 8) >> i % 8 & 1u) != 0; }
-static_assert(is_kept(0)); // as the first of a run must be
+static_assert(is_kept(0)); // the first of a run is always kept
 
-// How many of the first n.
+// The number kept of the first n.
 constexpr std::int64_t kept_of(std::int64_t n) {
   return n / 8 * 4 + std::popcount(pattern_of(n / 8) & ((1u << n % 8) - 1));
 }
 
-// Where the kept element of this number stands.
+// The position of the kept element with this number.
 constexpr std::int64_t place_of_kept(std::int64_t number) {
   unsigned rest = pattern_of(number / 4);
   for (std::int64_t i = 0; i < number % 4; ++i) rest &= rest - 1;

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elements with a flag, and the first of each run of equal ones. They are right or wrong, and how
-// many there are follows from the data.
+// Flagged elements, and the first of each run of equal elements. Results must be exact; the data
+// determine their number.
 #include "ops/select/select.h"
 
 #include "libraries/select.h"
@@ -39,7 +39,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   result.inputs = {{"x", dtype, {n}}};
   if (flagged) {
     result.inputs.push_back({"flags", Dtype::i8, {n}});
-    result.inputs[1].element = [](std::int64_t i) { // each but the lowest bit counts, too
+    result.inputs[1].element = [](std::int64_t i) { // any nonzero byte counts
       return std::uint64_t{select_samples::is_kept(i)} << i % 7;
     };
     result.inputs[1].period = select_samples::kPeriod;
@@ -52,7 +52,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
     result.inputs[0].period = select_samples::kPeriod; // a run ends there
   }
   result.outputs = {{"count", Dtype::i32, {1}}, {"y", dtype, {n}}};
-  result.outputs[0].derived = true; // its extent is no argument
+  result.outputs[0].derived = true; // its extent is not an argument
   result.outputs[1].counted_by = "count";
   result.unwritten = static_cast<double>(n - kept) * static_cast<double>(size_of(dtype));
   return result;
@@ -95,7 +95,7 @@ References references(const Problem& problem, const Inputs& inputs) {
   return {{"count", {{count}, {}}}, {"y", std::move(y)}};
 }
 
-// Where it is timed, the data are those of the problem.
+// For timing, with the problem's data.
 Reference elements(const Problem& problem, std::string_view output, std::int64_t first,
                    std::int64_t count, const Values& values) {
   if (output == "count")
@@ -109,7 +109,7 @@ Reference elements(const Problem& problem, std::string_view output, std::int64_t
 
 std::int64_t tile_of(Dtype dtype) { return 16384 / static_cast<std::int64_t>(size_of(dtype)); }
 
-// A single tile needs no look-back, and no words for it.
+// A single tile needs neither look-back nor memory for it.
 std::vector<std::vector<std::string>> kernels(std::string_view variant, const Problem& problem,
                                               const Layout&) {
   std::vector<std::string> select = {"select::" + std::string(variant) + "<"};
@@ -125,8 +125,8 @@ std::vector<std::string> shapes(const std::vector<std::int64_t>& lengths) {
   return in_each_form({"flagged", "unique"}, each);
 }
 
-// All kept, none, one at either end, each third, and runs; of unique all elements alike, and none
-// like the one before it.
+// All kept, none, one at either end, every third, and runs; for unique all elements equal, and no
+// two adjacent ones equal.
 std::vector<Sample> exact_samples(Dtype dtype) {
   const std::int64_t n = 2 * tile_of(dtype) + 77;
   const auto size = static_cast<std::size_t>(n);
@@ -151,8 +151,8 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// Runs of each special number beside each: of zeros of both signs, which differ, and of NaN, of
-// which those of one payload are alike.
+// Runs of each special number next to each other one: zeros of opposite signs differ, and NaN are
+// equal only with equal payloads.
 std::vector<Sample> special_samples(Dtype dtype) {
   if (is_integer(dtype)) return {};
   std::vector<std::uint64_t> x;
@@ -197,7 +197,7 @@ Card select_card() {
   card.kernels = kernels;
   card.kind_on_host = kg::Kind::sync; // on the executor a warp's shuffles cost more than its loads
   card.timed_on_host = {{"flagged_n16384", true}, {"unique_n16384"}};
-  // 1 GiB and more of f32 at 2^27.
+  // At least 1 GiB in f32 at 2^27.
   card.timed_on_gpu = {{"flagged_n65536"}, {"flagged_n134217728", true}, {"unique_n134217728"}};
   return card;
 }

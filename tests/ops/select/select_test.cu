@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only select promises; what every operation does is in its card.
+// Tests specific to select; its card configures those of every operation.
 #include "ops/select/select.h"
 
 #include "runtime/launch.h"
@@ -10,7 +10,7 @@
 namespace kg::card {
 namespace {
 
-// What the contract's problems cannot have.
+// Arguments that the contract's problems cannot have.
 KG_OWN_TEST(RefusesProblems) {
   const DeviceBuffer<double> x(9000), y(9000);
   const DeviceBuffer<std::int32_t> count(1);

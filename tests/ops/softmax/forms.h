@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two forms of softmax and of its gradient: a shape that begins with "log_" is log-softmax's.
+// The two forms of softmax and of its gradient: shapes that begin with "log_" are log-softmax's.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Softmax and log-softmax of rows that fit a warp, a block's shared memory, and neither. Tolerances
-// and their derivation: tests/oracle/tolerance.h.
+// Softmax and log-softmax of rows that fit a warp, rows that fit a block's shared memory, and
+// longer ones. Tolerances and their derivation: tests/oracle/tolerance.h.
 #include "ops/softmax/softmax.h"
 
 #include <algorithm>
@@ -31,8 +31,8 @@ std::int64_t beyond_shared() {
   return static_cast<std::int64_t>(device_properties().shared_bytes_per_block_optin / 4) + 7;
 }
 
-// Lengths in whole packs around what a pipeline of rows, a block and clusters of two and more hold
-// on devices with 64, 163 and 227 KiB of shared memory to a block.
+// Lengths in whole packs around the capacities of a row pipeline, of a block, and of clusters of
+// two and more, for devices with 64, 163 and 227 KiB of shared memory per block.
 std::vector<std::int64_t> long_rows(Dtype dtype) {
   std::vector<std::int64_t> lengths;
   for (const std::int64_t bytes : {32768, 41040, 73744, 131120, 204816, 409600})
@@ -64,13 +64,13 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
                   call.address("y"), call.extent("y", 0), call.extent("y", 1), stream);
 }
 
-// A library may add its row up one by one.
+// A library may sum a row sequentially.
 std::int64_t chain(std::string_view variant, std::int64_t cols) {
   if (variant.empty()) return cols;
   return softmax::chain(enumerator_of(softmax::kVariants, variant), cols);
 }
 
-// In u * condition: what the accuracy of two implementations is compared in.
+// In u * condition, the unit for comparing the accuracy of two implementations.
 std::vector<double> units(Dtype dtype, const std::vector<double>& value,
                           const std::vector<double>& distance, const std::vector<double>& log_sum) {
   std::vector<double> result;
@@ -108,7 +108,7 @@ References references(const Problem& problem, const Inputs& inputs) {
             units(dtype, oracle->value, oracle->distance, {})}}};
 }
 
-// Each row of probabilities sums to 1, or to NaN where the whole row is.
+// Each row of probabilities sums to 1, or to NaN if the whole row is NaN.
 std::string rows_sum_to_one(const Problem& problem, const Inputs& outputs) {
   if (is_log(problem)) return "";
   const std::vector<double>& y = outputs.at("y").values;
@@ -134,9 +134,9 @@ Sample sample(Dtype dtype, const std::string& fill, std::string shape, std::vect
   return {fill, std::move(shape), {{"x", values(dtype, std::move(x))}}, {}, {}, degenerate};
 }
 
-// Rows whose largest element stands at least 104 above the others, whose exponentials then vanish
-// beside 1: the sum is 1, its logarithm 0, and the results are the differences, all integers. They
-// use as many bits as the type has.
+// Rows whose largest element is at least 104 above the others, whose exponentials vanish in a sum
+// with 1: the sum is 1, its logarithm 0, and the results are the differences, which are integers.
+// They use all of the type's bits.
 Sample differences(Dtype dtype, std::int64_t rows, std::int64_t cols) {
   const auto integers = static_cast<std::int64_t>(1 / unit_roundoff(dtype)); // below: exact
   const test::Random random(test::seed(), 23);
@@ -160,7 +160,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   for (const Size size : {Size{40, 64}, Size{60, 1000}, Size{21, 1024}, Size{14, 4099},
                           Size{3, beyond_shared()}, Size{3, long_row(dtype)}}) {
     test::SoftmaxFill fill = test::softmax_plateaus(dtype, size.rows, size.cols);
-    // Where there are fewer rows than powers of two, no row fills all tiles.
+    // With fewer rows than powers of two, no row fills all tiles.
     samples.push_back(sample(dtype, fill.input.name, rows_cols(size.rows, size.cols),
                              std::move(fill.input.values),
                              size.rows < 10 ? test::Degenerate::sparse : test::Degenerate::no));
@@ -174,8 +174,8 @@ std::vector<Sample> exact_samples(Dtype dtype) {
 
 std::vector<Sample> random_samples(Dtype dtype) {
   std::vector<Sample> samples;
-  // Logits far apart: exponentials that are subnormal, zero, and nearly one; logarithms of what
-  // softmax would round to 0.
+  // Logits far apart: exponentials that are subnormal, zero, and nearly one; logarithms of
+  // probabilities that softmax would round to 0.
   for (const Size size : {Size{30, 300}, Size{6, 4100}, Size{1, beyond_shared()}}) {
     const std::int64_t count = size.rows * size.cols;
     auto x = test::outliers(dtype, count, 7, 32, test::Tensor::a).values;
@@ -187,8 +187,8 @@ std::vector<Sample> random_samples(Dtype dtype) {
     samples.push_back(sample(dtype, "outliers", rows_cols(size.rows, size.cols, "log"),
                              test::outliers(dtype, count, 7, 64, test::Tensor::a).values));
   }
-  // Maxima that come late and often: what rescaling a running sum is most sensitive to. At the
-  // steeper slope all but the last columns are as good as zero.
+  // Maxima that come late and often: rescaling a running sum is most sensitive to these. At the
+  // steeper slope all but the last columns are practically zero.
   for (const std::int64_t cols : {beyond_shared(), long_row(dtype)}) {
     for (const double rise : {4.0, 125.0}) {
       std::vector<double> x;
@@ -202,8 +202,8 @@ std::vector<Sample> random_samples(Dtype dtype) {
   return samples;
 }
 
-// One special value in each place that a thread, a pack or a row could lose; the other rows stay as
-// they are.
+// One special value at each position that a thread, a pack or a row could miss; the other rows do
+// not change.
 Sample special_rows(Dtype dtype, std::int64_t cols, bool log) {
   const double largest = test::max_finite(dtype);
   std::vector<double> x;
@@ -257,7 +257,7 @@ std::vector<std::string> sizes(Dtype dtype) {
   return shapes;
 }
 
-// Packs of 16 bytes where every row of both matrices is aligned.
+// Packs of 16 bytes if every row of both matrices is aligned.
 std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
                                      const Layout& layout) {
   if (variant == "naive") return {"softmax::naive<"};
@@ -289,7 +289,7 @@ Card softmax_card() {
   Variant& naive = card.variants.front();
   naive.accurate = false;
   naive.sequence = cols_of;
-  // oneDNN rounds bf16 results twice: 2.8 times the bound, seen with 2.6.3.
+  // oneDNN rounds bf16 results twice: 2.8 times the tolerance, seen with 2.6.3.
   card.vendors = {
       [](const Problem& p) { return names(vendor::softmax_table, softmax_kind(p), p.dtype); },
       run_vendor, 4};
@@ -299,7 +299,7 @@ Card softmax_card() {
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;
   card.special_samples = special_samples;
-  // Asked for when tests run, not before: --help and list need no device.
+  // Evaluated when tests run, not earlier: --help and list need no device.
   card.usual = [](Dtype) {
     return std::vector<std::string>{
         rows_cols(65, 96),          rows_cols(33, 1000),
@@ -337,13 +337,13 @@ Card softmax_card() {
   card.refuses_overlap = false;
   card.kernel_name = kernel_name;
   card.compiled_otherwise = "expf, logf";
-  card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than the memory
+  card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than memory
   card.timed_on_host = {{"rows32_cols512", true},
                         {"rows32_cols1000"},
                         {"rows16_cols4096"},
                         {"log_rows32_cols512"},
                         {"log_rows16_cols4096"}};
-  // A small one, and 0.5 GiB of f32 and more.
+  // A small one, and at least 0.5 GiB of f32.
   card.timed_on_gpu = {{"rows128_cols1024"},   {"rows131072_cols1024", true},
                        {"rows32768_cols4096"}, {"rows4096_cols32768"},
                        {"rows2048_cols65536"}, {"rows1024_cols131072"},

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only softmax promises; what every operation does is in its card.
+// Tests specific to softmax; its card configures those of every operation.
 #include "ops/softmax/softmax.h"
 
 #include "runtime/device.h"
@@ -22,7 +22,7 @@ Sample sample(Dtype dtype, std::int64_t rows, std::vector<double> x) {
 KG_OWN_TEST(ManyRows) { check_many_rows(judge); }
 KG_OWN_TEST(RowsTakeTurns) {
   check_rows_take_turns(judge);
-  // Longer ones, by as many blocks as there are multiprocessors and by clusters.
+  // Longer rows, with as many blocks as SMs, and with clusters.
   const std::int64_t rows = 2 * device_properties().sm_count + 3;
   for (const std::int64_t bytes : {32768, 41040, 73744, 131120})
     judge.check(
@@ -30,7 +30,7 @@ KG_OWN_TEST(RowsTakeTurns) {
         {"block"});
 }
 
-// Whole numbers moved by a whole number: every difference is exact, so not a bit may change.
+// Integers shifted by an integer: every difference is exact, so no bit may change.
 KG_OWN_TEST(ShiftInvariance) {
   const auto beyond_shared =
       static_cast<std::int64_t>(device_properties().shared_bytes_per_block_optin / 4) + 7;

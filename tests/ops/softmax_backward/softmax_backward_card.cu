@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gradients of softmax and log-softmax, of rows that fit a warp, a block's shared memory, and
-// neither. Tolerances and their derivation: tests/oracle/tolerance_softmax.h. To time them a
-// softmax is not needed: y is normal there.
+// Gradients of softmax and log-softmax, for rows that fit a warp, rows that fit a block's shared
+// memory, and longer ones. Tolerances and their derivation: tests/oracle/tolerance_softmax.h.
+// Timing does not require a valid softmax, so y is normal there.
 #include "ops/softmax_backward/softmax_backward.h"
 
 #include <cmath>
@@ -27,17 +27,17 @@ namespace {
 
 constexpr std::string_view kForms[] = {"", "log"};
 
-// Rows of f32 of which no cluster's shared memory holds y and dy.
+// Rows of f32 whose y and dy no cluster's shared memory holds.
 constexpr std::int64_t kBeyondCluster = 240000;
 
-// Rows of which no block's shared memory holds y and dy.
+// Rows whose y and dy no block's shared memory holds.
 std::int64_t beyond_shared(Dtype dtype) {
   return static_cast<std::int64_t>(device_properties().shared_bytes_per_block_optin /
                                    (2 * size_of(dtype))) +
          7;
 }
 
-// What a forward run gives of normal logits, as it is stored.
+// The stored results of a forward pass on normal logits.
 std::vector<double> drawn_y(const Problem& problem) {
   const std::int64_t rows = rows_of(problem), cols = cols_of(problem);
   const auto logits = test::normal(problem.dtype, rows * cols, test::Tensor::a).values;
@@ -74,7 +74,7 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
                            call.extent("dx", 0), call.extent("dx", 1), stream);
 }
 
-// A library may add its row up one by one.
+// A library may sum a row sequentially.
 std::int64_t chain(std::string_view variant, std::int64_t cols) {
   if (variant.empty()) return cols;
   return softmax_backward::chain(enumerator_of(softmax_backward::kVariants, variant), cols);
@@ -113,10 +113,10 @@ Sample sample(Dtype dtype, const std::string& fill, std::string shape, std::vect
           {{"y", values(dtype, std::move(y))}, {"dy", values(dtype, std::move(dy))}}};
 }
 
-// y of 2^j equal powers of two and zeros, dy of integers: each product, sum and difference is exact
-// in f32, in any order, and the result is rounded once. In log form a row of -inf with one 0, whose
-// probabilities are 0 and 1. A long row of one power of two. And probabilities so small that the
-// results are subnormal, and exact.
+// y of 2^j equal powers of two and zeros, and dy of integers: each product, sum and difference is
+// exact in f32, in any order, and the result is rounded once. In log form, rows of -inf with one 0,
+// whose probabilities are 0 and 1. A long row with one power of two. And probabilities so small
+// that the results are subnormal, and exact.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const Size size : {Size{40, 64}, Size{20, 1000}, Size{11, 2051}, Size{2, kForCluster},
@@ -140,7 +140,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
     std::vector<double> dy = test::integers(dtype, count, 30, test::Tensor::b).values;
     std::vector<double> expected;
     for (double& value : dy) {
-      if (value == 0) value = 31; // 0 less the tiny sum has its sign
+      if (value == 0) value = 31; // 0 minus the tiny sum has its sign
       expected.push_back(value * least);
     }
     samples.push_back(sample(dtype, "subnormal", rows_cols(size.rows, size.cols),
@@ -150,7 +150,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// dy of one sign beside probabilities: what cancels is the whole difference.
+// dy of one sign with probabilities: the entire difference cancels.
 std::vector<Sample> random_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const std::string_view form : kForms)
@@ -163,8 +163,8 @@ std::vector<Sample> random_samples(Dtype dtype) {
   return samples;
 }
 
-// One special value of y or dy in each place that a thread, a pack or a row could lose; the other
-// rows stay as they are.
+// One special value of y or dy at each position that a thread, a pack or a row could miss; the
+// other rows do not change.
 std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const std::string_view form : kForms)
@@ -197,7 +197,7 @@ std::vector<std::string> sizes(Dtype) {
   return shapes;
 }
 
-// Packs of 16 bytes where every row of all matrices is aligned.
+// Packs of 16 bytes if every row of all matrices is aligned.
 std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
                                      const Layout& layout) {
   if (variant == "naive") return {"softmax_backward::naive<"};
@@ -260,10 +260,10 @@ Card softmax_backward_card() {
   card.refuses_overlap = false;
   card.kernel_name = kernel_name;
   card.compiled_otherwise = "expf, fused products";
-  card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than the memory
+  card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than memory
   card.timed_on_host = {
       {"rows32_cols512", true}, {"rows16_cols4096"}, {"log_rows32_cols1000"}, {"rows2_cols8200"}};
-  // A small one, and 0.75 GiB of f32 and more.
+  // A small one, and at least 0.75 GiB of f32.
   card.timed_on_gpu = {{"rows128_cols1024"},
                        {"rows65536_cols1024", true},
                        {"rows16384_cols4096"},

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only softmax_backward promises; what every operation does is in its card.
+// Tests specific to softmax_backward; its card configures those of every operation.
 #include "ops/softmax_backward/softmax_backward.h"
 
 #include "tests/contract/own_test.h"
@@ -20,8 +20,8 @@ KG_OWN_TEST(RowsAreIndependent) {
     check_rows_are_independent(judge, rows_cols(rows, cols));
 }
 
-// The gradient of a constant is 0: softmax is invariant to shifts of dy, bit for bit where all is
-// exact.
+// The gradient of a constant is 0: softmax is invariant to shifts of dy, bit for bit if all
+// operations are exact.
 KG_OWN_TEST(ShiftInvariance) {
   for (const auto& [rows, cols] : {std::pair{9, 256}, std::pair{5, 2048}}) {
     const std::vector<double> dy =

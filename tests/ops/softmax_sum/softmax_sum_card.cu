@@ -15,7 +15,7 @@
 namespace kg::card {
 namespace {
 
-constexpr std::int64_t kTerms = 7; // not a multiple of the terms that are loaded together
+constexpr std::int64_t kTerms = 7; // not a multiple of the terms loaded together
 constexpr std::int64_t kLength = 5003;
 
 Problem problem(Dtype dtype, const Shape& shape) {
@@ -55,8 +55,8 @@ Sample sample(Dtype dtype, const std::string& fill, test::Observed x, std::vecto
           {{"x", std::move(x)}, {"alpha", values(dtype, std::move(alpha))}}};
 }
 
-// Weights of powers of two, all or one of four terms among the others, whose weights are 0, and
-// integers: every sum is exact, in the type, too.
+// Weights that are powers of two, for all or one of four terms, with zero weights for the others,
+// and integers: every sum is exact, even in the type.
 std::vector<Sample> exact_samples(Dtype dtype) {
   const std::int64_t most = (std::int64_t{1} << (test::float_format(dtype).precision - 2)) - 1;
   std::vector<double> x = test::integers(dtype, kTerms * kLength, most / 4, test::Tensor::a).values;
@@ -76,8 +76,8 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// Zeros, infinities, NaNs, the ends of the ranges beside normals, in halves, so that no sum
-// overflows; each as one of alpha; and all patterns as the one term that has a weight.
+// Zeros, infinities, NaNs and range limits with normals, halved so that no sum overflows; each as
+// an element of alpha; and all bit patterns as the only term with a weight.
 std::vector<Sample> special_samples(Dtype dtype) {
   const test::BitPairs pairs = test::special_pairs(dtype);
   std::vector<std::uint64_t> both = pairs.a;
@@ -94,7 +94,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
   return samples;
 }
 
-// Around the terms that are loaded together, a pack, a block, a tile, and a grid.
+// Around the terms loaded together, a pack, a block, a tile, and a grid.
 std::vector<std::string> sizes(Dtype dtype) {
   std::vector<std::string> shapes;
   for (const std::int64_t terms : {1, 3, 4, 5, 8, 64})
@@ -128,7 +128,7 @@ Card softmax_sum_card() {
   card.kernel_name = as_the_variant("softmax_sum");
   card.compiled_otherwise = "expf";
   card.timed_on_host = {{"k8_n32768", true}, {"k3_n65536"}};
-  // 576 MiB and more of traffic in the second and third.
+  // At least 576 MiB of traffic in the second and third.
   card.timed_on_gpu = {{"k8_n65536"}, {"k8_n33554432", true}, {"k3_n67108864"}};
   return card;
 }

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only softmax_sum promises; what every operation does is in its card.
+// Tests specific to softmax_sum; its card configures those of every operation.
 #include "ops/softmax_sum/softmax_sum.h"
 
 #include <limits>
@@ -17,13 +17,13 @@ namespace {
 
 using softmax_sum::kVariants;
 
-// The terms are added in their order, whatever the variant.
+// Every variant adds the terms in their order.
 KG_OWN_TEST(VariantsAgree) {
   const Sample sample{"normal", "k7_n5003"};
   EXPECT_EQ(judge.run("naive", sample).bits("y"), judge.run("vectorized", sample).bits("y"));
 }
 
-// A constant added to alpha changes nothing where the sums are exact.
+// A constant added to alpha changes nothing if the sums are exact.
 KG_OWN_TEST(ShiftOfAlpha) {
   std::vector<double> alpha, moved;
   for (int k = 0; k < 7; ++k) {
@@ -39,7 +39,7 @@ KG_OWN_TEST(ShiftOfAlpha) {
         << name(variant);
 }
 
-// Indices beyond 32 bits: the second of two terms, whose weight is 1, ends there.
+// Indices beyond 32 bits: the end of the second of two terms, whose weight is 1.
 KG_OWN_TEST(MoreThan2To31Elements) {
   dispatch(judge.dtype(), [&]<class T>() {
     constexpr std::int64_t kN = (std::int64_t{1} << 30) + 4099;
@@ -67,7 +67,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   });
 }
 
-// Too few and too many terms, and whole overlap, which the contract's problems cannot have.
+// Too few and too many terms, and complete overlap, which the contract's problems cannot have.
 KG_OWN_TEST(RefusesTermsAndOverlap) {
   dispatch(judge.dtype(), [&]<class T>() {
     const DeviceBuffer<T> x(128), alpha(128), y(8);

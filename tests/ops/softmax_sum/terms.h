@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the cards of softmax_sum and its gradient share.
+// Shared by the cards of softmax_sum and its gradient.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@ inline std::string terms_of(std::int64_t terms, std::int64_t n) {
   return terms_grammar().print({terms, n});
 }
 
-// What a block of the vectorized kernel takes at once.
+// The tile of a thread block of the vectorized kernel, in elements.
 inline std::int64_t tile_of_terms(Dtype dtype) {
   return 256 * 16 / static_cast<std::int64_t>(size_of(dtype));
 }
 
-// Every pattern of a 16-bit type, and as many of f32 spread over all kinds.
+// Every bit pattern of a 16-bit type, and as many of f32, spread over all kinds.
 inline std::vector<std::uint64_t> patterns(Dtype dtype) {
   return size_of(dtype) == 2 ? test::all_bits(dtype) : test::unique_bits(dtype, 1 << 16);
 }

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of the mixed operation of several candidates. Bounds and their derivation are in
+// The gradients of the mixed operation of several candidates. Tolerances and their derivation:
 // tests/oracle/oracle_softmax_sum_backward.h.
 #include "ops/softmax_sum_backward/softmax_sum_backward.h"
 
@@ -65,7 +65,7 @@ References references(const Problem& problem, const Inputs& inputs) {
           {"dalpha", {right.dalpha, within(right.dalpha_tolerance)}}};
 }
 
-// Weights of powers of two, or 0, and integers: all sums are exact, and f32 holds them.
+// Weights that are powers of two, or 0, and integers: all sums are exact in f32.
 std::vector<Sample> exact_samples(Dtype dtype) {
   const std::vector<double> alpha = {-kInfinity, 3, -kInfinity, 3, 3, -kInfinity, 3}; // 1/4 each
   std::vector<Sample> samples;
@@ -79,8 +79,8 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// What is not finite in dy reaches its elements of dx and all of dalpha; in x dalpha alone. Weights
-// of 0 and NaN. All patterns as dy.
+// Non-finite values in dy reach their elements of dx and all of dalpha; those in x reach only
+// dalpha. Weights of 0 and NaN. All bit patterns as dy.
 std::vector<Sample> special_samples(Dtype dtype) {
   const std::string shape = terms_of(5, 88);
   const Inputs normals = completed(problem(dtype, Shape::parse(shape)), {});
@@ -120,7 +120,7 @@ std::vector<std::string> sizes(Dtype dtype) {
   return shapes;
 }
 
-// Packs where they fit all tensors of n elements.
+// Packs if they align in all tensors of n elements.
 std::vector<std::vector<std::string>> kernels(std::string_view variant, const Problem& problem,
                                               const Layout& layout) {
   const std::int64_t n = length(problem);
@@ -148,9 +148,9 @@ Card softmax_sum_backward_card() {
   card.exact_samples = exact_samples;
   card.special_samples = special_samples;
   card.usual = these({terms_of(kTerms, kLengths[0]), terms_of(kTerms, kLengths[1])});
-  card.batches = these({"k5_n41*", "k64_n8*"}); // dx alone has rows
+  card.batches = these({"k5_n41*", "k64_n8*"}); // only dx has rows
   card.sizes = sizes;
-  card.vacuous_outputs = [](const Problem& p) { // of one term: w (s - w s), w = 1
+  card.vacuous_outputs = [](const Problem& p) { // with one term: w (s - w s), w = 1
     return p.tensor("x").extents[0] == 1 ? std::vector<std::string>{"dalpha"}
                                          : std::vector<std::string>{};
   };
@@ -159,7 +159,7 @@ Card softmax_sum_backward_card() {
   card.kernels = kernels;
   card.compiled_otherwise = "expf";
   card.timed_on_host = {{"k8_n16384", true}, {"k3_n32768"}};
-  // 896 MiB and more of traffic in the second and third.
+  // At least 896 MiB of traffic in the second and third.
   card.timed_on_gpu = {{"k8_n65536"}, {"k8_n33554432", true}, {"k3_n67108864"}};
   return card;
 }

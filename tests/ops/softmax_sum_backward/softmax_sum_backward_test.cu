@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only softmax_sum_backward promises; what every operation does is in its card.
+// Tests specific to softmax_sum_backward; its card configures those of every operation.
 #include "ops/softmax_sum_backward/softmax_sum_backward.h"
 
 #include <limits>
@@ -17,11 +17,11 @@ namespace {
 using softmax_sum_backward::kVariants;
 using softmax_sum_backward::workspace_bytes;
 
-// Indices beyond 32 bits: the second of two terms, whose weight is 1, ends there.
+// Indices beyond 32 bits: the end of the second of two terms, whose weight is 1.
 KG_OWN_TEST(MoreThan2To31Elements) {
   dispatch(judge.dtype(), [&]<class T>() {
     constexpr std::int64_t kN = (std::int64_t{1} << 30) + 4096;
-    // A block of the plain kernel sums a whole term, so no window is short.
+    // A block of the plain kernel sums a whole term, so no window can be shorter.
     KG_SKIP_IF_TOO_HUGE(3 * kN * sizeof(T));
     Stream& stream = judge.stream();
     const auto value = [](double x) { return test::elements<T>(std::vector<double>{x})[0]; };
@@ -38,7 +38,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
     }
     test::put(gradients, dy, stream);
     for (const auto variant : kVariants) {
-      const DeviceBuffer<T> x(2 * kN); // dx, too
+      const DeviceBuffer<T> x(2 * kN); // also dx
       fill_bytes(x.data(), 0, x.bytes(), stream);
       const DeviceBuffer<unsigned char> workspace(workspace_bytes<T>(variant, 2, kN));
       softmax_sum_backward::run<T>({x.data(), alpha.data(), dy.data(), x.data(), dalpha.data()},
@@ -49,7 +49,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   });
 }
 
-// Too few and too many terms, the workspace, and overlap of other kinds than the contract's.
+// Too few and too many terms, a missing workspace, and overlaps that the contract does not test.
 KG_OWN_TEST(RefusesTermsWorkspaceAndOverlap) {
   dispatch(judge.dtype(), [&]<class T>() {
     const DeviceBuffer<T> memory(128), others(64);

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Problems of sort: keys_n5, pairs_n50_segments7, of the whole or of each segment, upwards or
-// downwards, by all bits or by the bits [begin, end): keys_n9_descending_end8. Keys of a given
-// entropy a bit are drawn as CUB's benchmarks draw them: keys_n9_entropy0.544.
+// Problems of sort: keys_n5, pairs_n50_segments7; of the whole array or of each segment; ascending
+// or descending; by all bits or by the bits [begin, end): keys_n9_descending_end8. Keys of a given
+// entropy per bit are drawn as in CUB's benchmarks: keys_n9_entropy0.544.
 #pragma once
 
 #include <cmath>
@@ -18,13 +18,13 @@
 
 namespace kg::card::sort_problems {
 
-// What a shape says.
+// The fields of a shape.
 struct Keys {
   bool pairs;
-  std::int64_t n, segments; // 0: without
+  std::int64_t n, segments; // 0: none
   bool descending;
   std::int64_t begin, end; // bits; end 0: the key's last one
-  int words;               // uniform ones, whose AND a key is; 0: keys are a sample's
+  int words;               // the key is the AND of so many uniform words; 0: from a sample
 };
 inline ShapeGrammar<Keys> grammar() {
   return ShapeGrammar<Keys>()
@@ -54,7 +54,7 @@ inline sort::Order order_by(const Keys& keys) {
   return {keys.descending, static_cast<int>(keys.begin), static_cast<int>(keys.end)};
 }
 
-// Throws Error where keys have no such bits, or where these are all.
+// Throws Error if keys lack these bits, or if these are all bits.
 inline void require_bits(Dtype dtype, const Keys& keys, const Shape& shape) {
   const auto refuse = [&](const std::string& bit, std::int64_t value, const std::string& fix) {
     fail("shape '" + shape.text() + "' of " + std::string(name(dtype)) + ": " + bit + " is " +
@@ -66,7 +66,7 @@ inline void require_bits(Dtype dtype, const Keys& keys, const Shape& shape) {
   if (keys.begin >= end) refuse("begin", keys.begin, "make it less than " + std::to_string(end));
 }
 
-// A function for each direction, and one that takes a range of bits.
+// A function for each direction, and one with a range of bits.
 inline Calling calling(Dtype dtype, const Keys& keys) {
   Calling result{keys.pairs ? "pairs" : "keys", {{"n", {keys.n}}}};
   if (keys.segments > 0) {
@@ -81,7 +81,7 @@ inline Calling calling(Dtype dtype, const Keys& keys) {
   return result;
 }
 
-// 64 bits that look random: the finalizer of SplitMix64 (Steele, Lea, Flood: "Fast Splittable
+// 64 pseudorandom bits: the finalizer of SplitMix64 (Steele, Lea, Flood: "Fast Splittable
 // Pseudorandom Number Generators", 2014).
 inline std::uint64_t uniform_word(std::uint64_t i) {
   std::uint64_t z = (i + 1) * 0x9e3779b97f4a7c15;
@@ -90,9 +90,9 @@ inline std::uint64_t uniform_word(std::uint64_t i) {
   return z ^ (z >> 31);
 }
 
-// The AND of so many uniform words, each bit of which is 1 with probability 2^-words. Of i64 the
-// lowest bits are 0 and of floats no exponent is all ones, since a timed result is compared as a
-// double.
+// The AND of so many uniform words, whose bits are each 1 with probability 2^-words. Timed results
+// are compared as doubles, so the lowest bits of i64 are 0, and no float's exponent has all bits
+// set.
 inline std::uint64_t drawn_key(Dtype dtype, int words, std::int64_t i) {
   std::uint64_t key = ~std::uint64_t{0};
   for (int word = 0; word < words; ++word)

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys whose order is known to be hard: few, alike, special.
+// Keys that are hard to order: few, equal, special.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ inline std::vector<std::string> shapes(const std::vector<std::int64_t>& lengths,
   return in_each_form({"keys", "pairs"}, each);
 }
 
-// Each downwards, too, and by bits in two passes, the second of which is of five.
+// Also descending, and by bits in two passes, the second of five bits.
 inline std::vector<std::string> in_each_order(const std::vector<std::string>& shapes) {
   std::vector<std::string> result;
   for (const std::string& shape : shapes)
@@ -33,7 +33,7 @@ inline std::vector<std::string> in_each_order(const std::vector<std::string>& sh
   return result;
 }
 
-// In order, in reverse, all alike, few different: what is alike keeps its order.
+// Sorted, reversed, all equal, and few distinct keys: equal keys keep their order.
 inline std::vector<Sample> exact_samples(Dtype dtype) {
   constexpr std::int64_t kCount = 2777;
   std::vector<double> rising(kCount), alike(kCount, 3), few(kCount);
@@ -53,8 +53,8 @@ inline std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// NaN, infinities and zeros; of integers the ends of the ranges, with a sign and without, 0, and
-// numbers that differ in one bit alone of each digit.
+// NaN, infinities and zeros; for integers the ends of the signed and unsigned ranges, 0, and
+// numbers that differ in a single bit of each digit.
 inline std::vector<std::uint64_t> special_keys(Dtype dtype) {
   std::vector<std::uint64_t> keys;
   if (!is_integer(dtype)) {
@@ -70,7 +70,7 @@ inline std::vector<std::uint64_t> special_keys(Dtype dtype) {
   return keys;
 }
 
-// Each three times, in turns.
+// Each three times, cyclically.
 inline std::vector<Sample> special_samples(Dtype dtype) {
   const std::vector<std::uint64_t> once = special_keys(dtype);
   std::vector<std::uint64_t> keys;

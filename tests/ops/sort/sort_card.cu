@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys in order, and the values beside them. Sorts are stable, so that each result has one right
-// place.
+// Sorted keys, and the values that move with them. Sorts are stable, so each result has a single
+// correct position.
 #include "ops/sort/sort.h"
 
 #include <algorithm>
@@ -85,8 +85,8 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
                of("sorted_values"), stream);
 }
 
-// Where a key stands among all: NaN outside of the numbers, by sign and payload. Of an i64 a double
-// holds too little.
+// The rank of a key: NaN beyond the numbers, by sign and payload. A double cannot represent every
+// i64.
 std::pair<double, std::int64_t> rank_of(Dtype dtype, std::uint64_t bits) {
   if (dtype == Dtype::i64) return {0, std::bit_cast<std::int64_t>(bits)};
   const double value = test::decode(dtype, bits);
@@ -108,7 +108,7 @@ std::pair<double, std::int64_t> rank_of(Dtype dtype, std::uint64_t bits, const K
   return {0, static_cast<std::int64_t>((ordered >> keys.begin) % range)};
 }
 
-// The places of the keys of a problem, in order. offset(s) is where segment s of `count` begins.
+// The positions of a problem's keys, in order. offset(s) is the start of segment s of `count`.
 template <class Offset>
 std::vector<std::int64_t> order_of(const Problem& problem, const std::vector<std::uint64_t>& keys,
                                    std::int64_t count, Offset offset) {
@@ -128,7 +128,7 @@ std::vector<std::int64_t> order_of(const Problem& problem, const std::vector<std
   return order;
 }
 
-// Of a problem whose offsets these are; of one without segments of the whole.
+// For a problem with these offsets, or of the whole array for a problem without segments.
 std::vector<std::int64_t> order_of(const Problem& problem, const std::vector<std::uint64_t>& keys,
                                    const Elements& offsets) {
   if (!is_segmented(problem))
@@ -168,7 +168,7 @@ std::vector<std::uint64_t> encoded(Dtype dtype, const Elements& keys, std::int64
   return bits;
 }
 
-// The places of the keys in order, which is that of one period, each key as often as it is there.
+// The positions of periodic keys in order: one period's order, each key as often as it occurs.
 std::vector<std::int64_t> order_of_repeated(const Problem& problem, const Elements& keys) {
   const std::int64_t n = problem.inputs[0].size();
   const std::int64_t period = keys.period > 0 ? std::min(keys.period, n) : n;
@@ -192,7 +192,7 @@ std::vector<std::int64_t> order_of_repeated(const Problem& problem, const Elemen
   return order;
 }
 
-// Those of the results [first, first + count), of segments.
+// The positions for results [first, first + count) of segments.
 std::vector<std::int64_t> order_within(const Problem& problem, std::int64_t first,
                                        std::int64_t count, const Values& values) {
   const Elements keys = values("keys"), offsets = values("offsets");
@@ -211,8 +211,8 @@ std::vector<std::int64_t> order_within(const Problem& problem, std::int64_t firs
   return order;
 }
 
-// Where it is timed, the whole is sorted once for all windows of a problem, and of its variants; of
-// segments those that are looked at.
+// For timing, a problem's whole array is sorted once for all its windows and variants; of segments
+// only those in the window.
 std::vector<std::int64_t> timed_order(const Problem& problem, std::int64_t first,
                                       std::int64_t count, const Values& values) {
   if (is_segmented(problem)) return order_within(problem, first, count, values);
@@ -275,7 +275,7 @@ Card sort_card() {
       return sort::supports(variant, size_of(p.dtype), has_pairs(p), order_by(keys_of(p)));
     };
     if (each.name == "counting") each.dtypes = {Dtype::f16, Dtype::bf16}, each.forms = {"keys"};
-    if (each.name == "naive") { // takes the square of n
+    if (each.name == "naive") { // quadratic in n
       each.tried = each.listed = is_small;
       each.sequence = [](const Problem& p) { return p.inputs[0].size(); };
     }
@@ -318,7 +318,7 @@ Card sort_card() {
   };
   card.sizes = [](Dtype dtype) {
     const std::size_t bytes = size_of(dtype);
-    const std::int64_t keys = 384 * (bytes == 8 ? 10 : 19); // of a tile, and of one of pairs
+    const std::int64_t keys = 384 * (bytes == 8 ? 10 : 19); // of a tile, and of a tile of pairs
     const std::int64_t pairs = 384 * (bytes == 8 ? 7 : bytes == 4 ? 11 : 14);
     std::vector<std::string> result = shapes({1, 2, 31, 33, 511, 513, pairs - 1, pairs, pairs + 1});
     for (const std::int64_t n : {keys - 1, keys, keys + 1})

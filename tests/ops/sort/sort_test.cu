@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only sort promises; what every operation does is in its card.
+// Tests specific to sort; its card configures those of every operation.
 #include "ops/sort/sort.h"
 
 #include "runtime/device.h"
@@ -19,7 +19,7 @@ KG_OWN_TEST(BeyondOneGrid) {
   judge.check({"normal", "keys_n" + std::to_string(n)}, {}, {"onesweep"});
 }
 
-// Keys of 16 bits are counted where they are many, alone and whole.
+// Many 16-bit keys are sorted by counting, if without values and by all bits.
 KG_OWN_TEST(CountsManyHalves) {
   const std::int64_t many = 1 << 22;
   const std::size_t bytes = size_of(judge.dtype());
@@ -33,8 +33,8 @@ KG_OWN_TEST(CountsManyHalves) {
   EXPECT_EQ(runs(many, false, {.begin_bit = 1}), sort::Variant::onesweep);
 }
 
-// Zeros of both signs from several blocks, and, of one block, so many keys alike that it lifts both
-// halves of a word.
+// Zeros of both signs from several blocks; and so many equal keys in one block that both halves of
+// a counter word grow large.
 KG_OWN_TEST(CountsKeysAlike) {
   if (size_of(judge.dtype()) != 2) return;
   const auto check = [&](std::int64_t n, const std::string& order, auto key) {
@@ -52,7 +52,7 @@ KG_OWN_TEST(CountsKeysAlike) {
   check(n, "", [n](std::int64_t i) -> std::uint64_t { return i < n / 2 ? 0x3c01 : 0x3c02; });
 }
 
-// Shapes that name bits which keys have not, or all of them.
+// Shapes that name bits which keys do not have, or all bits.
 KG_OWN_TEST(RefusesBits) {
   const std::int64_t bits = 8 * static_cast<std::int64_t>(size_of(judge.dtype()));
   const auto parse = [&](const std::string& words) {
@@ -66,7 +66,7 @@ KG_OWN_TEST(RefusesBits) {
   EXPECT_NO_THROW(parse("descending_begin" + std::to_string(bits - 1)));
 }
 
-// What the contract's problems cannot have.
+// Arguments that the contract's problems cannot have.
 KG_OWN_TEST(RefusesProblems) {
   const DeviceBuffer<float> x(64), y(64);
   const DeviceBuffer<std::int32_t> values(64);

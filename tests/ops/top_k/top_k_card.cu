@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The largest elements of rows and where they stand. They are right or wrong. Shapes are named
+// The largest elements of rows and their positions, which must be exact. Shapes are named
 // r3_c5000_k7.
 #include "ops/top_k/top_k.h"
 
@@ -84,8 +84,8 @@ std::string shape_of(std::int64_t rows, std::int64_t cols, std::int64_t k) {
   return "r" + std::to_string(rows) + "_c" + std::to_string(cols) + "_k" + std::to_string(k);
 }
 
-// Rising, falling, all alike, few different, and the largest ones together at the end: so that
-// what is chosen is told by the elements' upper bits, their lower ones, or by indices alone.
+// Ascending, descending, all equal, few distinct, and the largest ones together at the end: the
+// selection depends on the upper bits, the lower bits, or only the indices.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const auto& [cols, k] : {std::pair{std::int64_t{300}, std::int64_t{20}}, {4100, 1000}}) {
@@ -102,8 +102,8 @@ std::vector<Sample> exact_samples(Dtype dtype) {
       samples.back().may_be_vacuous = true;
     }
   }
-  // Around each number of bits that an index has: the first and the last element are the largest,
-  // alike, so that an index of a bit too few is another's.
+  // Around each power of two of the row's length: the first and the last element are equal and the
+  // largest, so that an index with a missing bit would be another element's.
   for (std::int64_t power = 1; power <= 16384; power *= 2)
     for (const std::int64_t cols : {power - 1, power, power + 1}) {
       if (cols < 2) continue;
@@ -115,7 +115,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// Each special number three times, in turns; beside other numbers in a long row.
+// Each special number three times, cyclically; with other numbers in a long row.
 std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<std::uint64_t> x;
   for (int turn = 0; turn < 3; ++turn)
@@ -136,7 +136,7 @@ Card top_k_card() {
   card.problem = problem;
   run_by(card, top_k::kVariants, kRun);
   for (Variant& each : card.variants)
-    if (each.name == "naive") { // takes the square of a row
+    if (each.name == "naive") { // quadratic in the row's length
       each.tried = each.listed = [](const Problem& p) { return p.inputs[0].extents[1] <= 500; };
       each.sequence = [](const Problem& p) { return p.inputs[0].extents[1]; };
     }

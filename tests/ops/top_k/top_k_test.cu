@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only top_k promises; what every operation does is in its card.
+// Tests specific to top_k; its card configures those of every operation.
 #include "ops/top_k/top_k.h"
 
 #include "runtime/launch.h"
@@ -10,13 +10,13 @@
 namespace kg::card {
 namespace {
 
-// A whole vocabulary. In 16 bits the last of those that are chosen has many equals.
+// A whole vocabulary. In 16 bits the last selected element has many ties.
 KG_OWN_TEST(Vocabulary) {
   if (judge.dtype() == Dtype::f16) return;
   judge.check({"normal", "r1_c152064_k2048"}, {}, {"radix"});
 }
 
-// What the contract's problems cannot have.
+// Arguments that the contract's problems cannot have.
 KG_OWN_TEST(RefusesProblems) {
   const DeviceBuffer<float> x(9000), y(9000);
   const DeviceBuffer<std::int32_t> indices(9000);

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transposing matrices, whose rows may lie apart.
+// Transposing matrices, with and without gaps between rows.
 #include "ops/transpose/transpose.h"
 
 #include "libraries/transpose.h"
@@ -12,7 +12,7 @@
 namespace kg::card {
 namespace {
 
-// Of x.
+// The shape of x.
 std::string shape_of(std::int64_t rows, std::int64_t cols) {
   return "rows" + std::to_string(rows) + "_cols" + std::to_string(cols);
 }
@@ -75,7 +75,7 @@ Card transpose_card() {
   card.empty = {shape_of(0, 5), shape_of(5, 0), shape_of(0, 0)};
   card.kernel_name = as_the_variant("transpose");
   card.timed_on_host = {{"rows256_cols256", true}, {"rows300_cols500"}, {"rows4096_cols16"}};
-  // A small one, and 256 MiB and more.
+  // A small one, and at least 256 MiB.
   card.timed_on_gpu = {{"rows1024_cols1024"},
                        {"rows8192_cols8192", true},
                        {"rows16384_cols16384"},

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only transpose promises; what every operation does is in its card.
+// Tests specific to transpose; its card configures those of every operation.
 #include "ops/transpose/transpose.h"
 
 #include "primitives/unaligned_tile.h"
@@ -17,12 +17,12 @@
 namespace kg::card {
 namespace {
 
-// Of x.
+// A sample with x of this size.
 Sample patterns(std::int64_t rows, std::int64_t cols) {
   return {"unique_bits", "rows" + std::to_string(rows) + "_cols" + std::to_string(cols)};
 }
 
-// Right, and by this kernel of `tiled`.
+// Correct, with this kernel of `tiled`.
 void check(Judge& judge, std::int64_t rows, std::int64_t cols, const Layout& layout,
            const std::string& kernel) {
   judge.check(patterns(rows, cols), layout);
@@ -33,11 +33,11 @@ void check(Judge& judge, std::int64_t rows, std::int64_t cols, const Layout& lay
       << outcome.kernels[0] << " ran on " << patterns(rows, cols).shape;
 }
 
-// Rows that move by 16 bytes, by words and by elements, in tiles of all sizes.
+// Rows that move in units of 16 bytes, of words and of elements, in tiles of all sizes.
 KG_OWN_TEST(TilesOfPacks) {
   const auto bytes = static_cast<std::int64_t>(size_of(judge.dtype()));
   const std::int64_t p = 16 / bytes;
-  const std::int64_t k = bytes < 4 ? 4 / bytes : 1; // elements of a word
+  const std::int64_t k = bytes < 4 ? 4 / bytes : 1; // elements per word
   const auto check = [&](std::int64_t rows, std::int64_t cols, const Layout& layout,
                          std::int64_t by) {
     card::check(judge, rows, cols, layout, "tiled<" + std::to_string(by));
@@ -56,20 +56,20 @@ KG_OWN_TEST(TilesOfPacks) {
   check(17 * p + 1, 8 * p, {}, bytes);
 }
 
-// Rows that begin anywhere, in tiles at all borders and at none.
+// Misaligned rows, in tiles at all borders and at none.
 KG_OWN_TEST(TilesAskew) {
   dispatch_moved(judge.dtype(), [&]<class T>() {
     using Tile = UnalignedTile<T>;
     constexpr std::int64_t kSector = Tile::kSector;
-    const std::int64_t along = div_up(2 * device_properties().sm_count, 3); // by 3 across or more
+    const std::int64_t along = div_up(2 * device_properties().sm_count, 3); // with 3 or more across
     const std::int64_t rows = along * Tile::kB;
     const std::int64_t cols = 2 * Tile::kA + Tile::kA / 2;
     const std::string askew = "tiled_askew<";
-    check(judge, rows - 1, cols | 1, {}, askew); // some rows of y reach into one tile more
+    check(judge, rows - 1, cols | 1, {}, askew); // some rows of y reach into one more tile
     check(judge, rows - kSector + 1, 3 * Tile::kA, {}, askew);
     check(judge, rows - kSector, cols | 1, {}, askew); // rows of y are sectors
     check(judge, rows + 1, 3 * Tile::kA + kSector - 3 * Tile::kA % kSector, {},
-          askew); // those of x
+          askew); // rows of x are
     check(judge, rows - kSector, cols | 1, {{"y", {kSector / 2, 0}}}, askew);
     check(judge, rows - kSector, cols | 1, {{"y", {0, 1}}}, askew);
     check(judge, rows - kSector, cols, {{"x", {1, 2}}, {"y", {3, 5}}}, askew);
@@ -81,7 +81,7 @@ KG_OWN_TEST(TilesAskew) {
   });
 }
 
-// Gaps of other sizes on either side, and beside libraries.
+// Different gaps on either side, and compared with libraries.
 KG_OWN_TEST(RowsWithGaps) {
   for (const Layout& layout :
        {Layout{{"x", {1, 3}}, {"y", {3, 5}}}, Layout{{"x", {2, 32}}, {"y", {0, 64}}},
@@ -137,7 +137,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
     std::uint64_t bits = 1;
     for (const std::int64_t row : {std::int64_t{0}, kRows / 2, kRows - 2, kRows - 1})
       for (const std::int64_t col : {std::int64_t{0}, std::int64_t{33}, kCols - 1}) {
-        // Tiles are not in the order of elements: a window shows the first ones and the last ones.
+        // Tiles do not follow the order of elements: a window covers the first and the last ones.
         const bool is_first = row == 0 && col <= 33, is_last = row >= kRows - 2 && col == kCols - 1;
         if (backend == Backend::host && !is_first && !is_last) continue;
         before[row * kCols + col] = test::from_raw_bits<T>(bits);
@@ -157,7 +157,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   });
 }
 
-// Shapes and strides that do not fit each other, which the contract's problems cannot have.
+// Incompatible shapes and strides, which the contract's problems cannot have.
 KG_OWN_TEST(RefusesStrides) {
   const std::size_t bytes = size_of(judge.dtype());
   const DeviceBuffer<double> x(64), y(64);

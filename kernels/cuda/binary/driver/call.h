@@ -1,11 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How functions of the driver API (CUDA Driver API 13.0) are written: over those of the runtime
-// API, with which they share the device, its memory, streams and errors.
+// Helpers for implementing the driver API (CUDA Driver API 13.0) on the runtime API. Both APIs
+// share the device, its memory, streams and errors.
 #pragma once
 
-#include <cuda.h> // the toolkit's
+#include <cuda.h> // from the toolkit
 
 #include "cuda/source/state.h"
 
@@ -13,7 +13,7 @@
 
 namespace kg::emulate {
 
-// The codes of both APIs have the same numbers, but for those that the runtime alone has.
+// Both APIs use the same error numbers; some codes exist only in the runtime.
 CUresult code_of(cudaError_t error);
 
 [[noreturn]] inline void refuse(CUresult code, const std::string& why) {
@@ -28,7 +28,7 @@ inline void demand_pointer(const void* pointer, const char* name) {
 
 // Success after cuInit (context.cpp).
 CUresult initialised();
-// Success where the thread's current context is alive as well.
+// Success if, in addition, the thread's current context is alive.
 CUresult in_context();
 
 // Runs `body` as the function `name`, after cuInit.
@@ -38,14 +38,14 @@ CUresult after_init(const char* name, Body&& body) {
   return code_of(foreign::call(name, body));
 }
 
-// The same of a function that needs a current context.
+// The same for a function that needs a current context.
 template <class Body>
 CUresult driver(const char* name, Body&& body) {
   if (const CUresult missing = in_context()) return missing;
   return code_of(foreign::call(name, body));
 }
 
-// What a function of the runtime API does, in a current context.
+// Calls a function of the runtime API, in a current context.
 template <class Function, class... Arguments>
 CUresult by_runtime(Function function, Arguments... arguments) {
   if (const CUresult missing = in_context()) return missing;

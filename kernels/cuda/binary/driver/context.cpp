@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Initialisation and contexts. There is one device; all contexts share its memory.
+// Initialization and contexts. There is one device, and all contexts share its memory.
 #include "cuda/binary/driver/call.h"
 #include "cuda/source/handles.h"
 
@@ -20,9 +20,9 @@ namespace {
 struct Contexts {
   std::atomic<bool> initialised = false;
   foreign::Handles<CUctx_st> created;
-  std::mutex mutex; // of what follows
+  std::mutex mutex; // for the members below
   CUctx_st primary;
-  int retained = 0; // the primary one
+  int retained = 0; // how often the primary context is retained
   unsigned long long count = 0;
 };
 Contexts& contexts() {
@@ -30,9 +30,9 @@ Contexts& contexts() {
   return only;
 }
 
-// A thread's; the last one is current. By its model the linker marks the library: what is
-// thread-local lies where code made from PTX expects it, even where a program opens the library
-// late.
+// A thread's context stack; the last one is current. The initial-exec model marks the library for
+// the loader. Its thread-local variables are then where code translated from PTX expects them, even
+// if a program opens the library late.
 [[gnu::tls_model("initial-exec")]] thread_local std::vector<CUcontext> stack;
 
 bool is_alive(CUcontext context) {
@@ -89,7 +89,7 @@ CUresult code_of(cudaError_t error) {
   case cudaErrorInvalidChannelDescriptor:
   case cudaErrorInvalidMemcpyDirection: return CUDA_ERROR_INVALID_VALUE;
   case cudaErrorInvalidSymbol: return CUDA_ERROR_NOT_FOUND;
-  // Handles are looked at before: the kernel holds what is not executed.
+  // Handles were checked before, so the kernel contains something unsupported.
   case cudaErrorInvalidDeviceFunction: return CUDA_ERROR_NO_BINARY_FOR_GPU;
   default: return static_cast<CUresult>(error);
   }
@@ -125,7 +125,7 @@ KG_DRIVER cuDevicePrimaryCtxRelease(CUdevice device) {
     --contexts().retained;
   });
 }
-// Not by call(): it forgets a kernel's fault.
+// Not by call(), because a reset clears a kernel fault.
 KG_DRIVER cuDevicePrimaryCtxReset(CUdevice device) {
   if (const CUresult missing = initialised()) return missing;
   if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
@@ -237,7 +237,7 @@ KG_DRIVER cuCtxSynchronize_v2(CUcontext context) {
   return initialised() ? initialised() : code_of(cudaDeviceSynchronize());
 }
 
-// --- Settings that change nothing here
+// --- Settings without effect
 
 KG_DRIVER cuCtxSetLimit(CUlimit limit, std::size_t value) {
   return by_runtime(cudaDeviceSetLimit, static_cast<cudaLimit>(limit), value);

@@ -75,7 +75,7 @@ CUresult copy_volume(const CUDA_MEMCPY3D* given, CUstream stream) {
                   {given->WidthInBytes, given->Height, given->Depth}, stream);
 }
 
-// `rows` of `count` elements, `pitch` bytes apart.
+// Fills `rows` rows of `count` elements. The rows are `pitch` bytes apart.
 template <class T>
 CUresult fill(CUdeviceptr to, std::size_t pitch, T value, std::size_t count, std::size_t rows,
               CUstream stream) {
@@ -144,7 +144,7 @@ KG_DRIVER cuMemcpy3DAsync(const CUDA_MEMCPY3D* copy, CUstream stream) {
   return copy_volume(copy, stream);
 }
 
-// Defines the four fills with elements of a type.
+// Defines the four fills for one element type.
 #define KG_FILLS(bits, type)                                                                       \
   KG_DRIVER cuMemsetD##bits(CUdeviceptr to, type value, std::size_t count) {                       \
     return fill(to, 0, value, count, 1, nullptr);                                                  \

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device, which is the runtime API's (cuda/source/device.cpp).
+// The device, which is the same as in the runtime API (cuda/source/device.cpp).
 #include "cuda/binary/driver/call.h"
 #include "cuda/binary/layouts.h"
 
@@ -62,7 +62,7 @@ KG_DRIVER cuDeviceTotalMem(std::size_t* bytes, CUdevice device) {
 KG_DRIVER cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
   if (const CUresult missing = initialised()) return missing;
   if (!value) return CUDA_ERROR_INVALID_VALUE;
-  // Both APIs number them alike.
+  // Both APIs use the same numbers.
   return code_of(cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device));
 }
 KG_DRIVER cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
@@ -95,7 +95,7 @@ KG_DRIVER cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice) {
   });
 }
 KG_DRIVER cuDeviceGetP2PAttribute(int*, CUdevice_P2PAttribute, CUdevice, CUdevice) {
-  return CUDA_ERROR_INVALID_DEVICE; // it takes two devices
+  return CUDA_ERROR_INVALID_DEVICE; // it needs two devices
 }
 KG_DRIVER cuDeviceGetExecAffinitySupport(int* supported, CUexecAffinityType, CUdevice) {
   if (!supported) return CUDA_ERROR_INVALID_VALUE;

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How programs find the functions: cuGetProcAddress and, of the runtime API,
-// cudaGetDriverEntryPoint, by name and version. Streams run their work at
-// once, so a thread's own default stream is the common one.
+// Looks up functions by name and version for programs: cuGetProcAddress, and
+// cudaGetDriverEntryPoint of the runtime API. Streams run their work at once, so a per-thread
+// default stream is the common default stream.
 #include "cuda/binary/driver/call.h"
 
 #include <cstdio>
@@ -14,8 +14,7 @@
 namespace kg::emulate {
 namespace {
 
-// Of names whose arguments have changed: since which version which symbol is meant. The newest
-// first.
+// Functions whose arguments have changed: the symbol to use from a version on, newest first.
 struct Version {
   const char* name;
   int since;
@@ -38,8 +37,8 @@ constexpr Version kVersions[] = {
     {"cuGraphInstantiate", 0, "cuGraphInstantiateWithFlags"},
 };
 
-// The library itself. Code made from PTX is loaded later and looks for its functions, so it is seen
-// by all, even where a program has opened it for itself alone.
+// The library itself, made visible to all libraries: code translated from PTX is loaded later and
+// needs its functions, even if the program opened the library with RTLD_LOCAL.
 void* self() {
   static void* const handle = [] {
     Dl_info info{};
@@ -74,12 +73,12 @@ KG_DRIVER cuGetProcAddress(const char* name, void** function, int version, cuuin
   return cuGetProcAddress_v2(name, function, version, flags, nullptr);
 }
 
-// The query's results have the same numbers in both APIs.
+// Both APIs use the same numbers for the query's results.
 KG_RUNTIME cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version,
                                             unsigned long long flags,
                                             CUdriverProcAddressQueryResult* status) {
   if (!name || !function) return cudaErrorInvalidValue;
-  // A name that is not found is an answer here, no error.
+  // An unknown name is a valid answer here, not an error.
   CUdriverProcAddressQueryResult result = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   cuGetProcAddress_v2(name, function, static_cast<int>(version), flags, &result);
   if (status) *status = result;
@@ -90,9 +89,9 @@ KG_RUNTIME cudaGetDriverEntryPoint(const char* name, void** function, unsigned l
   return cudaGetDriverEntryPointByVersion(name, function, CUDA_VERSION, flags, status);
 }
 
-// Tables that NVIDIA does not document: a CUDA runtime that is linked into the program asks for
-// them, and checks that the driver is NVIDIA's. static_cudart.cpp replaces such a runtime, but for
-// one in a library that is opened while the program runs.
+// Tables that NVIDIA does not document. A CUDA runtime that is linked into the program asks for
+// them, and checks that the driver is NVIDIA's. static_cudart.cpp replaces such a runtime, except
+// in a library that is opened while the program runs.
 KG_DRIVER cuGetExportTable(const void** table, const CUuuid*) {
   if (table) *table = nullptr;
   static const int said =

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names and texts of the codes, as CUDA's.
+// Names and texts of the error codes, as in CUDA.
 #include "cuda/binary/driver/call.h"
 
 #include <array>
@@ -157,7 +157,7 @@ constexpr std::array kWords{
     KG_WORDS(CUDA_ERROR_UNKNOWN, "unknown error"),
 };
 
-// Null, and an error, where the code is none.
+// Null, and an error, if the code is unknown.
 CUresult say(CUresult code, const char* Words::*which, const char** text) {
   if (!text) return CUDA_ERROR_INVALID_VALUE;
   *text = nullptr;

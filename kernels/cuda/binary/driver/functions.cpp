@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What functions of modules, and kernels of libraries, say of themselves.
+// The attributes of module functions and library kernels.
 #include "cuda/binary/driver/modules.h"
 #include "cuda/binary/layouts.h"
 #include "runtime/device.h"
@@ -19,8 +19,8 @@ const ptx_run::LoadedKernel& compiled(const void* handle) {
   }
 }
 
-// Registers are the machine code's, and nobody knows them here. Programs divide by their number, to
-// see how many blocks fit: with this many, blocks of all sizes do.
+// The register count depends on machine code, which does not exist here. Programs divide by it to
+// see how many blocks fit: with this number, blocks of all sizes fit.
 constexpr int kRegisters = 32;
 
 int attribute(CUfunction_attribute attribute, const void* handle) {

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches, and how many blocks fit.
+// Launches and occupancy.
 #include "cuda/binary/launch.h"
 #include "cuda/binary/driver/modules.h"
 #include "runtime/device.h"
@@ -28,7 +28,7 @@ LaunchConfig configuration(const CUlaunchConfig& given) {
   return config;
 }
 
-// The arguments in one buffer, as `extra` gives them.
+// The arguments in one buffer, as passed in `extra`.
 struct Packed {
   char* data = nullptr;
   std::size_t bytes = 0;
@@ -78,7 +78,7 @@ CUresult launch(const CUlaunchConfig& given, CUfunction handle, void** arguments
                                  given.hStream));
 }
 
-// Null: a block of any size needs the same.
+// Null: the shared memory does not depend on the block size.
 using SharedBytes = CUoccupancyB2DSize;
 
 CUresult best_block(int* grid, int* block, CUfunction handle, SharedBytes shared_of,
@@ -169,7 +169,7 @@ KG_DRIVER cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, CUfunction
                  kg::device_properties().shared_bytes_per_sm / static_cast<std::size_t>(blocks));
   });
 }
-// The emulated GPU has no clusters.
+// Not implemented: always 0, although the emulator runs clusters.
 KG_DRIVER cuOccupancyMaxActiveClusters(int* clusters, CUfunction function, const CUlaunchConfig*) {
   return driver("cuOccupancyMaxActiveClusters", [&] {
     demand_pointer(clusters, "numClusters");

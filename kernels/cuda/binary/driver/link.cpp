@@ -1,8 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The linker. One text of PTX is linked, and stays what it is: what comes out is an image for
-// cuModuleLoadData.
+// The linker. It accepts one PTX text and returns it unchanged, as an image for cuModuleLoadData.
 #include "cuda/binary/driver/call.h"
 #include "cuda/source/handles.h"
 

@@ -1,19 +1,19 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory: where it comes from, and what a pointer says of itself.
+// Memory allocation and pointer queries.
 #include "cuda/binary/driver/call.h"
 
 namespace kg::emulate {
 namespace {
 
-// `made` is read after the call that `error` comes from.
+// `made` is a reference, because the call that returns `error` sets it.
 CUresult allocated(cudaError_t error, void* const& made, CUdeviceptr* address) {
   if (error == cudaSuccess) *address = reinterpret_cast<CUdeviceptr>(made);
   return code_of(error);
 }
 
-// What the range that `address` points into is, for the calling function. Refuses what is none.
+// The range that contains `address`, for the calling function. Refuses any other address.
 foreign::Range range_at(CUdeviceptr address) {
   const foreign::Range range = foreign::range_of(pointer_to(address));
   demand(range.type != cudaMemoryTypeUnregistered, CUDA_ERROR_INVALID_VALUE,
@@ -105,7 +105,7 @@ KG_DRIVER cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   return by_runtime(cudaFreeAsync, pointer_to(address), stream);
 }
 
-// --- Of the host
+// --- Host memory
 
 KG_DRIVER cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
   if (const CUresult missing = in_context()) return missing;
@@ -134,7 +134,7 @@ KG_DRIVER cuMemHostRegister(void* host, std::size_t bytes, unsigned flags) {
 }
 KG_DRIVER cuMemHostUnregister(void* host) { return by_runtime(cudaHostUnregister, host); }
 
-// --- What a pointer says
+// --- Pointer queries
 
 KG_DRIVER cuMemGetAddressRange(CUdeviceptr* base, std::size_t* bytes, CUdeviceptr address) {
   return driver("cuMemGetAddressRange", [&] {
@@ -148,7 +148,7 @@ KG_DRIVER cuMemGetAddressRange(CUdeviceptr* base, std::size_t* bytes, CUdevicept
 KG_DRIVER cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr address) {
   return driver("cuPointerGetAttribute", [&] { attribute_of(data, attribute, address); });
 }
-// Of a pointer that is none of CUDA's, zeros.
+// For a pointer that CUDA does not know: zeros, and -2 as the device ordinal.
 KG_DRIVER cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes, void** data,
                                  CUdeviceptr address) {
   return driver("cuPointerGetAttributes", [&] {
@@ -175,7 +175,7 @@ KG_DRIVER cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes
   });
 }
 
-// --- Advice
+// --- Hints
 
 KG_DRIVER cuMemAdvise(CUdeviceptr address, std::size_t bytes, CUmem_advise advice,
                       CUmemLocation location) {

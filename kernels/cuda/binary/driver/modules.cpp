@@ -15,14 +15,14 @@ namespace {
 struct Live {
   foreign::Handles<CUmod_st> modules;
   foreign::Handles<CUfunc_st> functions;
-  std::mutex mutex; // of the modules' maps
+  std::mutex mutex; // for the maps of the modules
 };
 Live& live() {
   static auto& only = *new Live;
   return only;
 }
 
-// The options of a load that are pointers to a log.
+// The load options that describe the error log.
 struct Log {
   char* text = nullptr;
   std::size_t bytes = 0;
@@ -108,7 +108,7 @@ Variable global_in(CUmod_st* handle, const std::string& name) {
   try {
     const Variable found = variable_in(module.program, name);
     void* address = nullptr;
-    foreign::symbol_address(&address, found.data, found.bytes); // memory of the device from here
+    foreign::symbol_address(&address, found.data, found.bytes); // device memory from now on
     return found;
   } catch (const Error& error) {
     refuse(CUDA_ERROR_NOT_FOUND, error.what());

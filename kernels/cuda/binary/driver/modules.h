@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Modules and libraries, which are one thing here, and their functions and kernels, likewise.
+// Modules and libraries share one implementation, and so do their functions and kernels.
 #pragma once
 
 #include "cuda/binary/driver/call.h"
@@ -11,26 +11,26 @@
 #include <map>
 #include <string>
 
+// The address of this struct is the address that launches the kernel (cuda/binary/launch.h).
 struct CUfunc_st {
   CUmod_st* module = nullptr;
   std::string name;
-  std::size_t dynamic_shared = kg::host::kSharedBytesDefault; // that a launch may have
+  std::size_t dynamic_shared = kg::host::kSharedBytesDefault; // limit for a launch
 };
 
-// Known by the address by which it is launched (cuda/binary/launch.h).
 struct CUmod_st {
   kg::emulate::Program* program = nullptr;
-  std::map<std::string, CUfunc_st*> functions; // that were asked for
+  std::map<std::string, CUfunc_st*> functions; // requested so far
 };
 
 namespace kg::emulate {
 
-// Each throws Refusal, with CUDA's code.
+// Each of these throws Refusal with CUDA's code.
 CUmod_st* load_module(const void* image);
 void unload_module(CUmod_st* module);
 CUmod_st& module_of(CUmod_st* handle);
 CUfunc_st* function_in(CUmod_st* module, const std::string& name);
-// CUDA lets a kernel of a library stand where a function of a module is expected.
+// CUDA accepts a library's kernel where it expects a module's function.
 CUfunc_st& function_of(const void* handle);
 Variable global_in(CUmod_st* module, const std::string& name);
 

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streams, events, and graphs by capture.
+// Streams, events, and graphs made by capture.
 #include "cuda/binary/driver/call.h"
 #include "cuda/source/graph.h"
 #include "cuda/source/state.h"
@@ -96,7 +96,7 @@ KG_DRIVER cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
   return error;
 }
 KG_DRIVER cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
-  return mode ? initialised() : CUDA_ERROR_INVALID_VALUE; // none is stricter than another here
+  return mode ? initialised() : CUDA_ERROR_INVALID_VALUE; // all modes are equally strict here
 }
 KG_DRIVER cuGraphCreate(CUgraph* graph, unsigned flags) {
   return by_runtime(cudaGraphCreate, graph, flags);

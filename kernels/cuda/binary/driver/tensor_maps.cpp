@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensor maps, as this executor reads them (runtime/host/tensor_map.h).
+// Tensor maps in the format that the emulator reads (runtime/host/tensor_map.h).
 #include "cuda/binary/driver/call.h"
 #include "runtime/host/tensor_map.h"
 
@@ -16,7 +16,7 @@ KG_DRIVER cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuu
                                  const cuuint32_t* box, const cuuint32_t* element_strides,
                                  CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                  CUtensorMapL2promotion, CUtensorMapFloatOOBfill fill) {
-  // It needs neither cuInit nor a context: programs of the runtime API call it as well.
+  // Needs neither cuInit nor a context, because runtime API programs also call it.
   return code_of(kg::foreign::call("cuTensorMapEncodeTiled", [&] {
     demand_pointer(map, "tensorMap");
     demand_pointer(extents, "globalDim");

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What cuBLAS remembers between calls, and how its functions are written.
+// The state of a cuBLAS handle, and helpers for implementing cuBLAS functions.
 #pragma once
 
 #include "cuda/source/state.h"
@@ -18,7 +18,7 @@ struct cublasContext {
 
 namespace kg::foreign::blas {
 
-// A call that is refused: the status it returns and why.
+// A refused call: the status to return and the reason.
 struct Refused : Error {
   Refused(cublasStatus_t status, const std::string& why) : Error(why), status(status) {}
   cublasStatus_t status;
@@ -27,19 +27,19 @@ struct Refused : Error {
 // Throws Refused(CUBLAS_STATUS_INVALID_VALUE, why) unless `condition` holds.
 void demand_valid(bool condition, const char* why);
 
-// Runs `body` as the function `name`; what is wrong goes to standard error.
+// Runs `body` as the function `name`; prints errors to standard error.
 cublasStatus_t call(const char* name, const std::function<void()>& body);
 
-// Throws Refused unless `handle` is one.
+// Throws Refused unless `handle` is a live handle.
 cublasContext& context(cublasHandle_t handle);
 
-// Runs `task` on the handle's stream: now, or, while a graph is captured there, when that runs.
+// Runs `task` on the handle's stream. During capture, the task runs when the graph does.
 void enqueue(const cublasContext& context, std::function<void()> task);
 
-// A column-major matrix on the device. Throws Refused unless it lies in one allocation.
+// Checks a column-major matrix on the device. Throws Refused unless one allocation contains it.
 void demand_matrix(const void* data, std::size_t element_bytes, int rows, int columns, int ld,
                    const char* which);
-// `n` elements, `increment` apart.
+// Checks a vector of `n` elements with stride `increment`.
 void demand_vector(const void* data, std::size_t element_bytes, int n, int increment,
                    const char* which);
 

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of matrices. cuBLAS's matrices are column-major, as cblas may be told.
+// GEMMs. cuBLAS matrices are column-major, a layout that cblas supports.
 #include "cuda/source/blas/handle.h"
 
 #include <cblas.h>
@@ -49,7 +49,7 @@ float number(T value) {
 }
 double number(double value) { return value; }
 
-// The elements in the type that is computed in, without gaps.
+// The elements in the compute type, without gaps.
 template <class Compute>
 std::vector<Compute> widened(const Matrix& matrix) {
   std::vector<Compute> values;
@@ -100,7 +100,7 @@ void product(cublasOperation_t op_a, cublasOperation_t op_b, int k, Compute alph
     multiply(op_a, op_b, c.rows, c.columns, k, alpha, static_cast<const Compute*>(a.data), a.ld,
              static_cast<const Compute*>(b.data), b.ld, beta, static_cast<Compute*>(c.data), c.ld);
   } else {
-    // What is multiplied by zero is not read.
+    // A matrix that is scaled by zero is not read.
     const auto wide_a = alpha != 0 ? widened<Compute>(a) : std::vector<Compute>{};
     const auto wide_b = alpha != 0 ? widened<Compute>(b) : std::vector<Compute>{};
     std::vector<Compute> wide_c(static_cast<std::size_t>(c.rows) *
@@ -118,7 +118,7 @@ void product(cublasOperation_t op_a, cublasOperation_t op_b, int k, Compute alph
   }
 }
 
-// One product, its matrices looked at. `Compute`: float or double, the type of alpha and beta here.
+// One GEMM, with checked matrices. `Compute`: float or double; here the type of alpha and beta.
 template <class Compute>
 void gemm(const cublasContext& context, cublasOperation_t op_a, cublasOperation_t op_b, int m,
           int n, int k, Compute alpha, Matrix a, Matrix b, Compute beta, Matrix c) {
@@ -138,7 +138,7 @@ void gemm(const cublasContext& context, cublasOperation_t op_a, cublasOperation_
   enqueue(context, [=] { product<Compute>(op_a, op_b, k, alpha, a, b, beta, c); });
 }
 
-// A matrix of a batch.
+// Matrix `i` of a batch.
 Matrix at(const void* data, cudaDataType type, int ld, long long stride, int i) {
   const long long offset = stride * i * static_cast<long long>(bytes_of(type));
   return {const_cast<char*>(static_cast<const char*>(data)) + offset, type, ld};
@@ -151,7 +151,7 @@ constexpr cudaDataType kTypeOf<double> = CUDA_R_64F;
 template <>
 constexpr cudaDataType kTypeOf<f16> = CUDA_R_16F;
 
-// The type that T is computed in.
+// The compute type for T.
 template <class T>
 using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
@@ -191,7 +191,7 @@ cublasStatus_t batched(const char* name, cublasHandle_t handle, cublasOperation_
   });
 }
 
-// alpha or beta, which are of the type that is computed in.
+// alpha or beta, which have the compute type.
 double scalar(const void* value, cublasComputeType_t compute) {
   switch (compute) {
   case CUBLAS_COMPUTE_16F:

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations on vectors, of a matrix with a vector, and copies between host and device.
+// Vector operations, matrix-vector operations, and copies between host and device.
 #include "cuda/source/blas/handle.h"
 
 #include <cblas.h>
@@ -13,14 +13,14 @@ CBLAS_TRANSPOSE transposed(cublasOperation_t op) {
   return op == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;
 }
 
-// cblas takes no n below 0, which cuBLAS does nothing for.
+// cuBLAS does nothing for a negative n, which cblas does not accept.
 std::size_t span_bytes(std::size_t element_bytes, int n, int increment) {
   if (n <= 0) return 0;
   return (static_cast<std::size_t>(std::abs(increment)) * static_cast<std::size_t>(n - 1) + 1) *
          element_bytes;
 }
 
-// A result goes to the host, or, by the pointer mode, to the device.
+// The pointer mode decides whether a result goes to the host or to the device.
 void demand_result(const cublasContext& context, const void* result, std::size_t bytes) {
   demand_valid(result != nullptr, "the pointer to the result is null");
   if (context.pointers == CUBLAS_POINTER_MODE_DEVICE) demand_on_device(result, bytes, "the result");
@@ -55,7 +55,7 @@ cublasStatus_t copy_matrix(const char* name, int rows, int columns, int bytes, c
   });
 }
 
-// C = alpha op(A) + beta op(B); what is multiplied by zero is not read.
+// C = alpha op(A) + beta op(B). A matrix that is scaled by zero is not read.
 template <class T>
 cublasStatus_t add_matrices(const char* name, cublasHandle_t handle, cublasOperation_t op_a,
                             cublasOperation_t op_b, int m, int n, T alpha, const T* a, int lda,
@@ -94,7 +94,7 @@ cublasStatus_t add_matrices(const char* name, cublasHandle_t handle, cublasOpera
 using kg::foreign::note_written;
 using namespace kg::foreign::blas;
 
-// Each for float (S, cblas_s...) and for double (D, cblas_d...).
+// Each function exists for float (S, cblas_s...) and for double (D, cblas_d...).
 #define KG_VECTORS(X, x, T)                                                                        \
   cublasStatus_t cublas##X##axpy(cublasHandle_t handle, int n, const T* alpha, const T* v,         \
                                  int incv, T* w, int incw) {                                       \

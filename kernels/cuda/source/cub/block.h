@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUB's collectives of a block and of a warp (BlockReduce, BlockScan, BlockLoad, BlockStore,
-// WarpReduce, WarpScan). An algorithm's name changes nothing: one thread combines what all have
-// written, in rank order.
+// CUB's block and warp collectives (BlockReduce, BlockScan, BlockLoad, BlockStore, WarpReduce). The
+// algorithm does not change a block's reduction or scan: one thread combines the values of all
+// threads in rank order.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -60,7 +60,7 @@ inline int rank() {
   return static_cast<int>(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
 }
 
-// One T for each thread, in memory that need not be constructed.
+// One T per thread, in memory that needs no construction.
 template <class T, int Threads>
 struct Slots {
   alignas(T) unsigned char bytes[sizeof(T) * (Threads + 1)];
@@ -76,7 +76,7 @@ class BlockReduce {
 
   explicit BlockReduce(TempStorage& storage) : values_(storage.values()) {}
 
-  // The result is thread 0's.
+  // Only thread 0 receives the result.
   template <class Combine>
   T Reduce(T value, Combine combine, int valid = X * Y * Z) {
     values_[detail::rank()] = value;
@@ -139,14 +139,14 @@ class BlockScan {
     ExclusiveScan(in, out, T{}, cub::Sum(), aggregate);
   }
 
-  // Several items of each thread, which lie one behind the other.
+  // Several consecutive items per thread.
   template <int N>
   void ExclusiveSum(T (&in)[N], T (&out)[N], T& aggregate) {
     T sum = in[0];
     for (int i = 1; i < N; ++i) sum = sum + in[i];
     T before;
     ExclusiveSum(sum, before, aggregate);
-    for (int i = 0; i < N; ++i) { // in and out may be one array
+    for (int i = 0; i < N; ++i) { // in and out may be the same array
       const T item = in[i];
       out[i] = before;
       before = before + item;
@@ -172,7 +172,7 @@ class BlockScan {
   }
 
  private:
-  // What the threads before this one bring together; nothing of meaning for thread 0.
+  // The combined values of the threads before this one; meaningless for thread 0.
   template <class Combine>
   T prefix(T in, Combine combine, T& aggregate) {
     const int rank = detail::rank();
@@ -254,7 +254,7 @@ class BlockStore {
   }
 };
 
-// `Lanes` of a warp, a power of two; all of them take part.
+// Reduces over `Lanes` lanes of a warp, a power of two. All of these lanes must take part.
 template <class T, int Lanes = 32>
 class WarpReduce {
  public:
@@ -262,7 +262,7 @@ class WarpReduce {
 
   explicit WarpReduce(TempStorage&) {}
 
-  // The result is the first lane's.
+  // Only the first lane receives the result.
   template <class Combine>
   T Reduce(T value, Combine combine) {
     for (int step = 1; step < Lanes; step *= 2) {

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUB's algorithms on the whole device (DeviceReduce, DeviceScan, DeviceRadixSort), one thread of
-// the host at work. The first call asks for the size of memory that is not needed here: one byte.
+// CUB's device-wide algorithms (DeviceReduce, DeviceScan, DeviceRadixSort), run by one host thread.
+// They need no temporary memory, so the first call asks for one byte.
 #pragma once
 
 #include "cuda/source/cub/block.h"
@@ -17,7 +17,7 @@
 namespace cub {
 namespace detail {
 
-// Runs `work` on the stream, unless this call asks for the size of temporary memory.
+// Runs `work` on the stream, unless the call only asks for the size of temporary memory.
 template <class Work>
 cudaError_t device(void* memory, std::size_t& bytes, cudaStream_t stream, Work work) {
   if (!memory) {
@@ -31,7 +31,7 @@ void note_written(T* to, std::size_t count) {
   kg::foreign::note_written(to, count * sizeof(T));
 }
 template <class Iterator>
-void note_written(Iterator, std::size_t) {} // not memory itself
+void note_written(Iterator, std::size_t) {} // not a pointer
 
 template <class Iterator>
 using Value = std::decay_t<decltype(*std::declval<Iterator>())>;
@@ -84,7 +84,7 @@ struct DeviceScan {
     return detail::device(memory, bytes, stream, [=] {
       detail::Value<In> sum{};
       for (std::size_t i = 0; i < n; ++i) {
-        const auto item = in[i]; // in and out may be one array
+        const auto item = in[i]; // in and out may be the same array
         out[i] = sum;
         sum = sum + item;
       }
@@ -93,7 +93,7 @@ struct DeviceScan {
   }
 };
 
-// Of all bits of the keys.
+// Compares whole keys: the bit range is ignored.
 struct DeviceRadixSort {
   template <class Key, class Value>
   static cudaError_t SortPairs(void* memory, std::size_t& bytes, const Key* keys, Key* sorted,

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // cuRAND's device generators XORWOW (Marsaglia, "Xorshift RNGs") and Philox4x32-10 (Salmon et al.,
-// "Parallel Random Numbers: As Easy as 1, 2, 3"): the integers of cuRAND for the same seed,
-// subsequence and offset; the floating-point numbers made of them as cuRAND documents, to the last
-// places of logf, sinf and cosf.
+// "Parallel Random Numbers: As Easy as 1, 2, 3"). Integers equal cuRAND's for the same seed,
+// subsequence and offset. Floating-point numbers are derived from them as cuRAND documents, and may
+// differ in the last places of logf, sinf and cosf.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -15,18 +15,18 @@
 
 namespace kg::foreign {
 
-// State of XORWOW: the xorshift's five words and the Weyl counter.
+// XORWOW state: the five words of the xorshift and the Weyl counter.
 struct Xorwow {
   unsigned v[5];
   unsigned d;
 };
-// 2^67 numbers lie between subsequences (curand.cpp).
+// Subsequences are 2^67 numbers apart (generators.cpp).
 Xorwow xorwow(std::uint64_t seed, std::uint64_t subsequence, std::uint64_t offset);
 Xorwow xorwow_skipped(Xorwow from, std::uint64_t subsequences, std::uint64_t numbers);
 
 uint4 philox(uint4 counter, uint2 key);
 
-// The second number of a Box-Muller pair waits for the next call.
+// The second number of a Box-Muller pair is kept for the next call.
 struct Waiting {
   float single = 0;
   double twofold = 0;
@@ -63,7 +63,7 @@ using curandState_t = curandStateXORWOW;
 struct curandStatePhilox4_32_10 {
   uint4 counter, output;
   uint2 key;
-  unsigned used; // numbers of `output`
+  unsigned used; // numbers taken from `output`
   kg::foreign::Waiting waiting;
 };
 using curandStatePhilox4_32_10_t = curandStatePhilox4_32_10;
@@ -89,7 +89,7 @@ inline unsigned curand(curandStateXORWOW* state) {
 }
 
 inline void skipahead(unsigned long long numbers, curandStatePhilox4_32_10* state) {
-  // numbers + used may not fit 64 bits
+  // numbers + used may overflow 64 bits
   const unsigned long long rest = (numbers & 3) + state->used;
   unsigned long long blocks = numbers / 4 + rest / 4;
   state->used = static_cast<unsigned>(rest & 3);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kWords = 5, kBits = 32 * kWords;
 using Vector = std::array<unsigned, kWords>;
-using Matrix = std::array<Vector, kBits>; // column i is what bit i becomes
+using Matrix = std::array<Vector, kBits>; // column i is the image of bit i
 
 Vector times(const Matrix& matrix, const Vector& vector) {
   Vector product{};
@@ -29,8 +29,8 @@ Vector step(const Vector& v) {
   return {v[1], v[2], v[3], v[4], (v[4] ^ (v[4] << 4)) ^ (t ^ (t << 1))};
 }
 
-// The xorshift is linear over bits: powers()[k] makes 2^k steps at once. Two numbers of 64 bits,
-// the second in units of 2^67.
+// The xorshift is linear over bits: powers()[k] advances it by 2^k steps. There are two 64-bit step
+// counts, the second in units of 2^67.
 constexpr int kSequence = 67;
 const std::vector<Matrix>& powers() {
   static const std::vector<Matrix> all = [] {
@@ -61,11 +61,11 @@ Xorwow xorwow_skipped(Xorwow from, std::uint64_t subsequences, std::uint64_t num
   jump(subsequences, kSequence);
   jump(numbers, 0);
   for (std::size_t i = 0; i < kWords; ++i) from.v[i] = v[i];
-  from.d += 362437u * static_cast<unsigned>(numbers); // 2^67 of them make none
+  from.d += 362437u * static_cast<unsigned>(numbers); // 2^67 steps change nothing
   return from;
 }
 
-// cuRAND's way from a seed to a state.
+// cuRAND's derivation of a state from a seed.
 Xorwow xorwow(std::uint64_t seed, std::uint64_t subsequence, std::uint64_t offset) {
   const unsigned a = 1099087573u * (static_cast<unsigned>(seed) ^ 0xaad26b49u);
   const unsigned b = 2591861531u * (static_cast<unsigned>(seed >> 32) ^ 0xf7dcefddu);

@@ -11,7 +11,7 @@ struct curandGenerator_st {
   curandStatePhilox4_32_10 state{};
   unsigned long long seed = 0;
   cudaStream_t stream = nullptr;
-  bool on_host = false; // where the numbers go
+  bool on_host = false; // where the numbers are written
 };
 
 namespace kg::foreign {
@@ -63,7 +63,7 @@ curandStatus_t create(const char* name, curandGenerator_t* generator, curandRngT
   });
 }
 
-// `n` numbers, each by `draw`.
+// Writes `n` numbers, each from `draw`.
 template <class T, class Draw>
 curandStatus_t generate(const char* name, curandGenerator_t handle, T* out, std::size_t n,
                         Draw draw) {

@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C header of this name, but an assertion that fails in a kernel is a fault of the kernel
-// (cudaErrorAssert), as on a GPU, and does not end the process. As often included as written:
-// NDEBUG may have changed.
-#pragma GCC system_header // include_next is no standard C++
+// Like the C header of the same name, but an assertion that fails in a kernel is a kernel fault
+// (cudaErrorAssert). As on a GPU, it does not end the process. There is no include guard, because
+// NDEBUG may change between two includes.
+#pragma GCC system_header // include_next is not standard C++
 #include_next <assert.h>
 
 #if !defined(NDEBUG) && defined(__cplusplus)

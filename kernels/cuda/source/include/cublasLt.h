@@ -1,8 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Of cuBLASLt the handle alone (link kernelgrade::cublas): its products do not run on the host
-// backend.
+// Only the handle of cuBLASLt (link kernelgrade::cublas): its GEMMs do not run on the emulator.
 #pragma once
 
 #include <cublas_v2.h>

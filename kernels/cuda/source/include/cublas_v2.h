@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// cuBLAS by OpenBLAS (link kernelgrade::cublas): names and numbers as in CUDA 13. Done when they
-// return; matrices must lie in device memory, as on a GPU. f16 and bf16 are computed in f32 and
-// rounded once.
+// cuBLAS on top of OpenBLAS (link kernelgrade::cublas), with names and values as in CUDA 13. All
+// functions are synchronous. Matrices must be in device memory, as on a GPU. f16 and bf16 are
+// computed in f32 and rounded once.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -49,7 +49,7 @@ enum cublasGemmAlgo_t : int {
   CUBLAS_GEMM_DEFAULT_TENSOR_OP = 99,
   CUBLAS_GEMM_DFALT_TENSOR_OP = 99,
 };
-// Hints: nothing here is less exact than f32.
+// Hints only: nothing here computes with less precision than f32.
 enum cublasMath_t : int {
   CUBLAS_DEFAULT_MATH = 0,
   CUBLAS_TENSOR_OP_MATH = 1,
@@ -96,7 +96,7 @@ cublasStatus_t cublasSetMatrix(int rows, int columns, int element_bytes, const v
 cublasStatus_t cublasGetMatrix(int rows, int columns, int element_bytes, const void* a, int lda,
                                void* b, int ldb);
 
-// Macros, because each function is there for float (S) and for double (D).
+// Macros, because each function exists for float (S) and for double (D).
 #define KG_BLAS_VECTORS(X, x, T)                                                                   \
   cublasStatus_t cublas##X##axpy(cublasHandle_t handle, int n, const T* alpha, const T* v,         \
                                  int incv, T* w, int incw);                                        \
@@ -144,7 +144,7 @@ cublasStatus_t cublasDgeam(cublasHandle_t handle, cublasOperation_t op_a, cublas
                            int m, int n, const double* alpha, const double* a, int lda,
                            const double* beta, const double* b, int ldb, double* c, int ldc);
 
-// A, B and C of f32, f64, f16 or bf16; computed in f64 if `compute` says so, else in f32.
+// A, B and C are f32, f64, f16 or bf16. Computed in f64 if `compute` says so, otherwise in f32.
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,
                             int m, int n, int k, const void* alpha, const void* a,
                             cudaDataType type_a, int lda, const void* b, cudaDataType type_b,

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA's header of this name: the host backend's own.
+// Replaces the CUDA header of the same name, with the emulator's implementation.
 #pragma once
 
 #include "runtime/device_code.h"

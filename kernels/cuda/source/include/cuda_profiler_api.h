@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA's header of this name: there is no profiler to switch on or off.
+// Replaces the CUDA header of the same name. Starting and stopping the profiler has no effect.
 #pragma once
 
 #include "cuda/source/api_types.h"

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA's header of this name, for foreign sources on the host backend. nvcc gives every source the
-// runtime API, the keywords and the mathematical functions; so does this.
+// Replaces the CUDA header of the same name on the emulator. Like nvcc, it gives every source the
+// runtime API, the CUDA keywords and the math functions.
 #pragma once
 
 #include "cuda/source/api.h"
@@ -23,7 +23,7 @@
 #include <time.h>
 #include <utility>
 
-// nvcc's -default-stream per-thread, and the macro that the guide has in its place.
+// Set by nvcc -default-stream per-thread, or defined by the source as the CUDA guide describes.
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 static const bool kg_per_thread_default = ::kg::foreign::use_per_thread_default_stream();
 #endif

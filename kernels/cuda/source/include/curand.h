@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// cuRAND's host API: names and numbers as in CUDA 13. Every pseudorandom generator draws from
-// Philox4x32-10 by its seed and offset, so the numbers are not a GPU's; quasirandom ones are
-// refused.
+// cuRAND's host API, with names and values as in CUDA 13. Every pseudorandom generator uses
+// Philox4x32-10 with its seed and offset, so the numbers differ from a GPU's. Quasirandom
+// generators are refused.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -54,7 +54,7 @@ using curandOrdering_t = curandOrdering;
 using curandGenerator_t = struct curandGenerator_st*;
 
 curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType_t type);
-// The same, for memory of the host.
+// The same, but the generated numbers go to host memory.
 curandStatus_t curandCreateGeneratorHost(curandGenerator_t* generator, curandRngType_t type);
 curandStatus_t curandDestroyGenerator(curandGenerator_t generator);
 curandStatus_t curandGetVersion(int* version);
@@ -67,7 +67,7 @@ curandStatus_t curandGenerateSeeds(curandGenerator_t generator);
 curandStatus_t curandGenerate(curandGenerator_t generator, unsigned* out, std::size_t n);
 curandStatus_t curandGenerateUniform(curandGenerator_t generator, float* out, std::size_t n);
 curandStatus_t curandGenerateUniformDouble(curandGenerator_t generator, double* out, std::size_t n);
-// `n` must be even, as cuRAND's must.
+// `n` must be even, as in cuRAND.
 curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* out, std::size_t n,
                                     float mean, float deviation);
 curandStatus_t curandGenerateNormalDouble(curandGenerator_t generator, double* out, std::size_t n,

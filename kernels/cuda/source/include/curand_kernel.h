@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// XORWOW and Philox4x32-10. Other generators are unknown to the compiler, which says so.
+// Provides XORWOW and Philox4x32-10. A source that uses another generator does not compile.
 #pragma once
 
 #include <curand.h>

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA's header of this name: its part of what cuda_runtime.h brings.
+// Replaces the CUDA header of the same name; cuda_runtime.h provides everything that it declares.
 #pragma once
 
 #include <cuda_runtime.h>

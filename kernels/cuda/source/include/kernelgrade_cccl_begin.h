@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Included before a header of CCCL (Thrust, libcu++), and kernelgrade_cccl_end.h behind it: for
-// these the compiler is no CUDA compiler, and Thrust's device is the host, one thread of it.
+// Included before each CCCL header (Thrust, libcu++), with kernelgrade_cccl_end.h after the header.
+// CCCL then sees a plain C++ compiler, and Thrust's device system is a single host thread.
 
 #pragma push_macro("__CUDACC__")
 #pragma push_macro("__NVCC__")
@@ -17,7 +17,7 @@
 #define THRUST_HOST_SYSTEM THRUST_HOST_SYSTEM_CPP
 #define THRUST_DEVICE_SYSTEM THRUST_DEVICE_SYSTEM_CPP
 #endif
-// CCCL looks for CUDA's own.
+// With fp16 support, CCCL would look for CUDA's own header.
 #ifndef CCCL_DISABLE_FP16_SUPPORT
 #define CCCL_DISABLE_FP16_SUPPORT
 #endif

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first line of a rewritten source: what nvcc defines before the first line of its own.
+// Included by the first line of each rewritten source: the macros that nvcc predefines.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,10 +11,10 @@
 #define __CUDACC_VER_MAJOR__ (CUDART_VERSION / 1000)
 #define __CUDACC_VER_MINOR__ (CUDART_VERSION % 1000 / 10)
 
-// What __CUDA_ARCH__ is in device code (rewrite/architecture.h): the virtual device's, unless the
-// project defines another.
+// The value of __CUDA_ARCH__ in device code (rewrite/architecture.h). The default is the virtual
+// device's; a project may define another.
 #ifndef KERNELGRADE_CUDA_ARCH
 #define KERNELGRADE_CUDA_ARCH 800
 #endif
-// Here, and nowhere else: for code that is to differ on the host backend.
+// Defined only here, for code that must differ on the emulator.
 #define KERNELGRADE_HOST 1

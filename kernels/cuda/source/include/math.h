@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// <math.h> without C++20's lerp in the global namespace, where CUDA sources have their own.
+// <math.h> without C++20's lerp in the global namespace: CUDA sources define their own.
 #pragma once
-#pragma GCC system_header // include_next is no standard C++
+#pragma GCC system_header // include_next is not standard C++
 
 #ifdef __cplusplus
 #include <cmath>

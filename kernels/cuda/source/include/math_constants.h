@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA's header of this name: the constants that kernels use.
+// Replaces the CUDA header of the same name: the constants that kernels use.
 #pragma once
 
 #include <limits>

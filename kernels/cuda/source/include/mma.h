@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA's header of this name: nvcuda::wmma, over the matrix instructions of the executor.
+// Replaces the CUDA header of the same name: nvcuda::wmma on the emulator's MMA instructions.
 #pragma once
 
 #include "cuda/source/wmma.h"

@@ -20,14 +20,14 @@ constexpr const char* kMacroDiffers =
     "the "
     "device; the CPU emulator compiles both at once. Use it in __global__ and __device__ functions "
     "only";
-constexpr const char* kDiffers = "KG_PASSES_DIFFER_ON_"; // and the macro's name
+constexpr const char* kDiffers = "KG_PASSES_DIFFER_ON_"; // followed by the macro's name
 
 bool mentions(const Tokens& tokens) {
   return std::any_of(tokens.begin(), tokens.end(),
                      [](const Token& token) { return token.is(kMacro); });
 }
 
-// A condition as #if takes it. Our macro is defined, as CUDA's is in the device's pass.
+// A condition in the form for #if. kOurs is defined, like CUDA's macro in the device pass.
 std::string condition(std::string_view file, const Conditional& conditional, bool device) {
   std::string text;
   std::size_t done = conditional.condition.front().begin;
@@ -49,7 +49,7 @@ std::vector<Chain> chains_of(const Source& source) {
   std::vector<Chain> done, open;
   for (const Conditional& conditional : source.conditionals) {
     if (conditional.opens()) open.emplace_back();
-    if (open.empty()) continue; // an error of the preprocessor's
+    if (open.empty()) continue; // an error that the preprocessor reports
     open.back().push_back(&conditional);
     if (!conditional.closes()) continue;
     done.push_back(std::move(open.back()));
@@ -58,7 +58,7 @@ std::vector<Chain> chains_of(const Source& source) {
   return done;
 }
 
-// Whether the passes take different branches of the chain, from its `i`th on: an expression.
+// An expression: whether the passes take different branches of the chain, from branch `i` on.
 std::string passes_differ(std::string_view file, const Chain& chain, std::size_t i = 0) {
   if (i == chain.size() || chain[i]->condition.empty()) return "0"; // #else, #endif
   const std::string host = "!(" + condition(file, *chain[i], false) + ")";
@@ -67,8 +67,8 @@ std::string passes_differ(std::string_view file, const Chain& chain, std::size_t
   return "(" + host + " != !(" + condition(file, *chain[i], true) + ") || " + later + ")";
 }
 
-// Whether `[i, end)` are functions for the device alone: what the host's pass makes of them does
-// not matter.
+// Whether `[i, end)` contains only device functions. The host pass's version of them does not
+// matter.
 bool only_device_functions(const Tokens& tokens, std::size_t i, std::size_t end) {
   while (i < end) {
     bool device = false, host = false, function = false;
@@ -86,7 +86,7 @@ bool only_device_functions(const Tokens& tokens, std::size_t i, std::size_t end)
   return true;
 }
 
-// Whether a header declares the same to either pass.
+// Whether a header has the same declarations in both passes.
 bool of_cuda(std::string_view name) {
   for (const std::string_view header : {"<cuda/", "<cuda_", "<cooperative_groups", "<mma.h>"}) {
     if (name.substr(0, header.size()) == header) return true;
@@ -186,7 +186,7 @@ class Architecture {
     }
     return inside;
   }
-  // Nothing but functions for the device, macros, and headers of CUDA's.
+  // Whether the chain contains only device functions, macros, and CUDA's headers.
   bool for_device_alone(const Chain& chain) const {
     const std::size_t begin = chain.front()->end, end = chain.back()->begin;
     return scopes_.balanced &&
@@ -211,7 +211,7 @@ class Architecture {
   void code() {
     const Tokens& tokens = source_.code;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
-      if (tokens[i].is("__launch_bounds__")) i = closing(tokens, i + 1); // says nothing to a CPU
+      if (tokens[i].is("__launch_bounds__")) i = closing(tokens, i + 1); // no effect on a CPU
       if (i >= tokens.size()) return;
       if (scopes_.balanced && scopes_.of[i] == Scope::device) {
         if (tokens[i].is(kMacro)) replace(tokens[i]);
@@ -233,7 +233,7 @@ class Architecture {
       if (token.is(kMacro)) replace(token);
     }
   }
-  // Of the lines that are added each says which one it stands for.
+  // Each inserted line says which source line it stands for.
   void insert(std::size_t offset, const std::string& lines) {
     edits_.push_back({offset, offset, lines + "\n" + line(offset)});
   }

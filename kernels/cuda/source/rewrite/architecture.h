@@ -1,11 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `__CUDA_ARCH__`. nvcc compiles a source twice, once for the host, without this macro, and once
-// for the device, with it; here both are compiled at once. So in device code it becomes
-// KERNELGRADE_CUDA_ARCH, and everywhere else a condition that asks for it must have the same answer
-// in both passes: the preprocessor, which knows the other macros, is made to say where it has not.
-// A macro that is another one in the two passes is the device's, and may be used there alone.
+// Handles `__CUDA_ARCH__`. nvcc compiles a source twice: for the host, without this macro, and for
+// the device, with it. The emulator compiles both at once. In device code the macro becomes
+// KERNELGRADE_CUDA_ARCH. Elsewhere, a condition on it must have the same result in both passes. The
+// preprocessor, which knows the other macros, reports a condition that differs. A macro that
+// differs between the passes has its device value, and only device code may use it.
 #pragma once
 
 #include "cuda/source/rewrite/edits.h"
@@ -18,11 +18,11 @@
 
 namespace kg::rewrite {
 
-// The macros of a project that may differ between the passes, and because of which others.
+// The project's macros that may differ between the passes, and the macros that cause this.
 using PassMacros = std::map<std::string, std::set<std::string>, std::less<>>;
 
-// `text` is that of `source`. Adds to `edits`, and to `macros` what it defines: the files of a
-// project are rewritten until that grows no more.
+// `text` is the text of `source`. Adds to `edits`, and adds the source's own macros to `macros`.
+// The files of a project are rewritten until `macros` stops growing.
 void rewrite_architecture(std::string_view text, const Source& source, const Scopes& scopes,
                           PassMacros& macros, Edits& edits);
 

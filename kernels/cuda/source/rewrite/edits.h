@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is to change in a text.
+// Changes to a text.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade-rewrite: makes of a CUDA source one that the host backend compiles. The build runs it
+// kernelgrade-rewrite: converts a CUDA source to C++ for the emulator. The build runs it
 // (cmake/Foreign.cmake).
 #include "cuda/source/rewrite/project.h"
 #include "cuda/source/rewrite/tokens.h"
@@ -22,7 +22,7 @@ constexpr const char* kUsage =
     "  --record   the program notes which kernels run (cuda/source/record.h)\n"
     "  OPTION     another one of the compiler, as -DX=1: it changes nothing\n";
 
-// Spaces and dollars as make wants them.
+// Escapes spaces and dollar signs for make.
 std::string escaped(const std::string& path) {
   std::string text;
   for (char c : path) {
@@ -52,7 +52,7 @@ int run(int count, char** arguments) {
     } else if (word.substr(0, 2) == "-I") {
       if (word.size() > 2) folders.emplace_back(word.substr(2));
     } else if (word.size() > 1 && word[0] == '-' && word[1] != '-') {
-      continue; // the compiler's
+      continue; // for the compiler
     } else {
       files.emplace_back(word);
     }

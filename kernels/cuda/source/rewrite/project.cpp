@@ -17,8 +17,8 @@ std::string content_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Written beside it and renamed, and only where something changes, so that nothing is compiled
-// again for nothing.
+// Writes a temporary file and renames it. An unchanged file is left alone, so that nothing is
+// recompiled without need.
 void write_file(const fs::path& file, const std::string& content) {
   if (fs::exists(file) && content_of(file) == content) return;
   fs::create_directories(file.parent_path());
@@ -29,7 +29,7 @@ void write_file(const fs::path& file, const std::string& content) {
   fs::rename(temporary, file);
 }
 
-// A #line names what the compiler's messages speak of.
+// The #line directive makes compiler messages refer to the original file.
 std::string line_directive(const fs::path& file) {
   std::string quoted;
   for (char c : file.string()) {
@@ -39,7 +39,7 @@ std::string line_directive(const fs::path& file) {
   return "#line 1 \"" + quoted + "\"\n";
 }
 
-// What a distribution or a CUDA toolkit brings: written for compilers, not for this.
+// Whether the file belongs to the system or to a CUDA toolkit, whose headers are not rewritten.
 bool of_the_system(const fs::path& file) {
   if (file.string().rfind("/usr/", 0) == 0) return true;
   for (fs::path folder = file.parent_path(); folder != folder.parent_path();
@@ -54,7 +54,7 @@ bool of_the_system(const fs::path& file) {
 Project::Project(fs::path root, std::vector<fs::path> folders, fs::path copies, bool record)
     : root_(fs::weakly_canonical(root)), folders_(std::move(folders)), copies_(std::move(copies)),
       record_(record) {
-  // Our own headers need no rewriting.
+  // Kernelgrade's own headers need no rewriting.
   std::erase_if(folders_, [](const fs::path& folder) {
     return fs::exists(folder / "kernelgrade_cuda_source.h") ||
            fs::exists(folder / "runtime/device_code.h");
@@ -64,13 +64,13 @@ Project::Project(fs::path root, std::vector<fs::path> folders, fs::path copies, 
 void Project::write(const fs::path& source, const fs::path& output) {
   std::string text;
   PassMacros known;
-  do { // a macro may matter to a file that comes before it
+  do { // a macro may affect a file that was read before it
     known = macros_;
     headers_.clear();
     bool changed = false;
     text = rewritten(source, changed);
   } while (macros_ != known);
-  // nvcc gives every source the runtime, included or not.
+  // nvcc makes the runtime available to every source, included or not.
   write_file(output, "#include <kernelgrade_cuda_source.h>\n" + line_directive(source) + text);
 }
 
@@ -86,7 +86,7 @@ std::string Project::rewritten(const fs::path& file, bool& changed) {
   return std::move(result.text);
 }
 
-// Quoted names become absolute, because the file that holds them moves.
+// Quoted names become absolute, because the including file moves.
 std::string Project::resolve(std::string_view name, const fs::path& folder, bool& changed) {
   const bool quoted = name.front() == '"';
   const fs::path relative(name.substr(1, name.size() - 2));

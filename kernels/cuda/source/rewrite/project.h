@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A CUDA source and the project's headers that it includes: the headers that hold what must be
-// rewritten are copied, rewritten, beside the output, and the source includes the copies.
+// A CUDA source and the project headers that it includes. Headers that must be rewritten are copied
+// in rewritten form next to the output, and the source includes the copies.
 #pragma once
 
 #include "cuda/source/rewrite/architecture.h"
@@ -19,16 +19,16 @@ namespace fs = std::filesystem;
 
 class Project {
  public:
-  // Headers are looked for beside the file that includes them and in `folders`; those of the system
-  // and of a CUDA toolkit are never rewritten. Copies go into `copies`, by their place below
-  // `root`, or, of others, below outside/. `record`: the program notes what runs (record.h).
+  // Headers are searched next to the including file and in `folders`. System and CUDA toolkit
+  // headers are never rewritten. Copies go to `copies`, under their path relative to `root`, or
+  // under outside/ if not below `root`. `record`: the program records what runs (record.h).
   Project(fs::path root, std::vector<fs::path> folders, fs::path copies, bool record = false);
 
-  // Writes the rewritten `source` to `output`, and its copies. Throws Error or
+  // Writes the rewritten `source` to `output`, and the copies. Throws Error or
   // fs::filesystem_error.
   void write(const fs::path& source, const fs::path& output);
 
-  // What was read: the output is out of date when one of these changes.
+  // The files that were read: the output is out of date if one of them changes.
   const std::set<fs::path>& read() const { return read_; }
 
  private:

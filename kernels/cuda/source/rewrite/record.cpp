@@ -23,7 +23,7 @@ class Recorder {
  public:
   Recorder(const Tokens& tokens, Edits& edits) : tokens_(tokens), edits_(edits) {}
 
-  // A kernel's definition from its __global__ on.
+  // The definition of a kernel, starting at its __global__.
   void kernel(std::size_t global, const std::string& file, std::string_view text) {
     std::size_t i = global + 1, name = tokens_.size();
     for (; i < tokens_.size() && !at(i, "{") && !at(i, ";") && !at(i, "}"); ++i) {
@@ -31,7 +31,7 @@ class Recorder {
       if (name == tokens_.size() && !attribute(i - 1)) name = name_before(i);
       i = closing(tokens_, i);
     }
-    if (!at(i, "{") || name >= tokens_.size()) return; // declared, or not understood
+    if (!at(i, "{") || name >= tokens_.size()) return; // a declaration, or not understood
     const std::size_t end = closing(tokens_, i);
     if (end == tokens_.size()) return;
     const std::string line = std::to_string(line_of(text, tokens_[name].begin));
@@ -48,7 +48,7 @@ class Recorder {
     if (!at(i + 1, "(")) return;
     const std::string_view name = tokens_[i].text;
     const std::size_t place = host::inexact(name);
-    // In a macro nobody knows whose code it is; the names that begin so are CUDA's alone.
+    // A macro may be used in any code. Only names with this prefix are certain to be CUDA's.
     if (place == host::kInexact.size() || (!device_code && !name.starts_with("__"))) return;
     std::size_t first = i;
     if (first > 0 && at(first - 1, "::")) {
@@ -57,7 +57,7 @@ class Recorder {
     }
     if (first > 0 && (at(first - 1, ".") || at(first - 1, "->") || at(first - 1, "::") ||
                       (tokens_[first - 1].kind == Kind::identifier && !keyword(first - 1))))
-      return; // a member, another one of that name, or a declaration
+      return; // a member, a function of the same name, or a declaration
     const std::size_t close = closing(tokens_, i + 1);
     if (close == tokens_.size()) return;
     edits_.push_back({tokens_[first].begin, tokens_[first].begin,
@@ -80,7 +80,7 @@ class Recorder {
       if (at(i, word)) return true;
     return false;
   }
-  // Of parameters that begin at `open`, with or without template arguments in between.
+  // The name before the parameters that begin at `open`. Template arguments may be in between.
   std::size_t name_before(std::size_t open) const {
     std::size_t i = open - 1;
     int depth = 0;

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program is to note as it runs (cuda/source/record.h): each kernel that it holds, that a
-// kernel begins, and calls of functions whose results a GPU rounds otherwise.
+// Inserts the code that records events at run time (cuda/source/record.h): kernels defined, kernels
+// started, and calls of functions whose results a GPU rounds differently.
 #pragma once
 
 #include "cuda/source/rewrite/edits.h"
@@ -13,7 +13,7 @@
 
 namespace kg::rewrite {
 
-// `text` is that of `source`, of `file`. Kernels that a macro defines are not seen. Adds to
+// `text` is the text of `source`, from `file`. Kernels defined by a macro are not recorded. Adds to
 // `edits`.
 void record_run(const std::string& file, std::string_view text, const Source& source,
                 const Scopes& scopes, Edits& edits);

@@ -14,7 +14,7 @@ namespace {
 
 bool opens_bracket(const Token& token) { return token.is("(") || token.is("[") || token.is("{"); }
 
-// One run of tokens: the code of a file, or the body of a macro.
+// Rewrites one sequence of tokens: the code of a file, or the body of a macro.
 class Rewriter {
  public:
   Rewriter(const std::string& file, std::string_view text, const Tokens& tokens,
@@ -48,7 +48,7 @@ class Rewriter {
     fail_at(file_, text_, tokens_[std::min(i, tokens_.size() - 1)].begin, message);
   }
 
-  // Tokens `first` to `last` become `replacement`, and keep their line ends.
+  // Replaces tokens `first` to `last`, and keeps their line breaks.
   void replace(std::size_t first, std::size_t last, std::string replacement) {
     const std::size_t begin = tokens_[first].begin;
     const std::size_t end = tokens_[last].end();
@@ -83,8 +83,8 @@ class Rewriter {
     untyped_arguments(arguments);
   }
 
-  // The first token of the kernel's name, which may be qualified, have template arguments, be an
-  // element of an array, a call, or an expression in parentheses.
+  // The first token of the launched expression: a kernel's name, which may be qualified or have
+  // template arguments, an array element, a call, or an expression in parentheses.
   std::size_t callee_before(std::size_t open) const {
     std::size_t i = open;
     for (;;) {
@@ -97,7 +97,7 @@ class Rewriter {
         --i;
       } else if (at(i, "]")) {
         i = before_bracket(i, "[", "]", open);
-        continue; // the array comes before it
+        continue; // the array precedes it
       } else if (at(i, ")")) {
         i = before_bracket(i, "(", ")", open);
         if (i > 0 && (at(i - 1, ">") || (identifier(i - 1) && !keyword(i - 1)))) continue;
@@ -105,7 +105,7 @@ class Rewriter {
       } else if (!identifier(i) || keyword(i)) {
         fail(open, "no kernel's name before <<<, but \"" + std::string(tokens_[i].text) + "\"");
       }
-      // At the first token of a name: what qualifies it belongs to it.
+      // At the first token of a name: include the name's qualifiers.
       if (i > 0 && at(i - 1, "template")) --i;
       if (i > 0 && at(i - 1, "::")) {
         --i;
@@ -125,7 +125,7 @@ class Rewriter {
     return false;
   }
 
-  // Index of the bracket that opens what the one at `i` closes; other brackets between are whole.
+  // Index of the bracket that the one at `i` closes. Other brackets in between are balanced.
   std::size_t before_bracket(std::size_t i, const char* open, const char* close,
                              std::size_t launch_at) const {
     int depth = 0;
@@ -138,8 +138,8 @@ class Rewriter {
     }
   }
 
-  // Index of the first > of the launch's >>>. Between are expressions, in which < may open template
-  // arguments; a run of > closes as many of those as are open, and only then the launch.
+  // Index of the first > of the launch's >>>. In the expressions before it, < may open template
+  // arguments. A run of > closes the open template arguments first, and only then the launch.
   std::size_t end_of_configuration(std::size_t open) const {
     std::size_t templates = 0;
     for (std::size_t i = open + 1; i < tokens_.size(); ++i) {
@@ -160,8 +160,8 @@ class Rewriter {
     fail(open, "<<< without >>>: a launch's configuration ends in >>>");
   }
 
-  // NULL is an integer to a template, and nothing converts that to a pointer; what stands in braces
-  // has no type at all. It is kept as it is now: the kernel may run later, by a graph.
+  // NULL is an integer to a template, and does not convert to a pointer. A braced argument has no
+  // type. Its values are captured now, because a graph may run the kernel later.
   void untyped_arguments(std::size_t open) {
     const std::size_t end = closing(tokens_, open);
     for (std::size_t i = open + 1; i < end; ++i) {
@@ -178,7 +178,7 @@ class Rewriter {
   }
 
   // cudaLaunchKernel((void*)kernel, ...) and a graph's node.func = (void*)kernel: the cast would
-  // take the kernel's parameters from it. `before`: the token in front of it.
+  // hide the kernel's parameters. `before`: the token before the cast.
   void untyped_kernel(std::size_t before) {
     const std::size_t first = before + 1;
     const bool named = at(first, "reinterpret_cast");
@@ -200,7 +200,7 @@ class Rewriter {
     if (macro_ && tokens_.size() == 1) return; // a macro that only renames the keyword
     std::size_t first = i;
     bool dynamic = false;
-    // Specifiers and the type may come before it; alignas(...) and the like end in a parenthesis.
+    // Specifiers and the type may come before `i`; alignas(...) and the like end in a parenthesis.
     while (first > 0 && !at(first - 1, ";") && !at(first - 1, "{") && !at(first - 1, "}") &&
            !at(first - 1, ":")) {
       if (!at(first - 1, ")")) {
@@ -228,11 +228,11 @@ class Rewriter {
       dynamic_shared(first, std::min(semicolon, tokens_.size()), i);
       return;
     }
-    // `__shared__` brings a `static` of its own, and stands first: it may become two declarations.
+    // `__shared__` adds its own `static`, and comes first: it may become two declarations.
     for (std::size_t k = first; k < semicolon && k <= i + 2; ++k) {
       if (at(k, "static")) replace(k, k, "");
     }
-    // `static` before alignas(...) is no C++; of a GNU attribute it is.
+    // `static` before alignas(...) is not C++; before a GNU attribute it is.
     for (std::size_t k = first; k < semicolon && !at(k, "["); ++k) {
       if (!at(k, "alignas") || !at(k + 1, "(")) continue;
       replace(k, k + 1, "__attribute__((aligned(::kg::foreign::alignment<");
@@ -247,7 +247,7 @@ class Rewriter {
 
   // [first, end) is `extern __shared__ T a[], b[][4]` with its specifiers in any order.
   void dynamic_shared(std::size_t first, std::size_t end, std::size_t keyword) {
-    std::vector<std::size_t> words; // without what the keyword alone wants
+    std::vector<std::size_t> words; // without the keyword and its specifiers
     for (std::size_t i = first; i < end; ++i) {
       if (alignment(i)) {
         i = closing(tokens_, i + 1);
@@ -255,7 +255,7 @@ class Rewriter {
         words.push_back(i);
       }
     }
-    // The first bracket outside template arguments: the name stands before it.
+    // The name comes before the first bracket outside template arguments.
     std::size_t bracket = 0;
     int angles = 0;
     for (; bracket < words.size(); ++bracket) {
@@ -306,7 +306,7 @@ class Rewriter {
     if (scopes_[i] != Scope::device || at(i - 1, ".") || at(i - 1, "->") || at(i - 1, "operator"))
       return;
     if (at(i, "new")) {
-      if (!at(i + 1, "(")) replace(i, i, "new (::kg::foreign::heap)"); // else it says where
+      if (!at(i + 1, "(")) replace(i, i, "new (::kg::foreign::heap)"); // otherwise placement new
     } else if (at(i, "delete") && at(i + 1, "[")) {
       replace(i, i + 2, "::kg::foreign::heap_arrays->*");
     } else if (at(i, "delete")) {
@@ -319,14 +319,14 @@ class Rewriter {
     }
   }
 
-  // --- What the host has no twin of. A macro turns it into a message, so that the preprocessor
-  // still decides what is compiled at all.
+  // --- Constructs without a host equivalent. A macro turns each one into an error message, so that
+  // the preprocessor still decides whether it is compiled at all.
 
   bool device_code(std::size_t i) const {
     return scopes_[i] == Scope::device || scopes_[i] == Scope::host_device;
   }
 
-  // In a macro of a CUDA source it is taken for PTX.
+  // In a macro of a CUDA source, assembly is assumed to be PTX.
   void assembly(std::size_t i) {
     if (!device_code(i) && !macro_) return;
     std::size_t open = i + 1;
@@ -342,7 +342,7 @@ class Rewriter {
   Edits& edits_;
 };
 
-// Thrust, CUB and libcu++ are compiled as by a compiler that knows no CUDA.
+// Thrust, CUB and libcu++ are compiled as by a plain C++ compiler.
 bool of_cccl(std::string_view name) {
   for (const char* folder : {"thrust/", "cub/", "cuda/", "nv/"}) {
     if (name.substr(1, std::string_view(folder).size()) == folder) return true;
@@ -378,7 +378,7 @@ Result rewrite(const std::string& file, std::string_view text, PassMacros& macro
     const std::string name = resolve ? resolve(include.name) : std::string();
     if (!name.empty()) edits.push_back({include.begin, include.begin + include.name.size(), name});
   }
-  // What is inserted at a place comes before what replaces it.
+  // At the same position, an insertion comes before a replacement.
   std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });

@@ -10,7 +10,7 @@ namespace {
 bool opens(const Token& token) { return token.is("(") || token.is("[") || token.is("{"); }
 bool closes(const Token& token) { return token.is(")") || token.is("]") || token.is("}"); }
 
-// Past the template parameter list that may stand at `i`.
+// Skips the template parameter list at `i`, if there is one.
 std::size_t skip_template(const Tokens& tokens, std::size_t i, std::size_t end) {
   while (i + 1 < end && tokens[i].is("template") && tokens[i + 1].is("<")) {
     int depth = 0;
@@ -24,8 +24,8 @@ std::size_t skip_template(const Tokens& tokens, std::size_t i, std::size_t end) 
   return i;
 }
 
-// What the brace after tokens [begin, end) opens, when it stands in `around`. A class, or a value
-// in braces, counts as a host function: only what its functions are matters.
+// The scope of the brace after tokens [begin, end), inside `around`. A class or a braced value
+// counts as a host function: only the scopes of the functions in it matter.
 Scope opened(const Tokens& tokens, std::size_t begin, std::size_t end, Scope around) {
   bool global = false, device = false, host = false;
   for (std::size_t i = skip_template(tokens, begin, end); i < end; ++i) {
@@ -62,17 +62,17 @@ std::size_t token_at(const Tokens& tokens, std::size_t offset) {
 
 namespace {
 
-// Walks through the tokens, and knows where it is.
+// Walks through the tokens and tracks the current scope.
 struct Walk {
   struct Place {
     std::vector<Scope> open;
     Scope scope = Scope::outside;
-    std::size_t statement = 0; // where the words that belong to the next brace begin
+    std::size_t statement = 0; // the first word that belongs to the next brace
   };
 
-  struct Branches { // of an #if that is open
+  struct Branches { // of an #if that is not closed yet
     Place begin;
-    std::vector<std::size_t> depths; // of braces, where each branch ended
+    std::vector<std::size_t> depths; // brace depths at the end of each branch
   };
 
   const Tokens& tokens;
@@ -105,7 +105,7 @@ struct Walk {
       branches.push_back({place, {}});
       return;
     }
-    if (branches.empty()) return; // an error of the preprocessor's
+    if (branches.empty()) return; // an error that the preprocessor reports
     Branches& here = branches.back();
     here.depths.push_back(place.open.size());
     balanced &= here.depths.back() == here.depths.front();
@@ -133,7 +133,7 @@ Scopes scopes_of(const Tokens& tokens, const std::vector<Conditional>& condition
     const std::size_t statement = walk.place.statement;
     scopes.of.push_back(walk.pass(i));
     if (!tokens[i].is("{")) continue;
-    // What stands between a constructor's parameters and its body is code of it.
+    // Code between a constructor's parameters and its body belongs to the constructor.
     for (std::size_t k = statement + 1; k < i; ++k) {
       if (!tokens[k].is(":") || !tokens[k - 1].is(")")) continue;
       std::fill(scopes.of.begin() + static_cast<std::ptrdiff_t>(k), scopes.of.end(), scopes.of[i]);

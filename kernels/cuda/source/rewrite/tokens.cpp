@@ -23,7 +23,7 @@ bool raw_prefix(std::string_view text) {
   return text == "R" || text == "LR" || text == "uR" || text == "UR" || text == "u8R";
 }
 
-// Longest first. `>` stays single, because >> and >>> close template argument lists, too.
+// Longest first. `>` stays single, because >> and >>> also close template argument lists.
 constexpr std::array<std::string_view, 8> kPunctuators = {
     "<<<", "<=>", "<<", "<=", "::", "->", ">=", "##"};
 
@@ -32,7 +32,7 @@ class Lexer {
   Lexer(const std::string& file, std::string_view text) : file_(file), text_(text) {}
 
   Source source() {
-    bool line_start = true; // nothing but blanks and comments so far
+    bool line_start = true; // only blanks and comments so far
     while (skip_blanks(text_.size(), line_start)) {
       if (line_start && text_[at_] == '#') {
         directive();
@@ -47,7 +47,7 @@ class Lexer {
  private:
   char peek(std::size_t offset) const { return offset < text_.size() ? text_[offset] : '\0'; }
 
-  // Moves to the next token before `end`; false if there is none. Notes the newlines passed.
+  // Moves to the next token before `end`; false if there is none. Sets `newline` if one was passed.
   bool skip_blanks(std::size_t end, bool& newline) {
     while (at_ < end) {
       const char c = text_[at_];
@@ -72,7 +72,7 @@ class Lexer {
     return false;
   }
 
-  // The newline that ends the line of `from`, backslashes continuing it.
+  // The newline that ends the line of `from`. A backslash continues the line.
   std::size_t logical_line_end(std::size_t from) const {
     for (std::size_t i = from; i < text_.size(); ++i) {
       if (text_[i] != '\n') continue;
@@ -82,7 +82,7 @@ class Lexer {
     return text_.size();
   }
 
-  // The end of the directive at at_: a backslash or a comment of several lines continues it.
+  // The end of the directive at at_. A backslash or a comment of several lines continues it.
   std::size_t directive_end() const {
     std::size_t i = at_;
     while (i < text_.size() && text_[i] != '\n') {
@@ -94,7 +94,7 @@ class Lexer {
         const std::size_t close = text_.find("*/", i + 2);
         if (close == std::string_view::npos) fail_at(file_, text_, i, "this comment does not end");
         i = close + 2;
-      } else if (text_[i] == '"') { // a // in a string is no comment
+      } else if (text_[i] == '"') { // // in a string does not begin a comment
         for (++i; i < text_.size() && text_[i] != '"' && text_[i] != '\n'; ++i) {
           if (text_[i] == '\\') ++i;
         }
@@ -122,7 +122,7 @@ class Lexer {
       const std::string_view macro = identifier();
       source_.macros.push_back({macro, tokens_to(end), begin});
     } else if (conditional(name)) {
-      Tokens condition; // what stands after #else and #endif is a remark
+      Tokens condition; // text after #else and #endif is a remark
       if (name != "else" && name != "endif") condition = tokens_to(end);
       source_.conditionals.push_back({name, std::move(condition), begin, end});
     }

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tokens of a CUDA C++ source, as far as rewriting needs them: comments and preprocessor
-// directives are passed over, literals are whole, punctuators are single characters except where a
-// launch could be mistaken for something else.
+// The tokens of a CUDA C++ source, as far as the rewriter needs them. Comments and preprocessor
+// directives are skipped, and a literal is one token. Punctuators are single characters, except
+// where a launch would be ambiguous.
 #pragma once
 
 #include <cstddef>
@@ -31,22 +31,22 @@ using Tokens = std::vector<Token>;
 struct Include {
   std::string_view name;
   std::size_t begin;
-  std::size_t directive; // its #
-  std::size_t end;       // of the line
+  std::size_t directive; // offset of its #
+  std::size_t end;       // end of the line
 };
 
-// A #define, or an #undef, which has no body.
+// A #define or #undef. An #undef has no body.
 struct Macro {
   std::string_view name;
   Tokens body;
-  std::size_t begin; // of its #
+  std::size_t begin; // offset of its #
 };
 
 // #if, #ifdef, #ifndef, #elif, #elifdef, #elifndef, #else or #endif.
 struct Conditional {
   std::string_view keyword;
   Tokens condition;
-  std::size_t begin; // of its #
+  std::size_t begin; // offset of its #
   std::size_t end;
 
   bool opens() const { return keyword.substr(0, 2) == "if"; }
@@ -60,20 +60,20 @@ struct Source {
   std::vector<Conditional> conditionals;
 };
 
-// What cannot be understood. The message begins with "<file>:<line>: ".
+// Source text that is not understood. The message begins with "<file>:<line>: ".
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// The line of `offset` in `text`, from 1.
+// The line number of `offset` in `text`, counted from 1.
 std::size_t line_of(std::string_view text, std::size_t offset);
 
 // Throws Error at the line of `offset` in `text`, the content of `file`.
 [[noreturn]] void fail_at(const std::string& file, std::string_view text, std::size_t offset,
                           const std::string& message);
 
-// The tokens of `text`, which must outlive them. Throws Error where a comment or a literal does not
+// The tokens of `text`, which must outlive them. Throws Error for a comment or literal without an
 // end.
 Source tokenize(const std::string& file, std::string_view text);
 

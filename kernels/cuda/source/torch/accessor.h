@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors as kernels index them: x[i][j], by the strides of the tensor.
+// Tensors as kernels index them: x[i][j], using the tensor's strides.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace kg::torch {
 
-// Of dimensions whose sizes and strides are kept elsewhere.
+// The sizes and strides are stored elsewhere.
 template <class T, std::size_t dimensions, class Index>
 class Accessor {
  public:
@@ -30,7 +30,7 @@ class Accessor {
   const Index *sizes_, *strides_;
 };
 
-// With its own sizes and strides, so that it can be the argument of a kernel.
+// Stores its own sizes and strides, so that it can be a kernel argument.
 template <class T, std::size_t dimensions, class Index>
 class PackedAccessor {
  public:
@@ -66,7 +66,7 @@ template <class T, std::size_t dimensions, template <class> class = DefaultPtrTr
 using PackedTensorAccessor32 = kg::torch::PackedAccessor<T, dimensions, std::int32_t>;
 template <class T, std::size_t dimensions, template <class> class = DefaultPtrTraits>
 using PackedTensorAccessor64 = kg::torch::PackedAccessor<T, dimensions, std::int64_t>;
-// Before PyTorch 1.5. Its index may be std::size_t.
+// The name before PyTorch 1.5. The index type may be std::size_t.
 template <class T, std::size_t dimensions, template <class> class = DefaultPtrTraits,
           class Index = std::int64_t>
 using PackedTensorAccessor = kg::torch::PackedAccessor<T, dimensions, Index>;

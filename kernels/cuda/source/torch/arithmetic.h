@@ -1,9 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arithmetic of tensors that launchers do around their kernels. It is computed on the host in
-// extended precision and rounded once to the type of the elements; PyTorch's own sums differ by
-// their rounding.
+// The tensor arithmetic that launchers do around their kernels. The host computes in extended
+// precision and rounds once to the element type, so PyTorch's results differ by their rounding.
 #pragma once
 
 #include "cuda/source/torch/tensor.h"
@@ -13,7 +12,7 @@
 
 namespace at {
 
-// The products of rows and columns: (m, k) by (k, n) gives (m, n).
+// Matrix multiplication: (m, k) times (k, n) gives (m, n).
 inline Tensor Tensor::mm(const Tensor& right) const {
   TORCH_CHECK(dim() == 2 && right.dim() == 2 && size(1) == right.size(0), "mm: ", sizes(), " by ",
               right.sizes());
@@ -31,7 +30,7 @@ inline Tensor Tensor::mm(const Tensor& right) const {
   return result;
 }
 
-// Over one dimension, which then has one element, or is gone.
+// Sums over one dimension, which then has size 1 or is removed.
 inline Tensor Tensor::sum(std::int64_t at, bool keepdim) const {
   const std::size_t summed = axis(at);
   std::vector<std::int64_t> left = sizes_;
@@ -49,7 +48,7 @@ inline Tensor Tensor::sum(std::int64_t at, bool keepdim) const {
   return keepdim ? result : result.select(at, 0);
 }
 
-// One behind the other along a dimension; the others are equal.
+// Concatenates along one dimension. The other sizes must be equal.
 inline Tensor cat(std::initializer_list<Tensor> tensors, std::int64_t at = 0) {
   TORCH_CHECK(tensors.size() != 0, "cat of no tensors");
   const Tensor& first = *tensors.begin();
@@ -60,7 +59,7 @@ inline Tensor cat(std::initializer_list<Tensor> tensors, std::int64_t at = 0) {
   Tensor result(sizes, first.options());
   std::int64_t begin = 0;
   for (const Tensor& one : tensors) {
-    result.narrow(at, begin, one.size(at)).copy_(one); // refuses other sizes
+    result.narrow(at, begin, one.size(at)).copy_(one); // throws if the sizes differ
     begin += one.size(at);
   }
   return result;
@@ -68,7 +67,7 @@ inline Tensor cat(std::initializer_list<Tensor> tensors, std::int64_t at = 0) {
 
 inline Tensor mm(const Tensor& left, const Tensor& right) { return left.mm(right); }
 
-// bias + left by right; a bias of one row, or of one dimension, is added to each row.
+// bias + left * right. A bias of one row or one dimension is added to each row.
 inline Tensor addmm(const Tensor& bias, const Tensor& left, const Tensor& right) {
   const Tensor product = left.mm(right);
   const std::int64_t columns = product.size(1);

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// PyTorch's checks: what is wrong is thrown as c10::Error.
+// PyTorch's checks. A failed check throws c10::Error.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -22,7 +22,7 @@ class Error : public std::runtime_error {
 
 namespace kg::torch {
 
-// Throws c10::Error of the arguments as a stream writes them, or of the condition without any.
+// Throws c10::Error with the arguments as text, or with the condition if there are none.
 template <class... Words>
 [[noreturn]] void refuse(const char* condition, const char* file, int line, const Words&... words) {
   std::ostringstream text;

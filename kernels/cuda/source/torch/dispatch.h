@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// AT_DISPATCH_*: a kernel for the type of a tensor's elements, in which scalar_t is that type.
+// AT_DISPATCH_*: runs code for the element type of a tensor, named scalar_t in that code.
 #pragma once
 
 #include "cuda/source/torch/scalar_type.h"

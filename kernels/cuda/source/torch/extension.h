@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What PyTorch's <torch/extension.h> gives the launchers of kernels, without PyTorch.
+// The parts of PyTorch's <torch/extension.h> that kernel launchers use, without PyTorch.
 #pragma once
 
 #include "cuda/source/torch/arithmetic.h"
@@ -15,7 +15,7 @@
 #include <tuple>
 #include <vector>
 
-// PyTorch's names for the same things.
+// PyTorch's aliases.
 namespace c10 {
 using std::nullopt;
 using std::optional;

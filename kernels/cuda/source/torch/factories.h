@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions that make tensors.
+// Functions that create tensors.
 #pragma once
 
 #include "cuda/source/torch/tensor.h"
@@ -35,7 +35,7 @@ inline Tensor zeros_like(const Tensor& like, TensorOptions options) {
 }
 inline Tensor ones_like(const Tensor& like) { return full_like(like, 1); }
 
-// A copy of these values, of one dimension or of the given sizes.
+// A one-dimensional copy of these values.
 template <class T>
 Tensor tensor(const std::vector<T>& values, TensorOptions options = kg::torch::type_of<T>()) {
   const std::int64_t count = static_cast<std::int64_t>(values.size());
@@ -71,7 +71,7 @@ at::Tensor random(at::IntArrayRef sizes, at::TensorOptions options, Distribution
 
 } // namespace kg::torch
 
-// The numbers are the same in each run, and others than PyTorch's.
+// The numbers are the same in each run, but differ from PyTorch's.
 namespace at {
 
 inline void manual_seed(std::uint64_t seed) {
@@ -84,8 +84,8 @@ inline Tensor randn(IntArrayRef sizes, TensorOptions options = {}) {
   return kg::torch::random(sizes, options, std::normal_distribution<float>());
 }
 
-// Whether |a - b| <= absolute + relative |b| for all elements, as in PyTorch; a NaN is near
-// nothing.
+// Whether |a - b| <= absolute + relative |b| for all elements, as in PyTorch. A NaN is never
+// close.
 inline bool allclose(const Tensor& a, const Tensor& b, double relative = 1e-5,
                      double absolute = 1e-8) {
   TORCH_CHECK(a.sizes() == b.sizes(), "allclose of ", a.sizes(), " and ", b.sizes());

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Python's and the dispatcher's tables of an extension: they compile, and nothing asks for them.
+// An extension's registrations with Python and the dispatcher compile, but nothing uses them.
 #pragma once
 
 #include <utility>

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a tensor's elements are, of which type, and lists of sizes.
+// A tensor's device and element type, and lists of sizes.
 #pragma once
 
 #include "cuda/source/torch/scalar_type.h"
@@ -40,7 +40,7 @@ inline std::ostream& operator<<(std::ostream& out, const Device& device) {
   return out << (device.is_cuda() ? "cuda:0" : "cpu");
 }
 
-// A view of elements that others own.
+// A non-owning view of elements.
 template <class T>
 class ArrayRef {
  public:
@@ -78,7 +78,7 @@ inline std::ostream& operator<<(std::ostream& out, IntArrayRef all) {
   return out << (all.empty() ? "[]" : "]");
 }
 
-// Others than the type and the device are accepted, and ignored.
+// Options other than the element type and the device are accepted and ignored.
 class TensorOptions {
  public:
   TensorOptions() = default;

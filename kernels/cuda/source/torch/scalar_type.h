@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The types of a tensor's elements, and c10::Half and c10::BFloat16: unlike __half, they compute in
-// float and convert both ways by themselves.
+// The element types of tensors, and c10::Half and c10::BFloat16. Unlike __half, both compute in
+// float and convert implicitly in both directions.
 #pragma once
 
 #include "cuda/source/torch/check.h"
@@ -18,7 +18,7 @@
 
 namespace kg::torch {
 
-// Self: the type itself. Device: CUDA's type of the same bits.
+// Self: the derived type. Device: the CUDA type with the same bits.
 template <class Self, class Device>
 struct Narrow {
   unsigned short x;
@@ -31,7 +31,7 @@ struct Narrow {
   explicit operator Device() const { return std::bit_cast<Device>(x); }
   friend Self operator-(Self a) { return Self(-float(a)); }
 
-// With itself and with integers a result of this type, with float and double one of theirs.
+// With Self or an integer, the result is a Self; with float or double, it has the other type.
 #define KG_NARROW_OPERATOR(op)                                                                     \
   friend Self operator op(Self a, Self b) { return Self(float(a) op float(b)); }                   \
   friend Self& operator op##=(Self& a, Self b) { return a = a op b; }                              \
@@ -90,13 +90,13 @@ inline constexpr auto kByte = ScalarType::Byte, kUInt8 = kByte, kChar = ScalarTy
 
 namespace kg::torch {
 
-// The C++ types in the order of ScalarType.
+// The C++ types, in the order of ScalarType.
 using Elements = std::tuple<std::uint8_t, std::int8_t, std::int16_t, int, std::int64_t, c10::Half,
                             float, double, bool, c10::BFloat16>;
 template <c10::ScalarType type>
 using Element = std::tuple_element_t<static_cast<std::size_t>(type), Elements>;
 
-// use(T{}) of the C++ type of the elements.
+// Calls use(T{}), where T is the C++ element type.
 template <std::size_t i = 0, class Use>
 decltype(auto) with_type(c10::ScalarType type, Use use) {
   if constexpr (i + 1 < std::tuple_size_v<Elements>)

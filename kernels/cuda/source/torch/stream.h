@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The current stream, which is always the null stream, and the guards of a device, of which there
-// is one.
+// The current stream, which is always the null stream, and the device guards. There is only one
+// device.
 #pragma once
 
 #include "cuda/source/torch/tensor.h"

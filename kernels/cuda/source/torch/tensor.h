@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// at::Tensor on the emulator, as launchers of kernels use it: elements in the memory of the host or
-// of the device, with sizes, strides and views. A tensor on the device lies in cudaMalloc's memory,
-// so the checkers know its bounds, and a kernel that is given a tensor on the host is found. There
-// is little arithmetic (arithmetic.h), and no gradient.
+// at::Tensor on the emulator, for kernel launchers: elements in host or device memory, with sizes,
+// strides and views. Device tensors come from cudaMalloc, so the checkers know their bounds and
+// report a kernel that is given a host tensor. There is little arithmetic (arithmetic.h) and no
+// autograd.
 #pragma once
 
 #include "cuda/source/torch/accessor.h"
@@ -19,7 +19,7 @@
 
 namespace kg::torch {
 
-// Memory of the host or of the device, not initialized.
+// Uninitialized host or device memory.
 class Storage {
  public:
   Storage(std::size_t bytes, bool on_device) : on_device_(on_device) {
@@ -47,7 +47,7 @@ class Storage {
 namespace at {
 using namespace c10;
 
-// What older sources ask for the type of the elements, and for the device.
+// Older sources query the element type and the device through this class.
 class TensorType {
  public:
   TensorType(ScalarType type, bool is_cuda) : type_(type), is_cuda_(is_cuda) {}
@@ -62,7 +62,7 @@ class TensorType {
 
 class Tensor {
  public:
-  Tensor() = default; // not defined()
+  Tensor() = default; // defined() is false
   Tensor(IntArrayRef sizes, TensorOptions options) : sizes_(sizes.vec()), options_(options) {
     for (const std::int64_t size : sizes) TORCH_CHECK(size >= 0, "a tensor of size ", size);
     strides_ = contiguous_strides();
@@ -123,7 +123,7 @@ class Tensor {
     return accessor_of<TensorAccessor<T, dimensions>, T, dimensions>();
   }
   template <class T, std::size_t dimensions>
-  TensorAccessor<T, dimensions> accessor() && = delete; // it would lose its sizes
+  TensorAccessor<T, dimensions> accessor() && = delete; // the sizes would dangle
   template <class T, std::size_t dimensions, template <class> class Traits = DefaultPtrTraits>
   PackedTensorAccessor32<T, dimensions> packed_accessor32() const {
     return accessor_of<PackedTensorAccessor32<T, dimensions>, T, dimensions>();
@@ -154,7 +154,7 @@ class Tensor {
   Tensor cuda() const { return to(kCUDA); }
   Tensor cpu() const { return to(kCPU); }
 
-  // Views: they share the elements.
+  // Views share the elements.
   Tensor view(IntArrayRef sizes) const {
     TORCH_CHECK(is_contiguous(), "view of a tensor that is not contiguous; use reshape");
     Tensor result = *this;
@@ -207,7 +207,7 @@ class Tensor {
     result.sizes_[axis(at)] = length;
     return result;
   }
-  // From one index up to another, each counted from the end where it is negative.
+  // From `start` up to `end`. Negative indices count from the end.
   Tensor slice(std::int64_t at, std::int64_t start = 0,
                std::int64_t end = std::numeric_limits<std::int64_t>::max()) const {
     const std::int64_t all = size(at);
@@ -258,7 +258,7 @@ class Tensor {
  private:
   friend Tensor cat(std::initializer_list<Tensor> tensors, std::int64_t at);
   friend Tensor addmm(const Tensor& bias, const Tensor& left, const Tensor& right);
-  using Value = long double; // holds all of each type, also of std::int64_t
+  using Value = long double; // represents every type exactly, also std::int64_t
 
   template <class Kind, class T, std::size_t dimensions>
   Kind accessor_of() const {
@@ -286,13 +286,13 @@ class Tensor {
     result.copy_(*this);
     return result;
   }
-  // Where element i, counted row by row, lies behind data_ptr(), in elements.
+  // The offset from data_ptr() of element i in row-major order, in elements.
   std::int64_t place(std::int64_t i) const {
     std::int64_t at = 0;
     for (std::size_t d = sizes_.size(); d-- > 0; i /= sizes_[d]) at += i % sizes_[d] * strides_[d];
     return at;
   }
-  // use(element, place, count): elements that lie side by side. What lies between them is not
+  // Calls use(element, place, count) for runs of adjacent elements. Gaps between runs are not
   // touched.
   template <class Use>
   void for_each_run(Use use) const {

@@ -1,27 +1,27 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is remembered of an access: who made it, when, and at which instruction.
+// The record of an access: the thread, the time and the instruction.
 #pragma once
 
 #include <cstdint>
 
 namespace kg::check {
 
-// Counts synchronisations. The first values are states of a word rather than moments.
+// Counts synchronizations. The lowest values are states of a word rather than moments.
 using Time = std::uint32_t;
 enum : Time {
   kGuard = 0, // next to an allocation or a variable
   kFreed = 1,
-  kNotShadowed = 2, // the runtime's own
+  kNotShadowed = 2, // memory of the runtime itself
   kUninitialised = 3,
   kHostWrote = 4,
   kFirstMoment = 16,
-  kInFlight = 0x3FFFFFFF, // an asynchronous copy is on its way here
+  kInFlight = 0x3FFFFFFF, // destination of an asynchronous copy in flight
 };
 
-// From here on: a bulk copy has come, in phase `phase` of the mbarrier that has this number in the
-// launch, which only those know who have passed the phase.
+// Values from here on: a bulk copy has landed, in phase `phase` of the mbarrier with this number in
+// the launch. Only threads that have passed the phase may use its data.
 inline constexpr Time kLanded = 0x40000000;
 inline constexpr unsigned kPhaseBits = 18;
 inline constexpr unsigned kMostPhases = 1u << kPhaseBits;
@@ -32,18 +32,18 @@ inline constexpr Time landed(unsigned number, unsigned phase) {
 inline constexpr unsigned number_of(Time landed) { return (landed & ~kLanded) >> kPhaseBits; }
 inline constexpr unsigned phase_of(Time landed) { return landed & (kMostPhases - 1); }
 
-// Thread and block: 10 bits of rank within the block, 19 of the block's number in the grid.
+// Thread and block: 10 bits for the rank within the block, 19 for the block's number in the grid.
 using Who = std::uint32_t;
 inline constexpr Who kThreadMask = 0x3FF;
 inline constexpr Who kBlockMask = 0x1FFFFC00;
 inline constexpr unsigned kMostBlocks = 1u << 19;
-inline constexpr Who kVolatile = 0x20000000; // beside kAtomic
+inline constexpr Who kVolatile = 0x20000000; // only together with kAtomic
 inline constexpr Who kAtomic = 0x40000000;
 inline constexpr Who kWrite = 0x80000000; // set in History::others for atomic writes
 
 inline bool same_warp(Who a, Who b) { return ((a ^ b) & (kBlockMask | (kThreadMask & ~31u))) == 0; }
 
-// The address of an instruction, shortened (source_line.h).
+// A shortened instruction address (source_line.h).
 using Site = std::uint32_t;
 
 struct Access {
@@ -52,9 +52,9 @@ struct Access {
   Site site = 0;
 };
 
-// Volatile accesses hand over between warps and blocks as atomic ones do (PTX ISA, "Volatile
-// Operation": relaxed, of system scope). Between lanes of one warp two of them in shared memory are
-// taken for plain ones: there they stand in older code that trusts lanes to run in step.
+// Volatile accesses synchronize between warps and blocks as atomic accesses do (PTX ISA, "Volatile
+// Operation": relaxed, of system scope). Between lanes of one warp, volatile accesses to shared
+// memory count as plain: older code uses them in the belief that lanes run in lockstep.
 enum class Kind : unsigned char {
   read,
   write,

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The path of every access, for hooks.cpp to inline.
+// The path of every access, to be inlined by hooks.cpp.
 #pragma once
 
 #include "runtime/host/check/checker.h"
@@ -11,7 +11,7 @@
 
 namespace kg::check {
 
-// Judges an access to one cell by the cell's whole history, and enters it there.
+// Checks an access against the full history of a cell, and records it there.
 template <Kind kind>
 [[gnu::noinline]] void Checker::cell_accessed(Page& page, std::size_t cell,
                                               const Passage& passage) {
@@ -28,7 +28,7 @@ template <Kind kind>
   if (last.reads == 0) first = second = {};
   const Access write{last.written, last.writer, last.write_site};
   const Access me{now_, order.block() | thread | flags(kind), site_of(passage.instruction)};
-  // Two atomic accesses do not conflict, but two volatile ones of a warp.
+  // Two atomic accesses do not conflict, but two volatile accesses of one warp do.
   const auto excused = [&](const Access& other) {
     return is_atomic(kind) && (other.who & kAtomic) &&
            !(shared && (me.who & other.who & kVolatile) && same_warp(me.who, other.who));
@@ -38,11 +38,11 @@ template <Kind kind>
   if (!write_ordered && !excused(write)) conflict<kind>(write, passage, true);
   for (Access* other : {&first, &second}) {
     if (!(is_write(kind) || (other->who & kWrite)) || excused(*other)) continue;
-    // Atomic operations on one word come one after the other: who knows of the last knows of all.
+    // Atomic operations on one word are ordered: a thread that knows the last one knows all.
     if (write_ordered && (other->who & kWrite) && (write.who & other->who & kAtomic)) continue;
     if (!order.before(*other, thread)) conflict<kind>(*other, passage, (other->who & kWrite) != 0);
   }
-  // The executor's atomic operations read before they write, which ends what is known of the guess.
+  // Remembers the guess: the executor's atomics read before they write, which replaces its record.
   if constexpr (is_atomic(kind)) {
     const Who mine = order.block() | thread;
     for (const Access* other : {&first, &second})
@@ -54,7 +54,7 @@ template <Kind kind>
   if constexpr (is_write(kind)) {
     for (Access* other : {&first, &second})
       if (!is_atomic(kind) || order.before(*other, thread)) *other = {};
-    // What comes next is compared with this write, which may be excused where the last was not.
+    // Later accesses are compared with this write; it may be excused where the last write was not.
     if (is_atomic(kind) && !order.known_to_all(write) && !(write_ordered && (write.who & kAtomic)))
       second = {write.time, write.who | kWrite, write.site};
     last = {me.time, 2 * std::max(first.time, second.time), me.who, me.site};
@@ -63,24 +63,24 @@ template <Kind kind>
   }
 }
 
-// Enters a read into the history of its cell.
+// Records a read in the history of its cell.
 inline void Checker::enter_read(Cell& last, History& history, const Access& me,
                                 const BlockOrder& order, bool shared) const {
   const unsigned thread = me.who & kThreadMask;
   Access& first = history.others[0];
   Access& second = history.others[1];
-  // What a bulk copy reads stays until it is waited for.
+  // Reads by a bulk copy stay until the copy is waited for.
   const bool first_stays = first.time == kInFlight, second_stays = second.time == kInFlight;
   if (!first_stays && (first.who == me.who || order.before(first, thread))) {
     first = me;
   } else if (!second_stays && (second.who == me.who || order.before(second, thread) ||
                                same_warp(first.who, second.who) || (second.who & kWrite))) {
-    // Where it was of the same warp, the first stands for what is given up, and the last write
-    // for an atomic one before it.
+    // If the first read is of the same warp, it also represents the discarded read; and the last
+    // write represents an atomic write before it.
     second = me;
   }
-  // With two readers of different warps, both of this moment, or of two blocks, no third one adds
-  // anything.
+  // After two readers of different warps at this moment, or of two blocks, a third reader adds
+  // nothing.
   if (first_stays || second_stays) return;
   const bool in_launch = first.time > launch_floor_ && second.time > launch_floor_;
   if (!shared && in_launch && ((first.who ^ second.who) & kBlockMask) != 0) {
@@ -91,7 +91,7 @@ inline void Checker::enter_read(Cell& last, History& history, const Access& me,
   }
 }
 
-// Reports memory that is not to be used so. False where nothing is to be remembered of it.
+// Reports invalid memory. False if the access need not be recorded.
 template <Kind kind>
 bool Checker::usable(Page& page, std::size_t cell, const Passage& passage) {
   const Time state = page.cells[cell].written;
@@ -103,7 +103,7 @@ bool Checker::usable(Page& page, std::size_t cell, const Passage& passage) {
                          : "guard the access by the size, or fix the index");
     return false;
   }
-  // Uninitialised, or shared memory that an earlier block wrote.
+  // Uninitialized, or shared memory written by an earlier block.
   if (!is_write(kind)) uninitialised(passage, kind != Kind::atomic_read);
   if (page.space != Space::global && page.cells[cell].reads / 2 <= passage.owner.order.started())
     page.set(cell, kUninitialised);
@@ -111,11 +111,11 @@ bool Checker::usable(Page& page, std::size_t cell, const Passage& passage) {
   return true;
 }
 
-// An access that the fast path could not settle, or that is not a whole number of cells.
+// An access that the fast path cannot settle, or that does not consist of whole cells.
 template <Kind kind>
 [[gnu::noinline]] void Checker::access_slowly(std::uintptr_t address, std::size_t bytes,
                                               std::size_t alignment, const void* instruction) {
-  if (bytes == 0 || aside_) return; // wherever it points
+  if (bytes == 0 || aside_) return; // the address is irrelevant
   host::Block* const block = host::current_block;
   BlockState& state = state_of(*block);
   if (pending_.bytes != 0) resolve_pending();
@@ -128,7 +128,7 @@ template <Kind kind>
   if (kind == Kind::write && page) ++host::looks.changes;
   if (state.until_preemption != 0 && --state.until_preemption == 0) {
     preempt(state, *block, site_of(instruction));
-    page = page_of(); // blocks that began or ended meanwhile removed pages
+    page = page_of(); // blocks that began or ended have removed pages
   }
   const Aside aside(aside_);
   BlockState& owner = owner_of(address, page, state);
@@ -160,7 +160,7 @@ template <Kind kind>
   for (const std::uintptr_t end = address + bytes; address != end;) {
     passage.page = page = shadow_.find(address);
     passage.address = address;
-    if (!page) // the range runs out of all that is known
+    if (!page) // the range extends past all known memory
       return stop(Fault::out_of_bounds, passage, is_write(kind), "fix the index");
     judge_from_now_on(*page, state.order);
     enter_notes(address, end - address, state.order);
@@ -176,8 +176,8 @@ template <Kind kind>
   }
 }
 
-// Enters a read whose cell needs no judgement, because it was last written before `to` or by the
-// host. False if it is not as simple as that.
+// Records a read that needs no check, because its cell was last written before `to` or by the host.
+// False if the read is not that simple.
 inline bool Checker::entered(Cell& last, History& history, Time to, const Access& me) const {
   if (last.reads == 2 * now_ + 1 || last.reads == read_enough_) return true;
   Access& first = history.others[0];
@@ -191,7 +191,7 @@ inline bool Checker::entered(Cell& last, History& history, Time to, const Access
   if (first.time != now_ || (first.who | second.who) >= kVolatile) return false;
   if (first.who == me.who) return true;
   if (second.time <= to || (second.time == now_ && same_warp(first.who, second.who))) {
-    // A third reader of one warp in one moment adds nothing; one of another warp adds all there is.
+    // At one moment, a third reader of one warp adds nothing; a reader of another warp suffices.
     const bool other_warp = !same_warp(first.who, me.who);
     if (second.time <= to || other_warp) second = me;
     last.reads = 2 * now_ + other_warp;
@@ -200,8 +200,8 @@ inline bool Checker::entered(Cell& last, History& history, Time to, const Access
   return false;
 }
 
-// Notes a further read of a quad in the moment of the first one. False if there was none. No calls
-// in here nor in words_written(): they would cost every access the saving of registers.
+// Notes a further read of a quad at the moment of its first read. False if there was no first read.
+// Like words_written(), it must not contain calls, which would make every access save registers.
 [[gnu::always_inline]] inline bool Checker::read_again(std::size_t quad, const void* instruction,
                                                        const host::Block& block) {
   if (quads_.time(quad) != now_) [[unlikely]]
@@ -215,7 +215,7 @@ inline bool Checker::entered(Cell& last, History& history, Time to, const Access
   return true;
 }
 
-// Notes the first read of a quad if it is right for sure, else judges it.
+// Notes the first read of a quad if it is certainly valid; otherwise checks it.
 [[gnu::noinline]] inline void Checker::read_first(host::Block& block, std::uintptr_t address,
                                                   const void* instruction) {
   const std::size_t quad = quads_.number(address);
@@ -231,8 +231,8 @@ inline bool Checker::entered(Cell& last, History& history, Time to, const Access
   access_cells<Kind::read>(block, address, kQuadBytes, kQuadBytes, instruction);
 }
 
-// Enters a write of whole words where notes are taken, if it is as simple as most. False if it has
-// to be judged.
+// Records a write of whole words for which notes are taken, if it is a simple one. False if it has
+// to be checked.
 template <std::size_t kBytes>
 [[gnu::always_inline]] inline bool
 Checker::words_written(std::uintptr_t address, const void* instruction, const host::Block& block) {
@@ -258,7 +258,7 @@ Checker::words_written(std::uintptr_t address, const void* instruction, const ho
   return true;
 }
 
-// Enters what is noted of a range and may still conflict, for something else to be judged by it.
+// Moves notes of a range that may still conflict into the shadow, before a check that needs them.
 inline void Checker::enter_notes(std::uintptr_t address, std::size_t bytes,
                                  const BlockOrder& order) {
   const std::size_t first = quads_.number_around(address);
@@ -268,7 +268,7 @@ inline void Checker::enter_notes(std::uintptr_t address, std::size_t bytes,
     if (quads_.time(quad) > order.block_floor()) enter_note(quad, order);
 }
 
-// The thread's stack, mostly: the pages next to each other that were found lately.
+// The thread's stack in most cases: merges adjacent pages found recently.
 inline void Checker::found_local(const Page& page) {
   const std::uintptr_t begin = page.number << kPageBits;
   if (begin + kPageBytes == local_.begin) {
@@ -316,7 +316,7 @@ inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size
   access_cells<kind>(*block, address, bytes, alignment, instruction);
 }
 
-// The accesses that a page's cells settle.
+// Accesses that can be settled by the cells of one page.
 template <Kind kind>
 [[gnu::noinline]] void Checker::access_cells(host::Block& block, std::uintptr_t address,
                                              std::size_t bytes, std::size_t alignment,
@@ -328,11 +328,11 @@ template <Kind kind>
     if (reads_.resumes(address, bytes, instruction, me)) return;
   }
   Page* const page = shadow_.recent(address);
-  // Built-in variables lie in thread-local storage, as static shared memory does.
+  // Built-in variables are in thread-local storage, like static shared memory.
   if ((!page || page->space == Space::static_shared) && is_built_in(address)) return;
   if (page && page->space == Space::local) return found_local(*page);
-  // What the fast path knows: a page with cells, an aligned access of whole ones, and nothing else
-  // to be seen to.
+  // Conditions of the fast path: a page with cells, an aligned access of whole cells, and no other
+  // pending work.
   if (!page || page->judged_in != launch_floor_ || !page->has_cells() ||
       (address & (alignment - 1)) != 0 || alignment != bytes || bytes >> page->shift == 0 ||
       pending_.bytes != 0 || state.until_preemption != 0 ||
@@ -348,9 +348,9 @@ template <Kind kind>
   const std::size_t count = bytes >> page->shift;
   Cell* const cells = &page->cells[cell];
   History* const history = &page->history[cell];
-  bool enough = true; // for this warp in this moment
+  bool enough = true; // for this warp at this moment
   for (std::size_t i = 0; i < count; ++i) {
-    const bool simple = cells[i].written - from < to + 1 - from; // which may be none
+    const bool simple = cells[i].written - from < to + 1 - from; // the range may be empty
     if constexpr (kind == Kind::read) {
       if (simple && entered(cells[i], history[i], to, me)) {
         enough = enough && history[i].others[1].time == now_;
@@ -385,13 +385,13 @@ inline void Checker::atomic_access(std::uintptr_t address, std::size_t bytes,
   SyncObjects& objects = objects_of(reinterpret_cast<const void*>(address), state);
   const unsigned thread = block->thread_rank();
   if (is_write(kind) && !guesses_.empty()) confirm_guess(order.block() | thread, address, bytes);
-  // What is written atomically is mostly read as well; a mere store gains nothing that it could
-  // use.
+  // A value that is written atomically is usually read as well; a plain store acquires nothing that
+  // it could use.
   const auto object = objects.find(address);
   const bool releases = is_write(kind) && order.has_fence(thread);
-  // The counts of a shared_ptr of the executor's or of this checker's own hand over nothing.
+  // The reference counts of the executor's or this checker's shared_ptr do not synchronize kernels.
   if ((object == objects.end() && !releases) || is_common_code(site_of(instruction))) return;
-  const Aside aside(aside_); // the counts of pointers to clocks are no kernel's memory
+  const Aside aside(aside_); // reference counts of clock pointers are not kernel memory
   if (object != objects.end()) order.acquire_atomic(thread, object->second);
   if (releases) order.release_fenced(thread, objects[address]);
 }

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions that -fsanitize=bounds, signed-integer-overflow, shift, integer-divide-by-zero and,
-// where asked for, float-divide-by-zero and float-cast-overflow call where something has happened
-// (layouts as in LLVM's compiler-rt, ubsan_handlers.h).
+// The handlers that -fsanitize=bounds, signed-integer-overflow, shift, integer-divide-by-zero and,
+// optionally, float-divide-by-zero and float-cast-overflow call after an error (layouts as in
+// LLVM's compiler-rt, ubsan_handlers.h).
 #include "runtime/host/check/checker.h"
 
 #include <bit>
@@ -21,7 +21,7 @@ struct Place {
 struct Type {
   std::uint16_t kind; // 0: integer, 1: floating point
   std::uint16_t
-      info; // of an integer: lowest bit set if signed, the others log2 of its bits; else its bits
+      info;     // integer: lowest bit set if signed, the other bits log2 of the width; float: width
   char name[1]; // in quotes
 };
 struct IndexData {
@@ -45,7 +45,7 @@ struct CastData {
   const Type* to;
 };
 
-// A value of up to 64 bits is handed over itself, a wider one by address.
+// A value of up to 64 bits is passed directly, a wider one by address.
 std::string text(const Type& type, std::uintptr_t value) {
   constexpr std::uint16_t kFloatingPoint = 1;
   if (type.kind == kFloatingPoint) {

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the checkers keep of what the asynchronous proxy reads and writes: bulk copies, and wgmma.
+// The checkers' records of reads and writes by the asynchronous proxy: bulk copies and wgmma.
 #pragma once
 
 #include "runtime/host/block.h"
@@ -18,15 +18,15 @@
 
 namespace kg::check {
 
-// Where a bulk copy writes: still, or until its block ends.
+// The destination of a bulk copy, in flight or landed, until its block ends.
 struct BulkWrite {
   std::size_t bytes;
   Site site;
-  const host::Block* block; // whose shared memory a load writes; that issued a store
+  const host::Block* block; // destination block of a load, issuing block of a store
   const void* barrier;      // null: a store
   unsigned phase;           // of the mbarrier at the issue
   bool in_flight;
-  std::optional<host::Swizzle> swizzle; // of the tile, where a tensor map says it
+  std::optional<host::Swizzle> swizzle; // of the tile, if a tensor map defines it
 };
 struct BulkRead { // of a store
   std::size_t bytes;
@@ -34,17 +34,17 @@ struct BulkRead { // of a store
   const host::Block* block;
 };
 
-// Of tiles that wgmma reads.
+// Records of tiles that wgmma reads.
 struct WarpgroupNotes {
   struct Read {
     std::size_t bytes;
     const host::Block* block;
-    std::vector<Who> readers; // the oldest first, until waited for
+    std::vector<Who> readers; // oldest first, until waited for
   };
-  // By warpgroup and first byte; until the block ends.
+  // By warpgroup and first byte, until the block ends.
   std::map<std::pair<const void*, std::uintptr_t>, Read> reads;
-  std::unordered_set<Site> sites;       // of wgmma
-  std::optional<host::Swizzle> swizzle; // of the tiles that bulk loads write now
+  std::unordered_set<Site> sites;       // wgmma instructions
+  std::optional<host::Swizzle> swizzle; // of the tiles that bulk loads currently write
 };
 
 } // namespace kg::check

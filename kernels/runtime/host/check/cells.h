@@ -1,14 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is remembered of a range of memory, cell by cell.
+// Iterates over the shadow cells of a memory range.
 #pragma once
 
 #include "runtime/host/check/checker.h"
 
 namespace kg::check {
 
-// Visits the cells of a range, as far as it has some: visit(page, cell, address).
+// Visits the existing cells of a range: visit(page, cell, address).
 template <class Visit>
 void Checker::for_each_cell(std::uintptr_t address, std::size_t bytes, const Visit& visit) {
   for (const std::uintptr_t end = address + bytes; address < end;) {

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the checkers learn from the executor.
+// The checkers' handling of executor events.
 #include "runtime/host/check/access_check.h"
 
 #include "runtime/event_file.h"
@@ -20,7 +20,7 @@
 namespace kg::check {
 namespace {
 
-// On the average, accesses between two preemptions in random order.
+// Average number of accesses between two preemptions in random order.
 constexpr unsigned kPreemptionDistance = 64;
 
 unsigned next_distance(std::uint64_t& random) {
@@ -38,7 +38,7 @@ Span stack_of_this_thread() {
   return {address_of(bottom), size};
 }
 
-// Kept, since of the main thread the C library reads all of /proc/self/maps.
+// Cached: for the main thread, the C library reads all of /proc/self/maps.
 const Span& this_stack() {
   static thread_local const Span stack = stack_of_this_thread();
   return stack;
@@ -49,7 +49,7 @@ const Span& this_stack() {
 constinit CheckerStorage checker_storage;
 
 namespace {
-// Made before main, so that no allocation is missed.
+// Constructed before main, so that no allocation is missed.
 const struct Lifetime {
   Lifetime() { new (&checker_storage.checker) Checker; }
   ~Lifetime() { checker_storage.checker.~Checker(); }
@@ -63,7 +63,7 @@ Checker::Checker() {
   }
   host::observer = this;
   host::warpgroup_observer = this;
-  const char* const strict = std::getenv("KERNELGRADE_UNINITIALISED_LOADS"); // no place to throw
+  const char* const strict = std::getenv("KERNELGRADE_UNINITIALISED_LOADS"); // cannot throw here
   if (!strict || *strict != '1') host::undefined_values = this;
 }
 
@@ -82,7 +82,7 @@ Checker::~Checker() {
   _exit(1);
 }
 
-// A kernel's own calls are part of its launch, which holds the lock for all its threads.
+// A kernel's own calls are part of its launch, which already holds the lock for all its threads.
 std::unique_lock<std::recursive_mutex> Checker::between_launches() {
   if (host::current_block) return {};
   return std::unique_lock(launching_);
@@ -91,7 +91,7 @@ std::unique_lock<std::recursive_mutex> Checker::between_launches() {
 void Checker::allocated(void* block, std::size_t block_bytes, std::size_t bytes) {
   const auto alone = between_launches();
   memory_.add(block, block_bytes, bytes);
-  // What the blocks outside of a window would write counts as written.
+  // Data that blocks outside a window would write counts as written.
   if (const host::GridWindow* const window = host::grid_window(); window && window->is_of_program())
     shadow_.mark(address_of(block) + kGuardBytes, bytes, kHostWrote);
   work_log_.forget(address_of(block), block_bytes);
@@ -157,14 +157,14 @@ void Checker::launch_ended(const host::LaunchContext& launch, const std::excepti
   if (found.empty()) return;
   try {
     if (failure) std::rethrow_exception(failure);
-  } catch (const Stopped&) { // said so itself
+  } catch (const Stopped&) { // its fault is in the findings
   } catch (const std::exception& error) {
     throw Error(fmt::format("{}\n{}", error.what(), found));
   }
   throw Error(found);
 }
 
-// A grid's blocks by their place in it; those of a larger grid than Who can number as they begin.
+// Numbers a grid's blocks by index, or in order of their start if the grid exceeds Who's range.
 Who Checker::block_number(const host::LaunchContext& launch, uint3 index) {
   const dim3 g = launch.grid;
   std::uint64_t number = index.x + std::uint64_t{g.x} * (index.y + std::uint64_t{g.y} * index.z);
@@ -204,8 +204,8 @@ void Checker::block_began(host::Block& block) {
   state->until_preemption =
       launch.schedule.order == ThreadOrder::random ? next_distance(state->random) : 0;
   quads_.open(state->order, address, launch.shared_bytes, shadow_);
-  local_ = {}; // what lay there may be gone
-  // The log holds finished blocks and this one only, and its reads do not count towards preemption.
+  local_ = {}; // the previous pages may be gone
+  // The log holds only finished blocks and this one; its reads do not count towards preemption.
   if (state->together || state->until_preemption != 0) judge_from_now_on(*state);
 }
 
@@ -221,7 +221,7 @@ void Checker::block_ended(host::Block& block) {
   block.observed = nullptr;
 }
 
-// What held for a block alone does not any more.
+// The assumptions for a block that runs alone no longer hold.
 void Checker::block_stands_aside(host::Block& block) {
   BlockState& state = state_of(block);
   if (std::exchange(state.together, true)) return;
@@ -254,7 +254,7 @@ void Checker::add_thread_local_storage(BlockState& state) {
   }
 }
 
-// An OS thread has ended, or is about to: what lay in its storage will be something else.
+// An OS thread has ended or is about to end: its storage will be reused.
 void Checker::remove_thread_local_storage(BlockState& state) {
   for (const Span& storage : state.thread_local_storage) {
     const std::uintptr_t begin = storage.begin / kPageBytes * kPageBytes;
@@ -264,10 +264,10 @@ void Checker::remove_thread_local_storage(BlockState& state) {
   state.thread_local_storage.clear();
 }
 
-// An address that was never seen: of a stack, of a module that was loaded late, or wild (null).
+// An unknown address: on a stack, in a module loaded later, or invalid (null).
 Page* Checker::unknown_page(std::uintptr_t address, host::Block& block) {
   const bool executor =
-      address - address_of(&block) < sizeof(block); // what it inlines into kernels
+      address - address_of(&block) < sizeof(block); // data that it inlines into kernels
   if (executor || block.owns_stack(address) || launching_stack_.contains(address) ||
       this_stack().contains(address)) {
     shadow_.add(address, 1, Space::local, kNotShadowed);
@@ -282,8 +282,8 @@ Page* Checker::unknown_page(std::uintptr_t address, host::Block& block) {
   return nullptr;
 }
 
-// Not in the middle of what the executor does, nor of what this checker does: another thread would
-// change the history that a finding is being written about.
+// Does not preempt inside the executor or this checker: another thread would change the history
+// while a finding about it is being written.
 void Checker::preempt(BlockState& state, host::Block& block, Site site) {
   if (is_common_code(site)) {
     state.until_preemption = 1; // at the next access
@@ -314,7 +314,7 @@ SyncObjects& Checker::objects_of(const void* object, BlockState& state) {
   return shared && !state.together ? state.objects : objects_;
 }
 
-// Into the shadow, from the notes: a read that lies within a page.
+// Moves a noted read that lies within a page into the shadow.
 void Checker::enter(std::uintptr_t address, std::size_t bytes, const Access& reader,
                     const BlockOrder& order) {
   Page& page = *shadow_.find(address);
@@ -332,7 +332,7 @@ void Checker::enter(std::uintptr_t address, std::size_t bytes, const Access& rea
 
 void Checker::enter(const std::vector<ReadRun>& reads, const BlockOrder& order) {
   for (const ReadRun& run : reads) {
-    // One thread that reads one word again and again.
+    // One thread reads one word repeatedly.
     const bool repeated = (run.stride | run.row_stride | run.thread_step) == 0;
     const std::uint32_t count = repeated ? 1 : run.count;
     for (std::uint32_t i = 0; i < count; ++i)
@@ -386,8 +386,8 @@ void Checker::fence(host::Block& block, bool block_scope) {
   state_of(block).order.fence(block.thread_rank(), block_scope, now_++);
 }
 
-// CUDA's own atomic functions, the executor's, and all of PTX (in a library, and so far away) are
-// sequentially consistent here, which nobody asked for.
+// CUDA's own atomic functions, the executor's, and all PTX code (in a library, thus far away) are
+// sequentially consistent here without the program requesting it: they must not count as fences.
 void Checker::ordered(int order, const void* instruction) {
   host::Block* const block = host::current_block;
   if (!block || aside_) return;

@@ -1,13 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checkers: every access of a kernel to memory that threads share passes through access(),
-// which asks four questions of each word it touches: is it the launch's to touch, is it aligned,
-// has it been written, and is it ordered after whatever it conflicts with. Kernels are compiled
-// with -fsanitize=thread, which puts a call in front of each access; hooks.cpp receives the calls.
+// The checkers. Every access of a kernel to memory that threads share passes through access(),
+// which checks four things for each word: may the launch access it, is it aligned, has it been
+// written, and is it ordered after all conflicting accesses. Kernels are compiled with
+// -fsanitize=thread, which inserts a call before each access; hooks.cpp receives the calls.
 //
-// While a program is linked with the checkers, launches run one at a time and their blocks one
-// after the other, so that the same seed gives the same findings.
+// In programs linked with the checkers, launches run one at a time and their blocks one after the
+// other, so that the same seed gives the same findings.
 #pragma once
 
 #include "runtime/host/block.h"
@@ -49,8 +49,8 @@ inline std::uintptr_t address_of(const void* pointer) {
 
 using SyncObjects = std::unordered_map<std::uintptr_t, SyncObject>; // by address
 
-// A read that two threads of a warp have made in the same moment: no further one of that warp tells
-// anything, as any write that conflicts with it conflicts with one of the two.
+// A word read by two threads of a warp at the same moment. Further reads by that warp add nothing,
+// because any conflicting write conflicts with one of the two.
 struct Memo {
   std::uintptr_t address = 0;
   Time time = 0;
@@ -58,31 +58,31 @@ struct Memo {
   unsigned char warp = 0;
 };
 
-// What the checkers keep of a block while it runs.
+// The checkers' state of a block while it runs.
 struct BlockState {
   BlockOrder order;
-  const void* built_in_variables = nullptr; // whose OS thread this is
+  const void* built_in_variables = nullptr; // identify its OS thread
   std::vector<Span> thread_local_storage;   // of that thread
   std::uintptr_t dynamic_shared = 0;
   std::size_t dynamic_shared_bytes = 0;
   SyncObjects objects;           // in its shared memory
-  unsigned until_preemption = 0; // accesses; 0: never
+  unsigned until_preemption = 0; // number of accesses; 0: never
   std::uint64_t random = 0;
   bool together = false; // other blocks run at the same time
   bool running = false;
   bool uses_mbarrier = false;
-  Location barrier{};                       // the last one, of all its threads
-  std::array<Location, 32> warp_barriers{}; // of each warp's lanes, those of the block included
+  Location barrier{};                       // the last barrier of all its threads
+  std::array<Location, 32> warp_barriers{}; // last barrier of each warp, block barriers included
 
   std::array<Memo, 1024> memos;
   Memo& memo_of(std::uintptr_t address, unsigned thread) {
-    // The sum spreads words, pairs and quads alike.
+    // The sum distributes words, pairs and quads evenly.
     return memos[(address / 4 + address / 16 + thread / 32 * 67) % memos.size()];
   }
 
-  // The times of writes to `page` that need no further look: in global memory all before this
-  // launch, in shared memory all of this block before its last barrier. What is written itself need
-  // not have been.
+  // The times of writes to `page` that need no further check: in global memory all before this
+  // launch, in shared memory all of this block before its last barrier. The written data itself may
+  // still be uninitialized.
   struct Moments {
     Time from, to;
   };
@@ -94,7 +94,7 @@ struct BlockState {
   }
 };
 
-// Thrown by a block whose fault is among the findings.
+// Thrown by a block whose fault has been recorded in the findings.
 struct Stopped {};
 
 class Checker final : public host::Observer,
@@ -102,22 +102,22 @@ class Checker final : public host::Observer,
                       public host::UndefinedValues {
  public:
   Checker();
-  ~Checker() override; // reports leaks, and ends the program with code 1 if the host did wrong
+  ~Checker() override; // reports leaks; exits with code 1 after faults of the host
 
   bool is_aside() const { return aside_; }
 
-  // Before each access of a kernel, which must be aligned to `alignment` bytes.
+  // Called before each kernel access, which must be aligned to `alignment` bytes.
   template <Kind kind>
   void access(std::uintptr_t address, std::size_t bytes, std::size_t alignment,
               const void* instruction);
-  // Before an atomic or volatile one: also what it hands over and takes over.
+  // Called before an atomic or volatile access; also applies its release and acquire.
   template <Kind kind>
   void atomic_access(std::uintptr_t address, std::size_t bytes, const void* instruction);
 
-  // An atomic operation or a fence that asks for an order, as cuda::atomic_ref does: a release.
+  // An atomic operation or a fence with a memory order, as in cuda::atomic_ref: a release.
   void ordered(int order, const void* instruction);
 
-  // A fault in arithmetic or in an index at `instruction`; the latter ends its thread.
+  // A fault in arithmetic or in an index at `instruction`; an index fault ends its thread.
   void arithmetic(const std::string& what, const void* instruction);
   [[noreturn]] void index_out_of_bounds(const std::string& what, const void* instruction);
 
@@ -176,20 +176,20 @@ class Checker final : public host::Observer,
   void used(std::uint32_t origin, const char* how, const void* instruction) override;
 
  private:
-  // An access on its way through its cells.
+  // An access while its cells are being checked.
   struct Passage {
     host::Block& block;
     BlockState& state;
-    BlockState& owner; // of the shared memory: another block's in a cluster, at times
-    Page* page;        // null: nobody knows the address
+    BlockState& owner; // of the shared memory; may be another block of the cluster
+    Page* page;        // null: unknown address
     std::uintptr_t address;
     std::size_t bytes;
     const void* instruction;
     unsigned thread;
-    mutable bool counted = false; // among the findings, which count accesses
+    mutable bool counted = false; // in the findings, which count accesses
   };
-  // A write that overtakes another one: a fault only if it changes what is there, which shows once
-  // it has been made.
+  // A write unordered after another write. It is a fault only if it changes the value, which is
+  // known only after the write.
   struct Pending {
     std::uintptr_t address = 0;
     std::size_t bytes = 0;
@@ -204,14 +204,14 @@ class Checker final : public host::Observer,
     std::size_t bytes;
     Time issued;
   };
-  // A plain read of what others update atomically: no fault if its thread takes it for a guess
-  // only, which an atomic operation of its own then confirms (the usual loop around atomicCAS).
-  // Threads that leave such a loop early, as where a maximum is large enough, confirm nothing: a
-  // plain read by an instruction whose guess some thread has confirmed is a guess as well.
+  // A plain read of data that others update atomically. It is not a fault if the value is only a
+  // guess that the thread's own atomic operation then confirms (the usual loop around atomicCAS).
+  // Threads that leave such a loop early, say at a sufficient maximum, confirm nothing. Thus a
+  // plain read by an instruction with one confirmed guess counts as a guess.
   struct Guess {
     Who who;
     std::uintptr_t address;
-    Site plain_read; // 0: a volatile one
+    Site plain_read; // 0: a volatile read
     Site site;
     Site other;
     std::string text;
@@ -225,7 +225,7 @@ class Checker final : public host::Observer,
   [[gnu::noinline]] void access_cells(host::Block& block, std::uintptr_t address, std::size_t bytes,
                                       std::size_t alignment, const void* instruction);
   void found_local(const Page& page);
-  // Of dynamic shared memory (quad_notes.h).
+  // For dynamic shared memory (quad_notes.h).
   bool read_again(std::size_t quad, const void* instruction, const host::Block& block);
   void read_first(host::Block& block, std::uintptr_t address, const void* instruction);
   template <std::size_t kBytes>
@@ -243,8 +243,8 @@ class Checker final : public host::Observer,
   void enter(std::uintptr_t address, std::size_t bytes, const Access& reader,
              const BlockOrder& order);
   void enter(const std::vector<ReadRun>& reads, const BlockOrder& order);
-  void judge_from_now_on(Page& page, const BlockOrder& order); // all accesses to it
-  void judge_from_now_on(BlockState& state);                   // all accesses
+  void judge_from_now_on(Page& page, const BlockOrder& order); // check all accesses to it
+  void judge_from_now_on(BlockState& state);                   // check all accesses
   template <Kind kind>
   bool usable(Page& page, std::size_t cell, const Passage& passage);
   Page* unknown_page(std::uintptr_t address, host::Block& block);
@@ -252,7 +252,7 @@ class Checker final : public host::Observer,
   void add_thread_local_storage(BlockState& state);
   void remove_thread_local_storage(BlockState& state);
   BlockState& owner_of(std::uintptr_t address, const Page* page, BlockState& state);
-  // The block of `block`'s cluster in whose dynamic shared memory the address lies; else `block`.
+  // The block of `block`'s cluster whose dynamic shared memory contains the address; else `block`.
   const host::Block* block_of(std::uintptr_t address, const host::Block& block) const;
   SyncObjects& objects_of(const void* object, BlockState& state);
 
@@ -261,10 +261,10 @@ class Checker final : public host::Observer,
   bool is_new_of_host(Site site, std::uintptr_t address);
   void host_finding(const std::string& text);
 
-  // Two accesses of streams that nothing orders, all their bytes together.
+  // Two unordered accesses of streams, for all their bytes together.
   struct StreamRace {
     WorkLog::Entry earlier;
-    Touched access; // from its first byte on
+    Touched access; // starting at its first byte
     std::size_t bytes = 0;
   };
   struct PendingLaunch {
@@ -277,9 +277,9 @@ class Checker final : public host::Observer,
   void enter_touches(const std::vector<Touched>& touches);
   void stream_race(const StreamRace& race);
   void settle();
-  // What the host asks for, of one of its threads at a time, and while none of them launches.
+  // Lock for host operations: one host thread at a time, and none during a launch.
   std::unique_lock<std::recursive_mutex> between_launches();
-  static bool in_work(); // whether this OS thread does work of a stream
+  static bool in_work(); // whether this OS thread runs work of a stream
   void uninitialised(const Passage& passage, bool may_be_followed);
   void loads_undefined(std::uint32_t origin);
   void settle_undefined_load();
@@ -287,20 +287,20 @@ class Checker final : public host::Observer,
   static Hint copy_hint(const Access& other, const BulkWrite* write, bool other_writes, Site site);
   template <Kind kind>
   void conflict(const Access& other, const Passage& passage, bool other_writes);
-  // Does nothing where the access is not the kernel's own.
+  // Does nothing unless the access is the kernel's own.
   void stop(Fault fault, const Passage& passage, bool writes, const char* hint);
   bool is_kernel_code(Site site);
-  // Of a function that the executor or this checker may have called: an inline function that
-  // instrumented and plain code both have is one function in the program, often the instrumented
-  // one. What it does is then nothing that the kernel did.
+  // Whether the site is in a function that the executor or this checker may also call. An inline
+  // function with instrumented and plain copies ends up once in the program, often as the
+  // instrumented copy. Its accesses are then not attributed to the kernel.
   bool is_common_code(Site site);
   [[noreturn]] void stop(Fault fault, Site site, std::string text);
   void resolve_pending();
   void confirm_guess(Who who, std::uintptr_t address, std::size_t bytes);
-  void resolve_guesses(); // those that nothing confirmed
-  void forget_copies();   // that nothing has waited for
+  void resolve_guesses(); // guesses that were not confirmed
+  void forget_copies();   // copies that were not waited for
   void set_write_time(std::uintptr_t address, std::size_t bytes, Time time);
-  // Of bulk copies (checker_bulk.cpp).
+  // For bulk copies (checker_bulk.cpp).
   template <class Visit>
   void for_each_cell(std::uintptr_t address, std::size_t bytes, const Visit& visit);
   void settle_writes(std::uintptr_t address, std::size_t bytes, Time time);
@@ -323,7 +323,7 @@ class Checker final : public host::Observer,
   std::string other_thread(Who who, const Passage& passage) const;
   Who block_number(const host::LaunchContext& launch, uint3 index);
 
-  // While the checker itself calls functions that may be instrumented, whose accesses are nobody's.
+  // Set while the checker calls functions that may be instrumented: ignores their accesses.
   class Aside {
    public:
     explicit Aside(bool& aside) : aside_(aside), before_(std::exchange(aside, true)) {}
@@ -339,10 +339,10 @@ class Checker final : public host::Observer,
 
   Time now_ = kFirstMoment;
   Time launch_floor_ = 0;
-  QuadNotes quads_; // of the block that runs
+  QuadNotes quads_; // of the running block
   Span launching_stack_{};
   Span local_{};                    // pages that are Space::local
-  Reads read_enough_ = kReadEnough; // and the number of the launch
+  Reads read_enough_ = kReadEnough; // plus the number of the launch
   Shadow shadow_;
   MemoryMap memory_{shadow_};
   ReadLog reads_{memory_, shadow_};
@@ -355,41 +355,41 @@ class Checker final : public host::Observer,
     Who who;
     Site site;
   };
-  PlainRead guessed_{};                // the last that an atomic operation of its thread followed
+  PlainRead guessed_{};                // the last one followed by an atomic of its thread
   std::unordered_set<Site> confirmed_; // plain reads
   std::unordered_map<host::Block*, std::unique_ptr<BlockState>> blocks_;
-  std::vector<std::uint64_t> begun_; // of a large grid the last blocks that began, by their number
+  std::vector<std::uint64_t> begun_; // in a large grid, the last blocks that began, by number
   std::uint64_t blocks_begun_ = 0;
   std::unordered_map<std::uintptr_t, Copy> copies_; // in flight, by destination
-  std::map<std::uintptr_t, BulkWrite> bulk_writes_; // by their first byte
+  std::map<std::uintptr_t, BulkWrite> bulk_writes_; // by first byte
   std::map<std::uintptr_t, BulkRead> bulk_reads_;
   WarpgroupNotes warpgroup_notes_;
   ProxyFences proxy_fences_;
-  unsigned numbers_ = 0;                       // that mbarriers have
-  SyncObjects objects_;                        // in global memory, or of several blocks
+  unsigned numbers_ = 0;                       // of mbarriers so far
+  SyncObjects objects_;                        // in global memory, or shared by several blocks
   std::vector<SharedModule> modules_;          // of the OS threads seen so far
-  std::unordered_map<Site, bool> kernel_code_; // by instructions that were asked about
-  std::unordered_map<Site, bool> common_code_; // the same
-  std::unordered_map<Site, bool> releases_;    // by atomic operations with an order
-  // Of streams: who may know what of whom, and what they have touched. Kernels are looked at where
-  // the program has a second stream.
+  std::unordered_map<Site, bool> kernel_code_; // cache by instruction
+  std::unordered_map<Site, bool> common_code_; // cache by instruction
+  std::unordered_map<Site, bool> releases_;    // by atomic operation with a memory order
+  // Streams: their vector clocks and the memory they have touched. Kernels are included if the
+  // program has a second stream.
   StreamOrder stream_order_;
   WorkLog work_log_;
-  std::vector<PendingLaunch> pending_launches_; // those that the host may not know, by time
-  std::map<std::uintptr_t, std::shared_ptr<StreamClock>> released_; // by launches, by address
+  std::vector<PendingLaunch> pending_launches_; // possibly unknown to the host, in time order
+  std::map<std::uintptr_t, std::shared_ptr<StreamClock>> released_; // by launches, keyed by address
   std::vector<std::uintptr_t> judged_pages_;                        // in this launch
   std::atomic<bool> has_streams_ = false;
-  std::atomic<bool> work_pends_ = false; // that the host does not know to be done
-  Span shared_{};                        // memory with the host, and what lies between
+  std::atomic<bool> work_pends_ = false; // work that the host does not know to be done
+  Span shared_{};                        // covers all memory shared with the host
   std::set<std::tuple<Site, Site, Site, Site>> stream_found_;
-  std::set<std::pair<Site, std::uintptr_t>> host_found_; // by who did it, and to what
+  std::set<std::pair<Site, std::uintptr_t>> host_found_; // by accessing site and address
   std::atomic<bool> host_failed_ = false;
   std::atomic<bool> launch_runs_ = false;
-  std::recursive_mutex launching_; // guards all of this
+  std::recursive_mutex launching_; // guards all of these members
 };
 
-// The one of this program: the calls that a compiler inserts carry no context. In storage of its
-// own, whose address is known when a program is linked: it is asked for at every access.
+// The program's only checker: compiler-inserted calls carry no context. In storage of its own,
+// whose address is a link-time constant, because every access needs it.
 union CheckerStorage {
   constexpr CheckerStorage() : none() {}
   ~CheckerStorage() {}

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Objects that threads release to and acquire from: mbarriers, named barriers, atomics.
+// Objects with release and acquire: mbarriers, named barriers, atomics.
 #include "runtime/host/check/access_check.h"
 #include "runtime/host/check/checker.h"
 
@@ -15,7 +15,7 @@ void Checker::barrier_arrived(const void* object) {
   BlockState& state = state_of(block);
   judge_from_now_on(state);
   const Page* const page = shadow_.find(address_of(object));
-  state.uses_mbarrier |= page && page->space != Space::global; // else a barrier of the executor's
+  state.uses_mbarrier |= page && page->space != Space::global; // else the executor's own barrier
   state.order.release(block.thread_rank(), objects_of(object, state)[address_of(object)], now_++);
 }
 

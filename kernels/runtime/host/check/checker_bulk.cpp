@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bulk copies within kernels: what the asynchronous proxy reads and writes, and when.
+// Bulk copies within kernels: reads and writes by the asynchronous proxy, and their times.
 #include "runtime/host/check/access_check.h"
 #include "runtime/host/check/cells.h"
 #include "runtime/host/check/checker.h"
@@ -11,20 +11,20 @@
 
 namespace kg::check {
 
-// The last write of what a bulk copy has written or is writing becomes one of this moment.
+// Sets the write time of cells that a bulk copy has written or is writing to `time`.
 void Checker::settle_writes(std::uintptr_t address, std::size_t bytes, Time time) {
   for_each_cell(address, bytes, [&](Page& page, std::size_t cell, std::uintptr_t) {
     if (page.cells[cell].written >= kInFlight) page.cells[cell].written = time;
   });
 }
 
-// From now on a bulk copy of the running thread reads the range.
+// From now on, a bulk copy of the running thread reads the range.
 void Checker::begin_reading(std::uintptr_t address, std::size_t bytes, const Access& reader) {
   for_each_cell(address, bytes, [&](Page& page, std::size_t cell, std::uintptr_t) {
     Cell& last = page.cells[cell];
     History& history = page.history[cell];
     if (last.reads == 0) history.others[0] = history.others[1] = {};
-    // It takes the place of the ordinary read as which it was judged.
+    // Replaces the ordinary read under which the copy was checked.
     const auto judged = [&](const Access& other) {
       return other.time < kInFlight && other.who == reader.who && other.site == reader.site;
     };
@@ -40,7 +40,7 @@ void Checker::end_reading(std::uintptr_t address, std::size_t bytes, Who who, Ti
     Cell& last = page.cells[cell];
     if (last.reads != kReading) return;
     Time latest = 0;
-    bool goes_on = false; // another read
+    bool goes_on = false; // another read is still in flight
     for (Access& other : page.history[cell].others) {
       if (other.time == kInFlight && (other.who & ~kWrite) == who) other.time = time;
       goes_on |= other.time == kInFlight;
@@ -64,7 +64,7 @@ void Checker::proxy_fenced(host::Block& block, host::Proxy covered) {
   proxy_fences_.add(covered, block.thread_rank(), state_of(block).order, now_++);
 }
 
-// Whether a bulk copy that is issued now may read what ordinary stores of this launch wrote there.
+// Checks whether a bulk copy issued now may read data from ordinary stores of this launch.
 void Checker::check_proxy(std::uintptr_t address, std::size_t bytes, const Passage& passage) {
   const Aside aside(aside_);
   const BlockOrder& order = passage.state.order;
@@ -96,7 +96,7 @@ void Checker::check_proxy(std::uintptr_t address, std::size_t bytes, const Passa
   });
 }
 
-// A copy completes at the mbarrier by the asynchronous proxy.
+// A copy completes at the mbarrier by the asynchronous proxy, which must see its initialization.
 void Checker::check_initialised(const SyncObject& barrier, const Passage& passage) {
   const Aside aside(aside_);
   const Access& init = barrier.initialised;
@@ -135,7 +135,7 @@ void Checker::bulk_load_reads(const void* from, std::size_t bytes, Location wher
   bulk_reads(from, bytes, &remembered(where));
 }
 
-// What is issued now reads the range by the asynchronous proxy.
+// An operation issued now reads the range by the asynchronous proxy.
 void Checker::bulk_reads(const void* from, std::size_t bytes, const Location* site) {
   host::Block& block = *host::current_block;
   BlockState& state = state_of(block);
@@ -147,10 +147,10 @@ void Checker::bulk_reads(const void* from, std::size_t bytes, const Location* si
               {block, state, state, nullptr, address_of(from), bytes, site, block.thread_rank()});
 }
 
-// The destination is nobody's until the copy has come.
+// No thread may access the destination until the copy has landed.
 void Checker::bulk_writes(void* to, const Location* site, const BulkWrite& copy) {
   access<Kind::write>(address_of(to), copy.bytes, 1, site);
-  pending_.bytes = 0; // nothing is written yet
+  pending_.bytes = 0; // the data has not been written yet
   bulk_writes_[address_of(to)] = copy;
   set_write_time(address_of(to), copy.bytes, kInFlight);
   ++now_;
@@ -211,7 +211,7 @@ void Checker::bulk_store_written(void* to, std::size_t bytes) {
   bulk_writes_.erase(address_of(to));
 }
 
-// A phase of an mbarrier has ended: of the copies that were issued for it none is on its way.
+// A phase of an mbarrier has ended: none of the copies issued for it is in flight.
 void Checker::phase_ended(const void* barrier, SyncObject& object) {
   ++object.phases;
   if (object.number == 0) return;
@@ -239,7 +239,7 @@ void Checker::phase_ended(const void* barrier, SyncObject& object) {
   }
 }
 
-// What is in flight of this block's copies, or all (null), is no more: its memory is another's.
+// Drops the copies of this block, or of all (null): their memory may be reused by other blocks.
 void Checker::forget_bulk_copies(const host::Block* block) {
   std::erase_if(bulk_writes_, [&](const auto& copy) {
     if (block && copy.second.block != block) return false;

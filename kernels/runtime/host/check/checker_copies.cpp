@@ -7,22 +7,22 @@
 
 namespace kg::check {
 
-// The copy reads and writes as if its thread did, but nobody may look at the destination before it
-// has arrived.
+// The copy counts as accesses by its thread, but no thread may access the destination before the
+// copy has arrived.
 void Checker::async_copy_issued(void* to, const void* from, std::size_t bytes,
                                 std::size_t source_bytes, Location where) {
   const Location* const site = &remembered(where);
   access<Kind::read>(address_of(from), source_bytes, 1, site);
   settle_undefined_load();
   access<Kind::write>(address_of(to), bytes, 1, site);
-  pending_.bytes = 0; // nothing is written yet
+  pending_.bytes = 0; // the data has not been written yet
   copies_[address_of(to)] = {bytes, now_};
   set_write_time(address_of(to), bytes, kInFlight);
 }
 
 void Checker::async_copy_arrived(void* to, std::size_t bytes, bool handed_over) {
   const auto copy = copies_.find(address_of(to));
-  // Its thread released to the mbarrier what it had issued before.
+  // Its thread released all previously issued copies to the mbarrier.
   const Time time = handed_over && copy != copies_.end() ? copy->second.issued : now_;
   if (copy != copies_.end()) copies_.erase(copy);
   set_write_time(address_of(to), bytes, time);

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the host does wrong: copies of what nothing has written, and accesses to memory that the
-// device may still touch.
+// Faults of the host: copies of uninitialized data, and accesses to memory that the device may
+// still access.
 #include "runtime/event_file.h"
 #include "runtime/host/check/checker.h"
 
@@ -41,11 +41,11 @@ void Checker::shared_with_host(void* memory, std::size_t bytes) {
   shared_ = {begin, end - begin};
 }
 
-// A volatile or atomic access is how a host waits for a flag: what it waits for is not seen here.
-// Code that runs in a stream's turn is work of the stream.
+// A host waits for flags by volatile or atomic accesses; since the writer is unknown, they count as
+// waiting for all work. Code that runs in a stream's turn counts as work of the stream.
 void Checker::host_accessed(Kind kind, std::uintptr_t address, std::size_t bytes,
                             const void* instruction) {
-  std::unique_lock alone(launching_, std::defer_lock); // a kernel that runs may wait for it
+  std::unique_lock alone(launching_, std::defer_lock); // a running kernel may wait for this access
   while (!launch_runs_ && !alone.try_lock()) std::this_thread::yield();
   const Site site = site_of(instruction);
   if (launch_runs_ || aside_ || !is_kernel_code(site)) return;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the checkers say.
+// The texts of the checkers' findings.
 #include "runtime/host/check/checker.h"
 
 #include "runtime/host/virtual_device.h"
@@ -15,7 +15,7 @@
 namespace kg::check {
 namespace {
 
-// What lies `offset` bytes behind the beginning of these variables, or next to it.
+// Describes `offset` bytes from the start of these variables, inside or next to one of them.
 std::string shared_variable(const std::vector<SharedVariable>& variables, std::uintptr_t offset) {
   const SharedVariable* before = nullptr;
   const SharedVariable* after = nullptr;
@@ -35,7 +35,7 @@ std::string shared_variable(const std::vector<SharedVariable>& variables, std::u
   return "static shared memory";
 }
 
-// At `offset` of a block's shared memory, in which a kernel in PTX has its variables first.
+// Describes an offset in a block's shared memory, where PTX kernels have their variables first.
 std::string shared_memory(std::size_t offset, std::size_t bytes, const void* kernel) {
   const ptx_run::StaticShared& fixed = ptx_run::static_shared(kernel);
   if (offset < fixed.bytes || (fixed.bytes > 0 && fixed.bytes == bytes)) {
@@ -95,7 +95,7 @@ std::string Checker::other_thread(Who who, const Passage& passage) const {
   return text;
 }
 
-// Of an access to what a copy has not been waited for at; `write` is null where cp.async made it.
+// For an access that conflicts with a copy that was not waited for; `write` is null for cp.async.
 Hint Checker::copy_hint(const Access& other, const BulkWrite* write, bool other_writes, Site site) {
   const char* text =
       !other_writes
@@ -136,7 +136,7 @@ Hint Checker::race_hint(Who flags, const Access& other, const Passage& passage,
     return copy_hint(other, within ? write : nullptr, other_writes, site);
   }
   if (atomic != ((other.who & kAtomic) != 0)) {
-    // A fence is there: to ask for one more would repair nothing.
+    // A fence is already there: another one would not help.
     const bool fenced = state.order.has_fence(passage.thread);
     const bool is_volatile = ((atomic ? flags : other.who) & kVolatile) != 0;
     return {3,
@@ -201,8 +201,8 @@ void Checker::conflict(const Access& other, const Passage& passage, bool other_w
     guesses_.push_back({who & (kBlockMask | kThreadMask), passage.address, plain_read, site,
                         other.site, std::move(text), hint});
   };
-  // A volatile read of what another lane stored is right where an atomic operation confirms it, as
-  // in a lock by lanes.
+  // A volatile read of data stored by another lane is valid if an atomic operation confirms it, as
+  // in a lock per lane.
   if ((kind == Kind::read && (other.who & kAtomic) && !in_flight) ||
       (kind == Kind::volatile_read && other_volatile))
     return guess(me, kind == Kind::read ? site : 0);
@@ -228,9 +228,9 @@ template void Checker::conflict<Kind::volatile_write>(const Access&, const Passa
 
 namespace {
 
-// A GPU's arithmetic on f32 gives one NaN, 0x7fffffff; a CPU's gives 0xffc00000, or its operand,
-// which in most programs is the compiler's 0x7fc00000. Writers of these write one value. Other
-// words that would be NaN as floats may be anything, as -1 is.
+// f32 arithmetic on a GPU produces a single NaN, 0x7fffffff; a CPU produces 0xffc00000 or its
+// operand, in most programs the compiler's 0x7fc00000. Threads that write these write equal values.
+// Other words that would be NaN as floats may be any data, such as -1.
 bool is_usual_nan(std::uint32_t word) {
   return (word & 0x7fffffffu) == 0x7fc00000u || word == 0x7fffffffu;
 }
@@ -297,7 +297,7 @@ void Checker::stop(Fault fault, const Passage& passage, bool writes, const char*
 
 void Checker::stop(Fault fault, Site site, std::string text) {
   if (findings_.is_new(fault, site, 0)) findings_.add(fault, site, 0, std::move(text));
-  aside_ = false; // no destructor runs on the way out
+  aside_ = false; // no destructor runs on exit
   host::current_block->stop(std::make_exception_ptr(Stopped()));
 }
 

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work of streams: what touches the same bytes in two streams, or in two nodes of a graph, needs an
-// order.
+// Work of streams: accesses to the same bytes in two streams, or in two nodes of a graph, must be
+// ordered.
 #include "runtime/host/check/checker.h"
 #include "runtime/host/check/launch_touches.h"
 
@@ -13,11 +13,11 @@ namespace {
 
 std::uintptr_t begin_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
-// What this OS thread does.
+// The current work of this OS thread.
 struct Current {
   StreamWorkPointer work;
   StreamClock before; // what happens before it
-  int depth = 0;      // of work within work
+  int depth = 0;      // nesting depth
 };
 thread_local Current current;
 
@@ -77,7 +77,7 @@ void Checker::work_begins(const host::Work& work) {
     if (!current.work->function && !current.work->kernel) current.work->function = work.function;
     return;
   }
-  if (work.stream.number != 0) stream_created(); // a thread's default stream is not created
+  if (work.stream.number != 0) stream_created(); // a per-thread default stream is never created
   const auto alone = between_launches();
   current.before = stream_order_.clock_of(work.stream);
   current.work = stream_order_.add(work);
@@ -129,13 +129,13 @@ void Checker::host_waits(const host::Moment& moment) {
 }
 
 void Checker::host_waits_for_all() {
-  if (host::current_block) return; // a kernel frees memory of its heap
+  if (host::current_block) return; // a kernel frees heap memory
   const auto alone = between_launches();
   stream_order_.host_waits_for_all();
   settle();
 }
 
-// Forgets what everybody knows.
+// Removes entries that everyone knows.
 void Checker::settle() {
   std::erase_if(pending_launches_, [this](const PendingLaunch& launch) {
     return stream_order_.host_knows(*launch.work);
@@ -157,7 +157,7 @@ StreamWorkPointer Checker::launch_at(Time time) const {
                                                                          : std::prev(next)->work;
 }
 
-// The writes of launches that were made before there was a second stream.
+// Records the writes of launches made before a second stream existed.
 void Checker::enter_pending_launches() {
   if (pending_launches_.empty()) return;
   const auto known = [](const StreamWork&) { return true; };
@@ -175,7 +175,7 @@ void Checker::enter_pending_launches() {
   });
 }
 
-// Called while the launch has the shadow to itself.
+// Called while the launch has exclusive use of the shadow.
 void Checker::launch_touched(const host::LaunchContext& launch) {
   if (!current.work) return;
   if (!current.work->kernel) current.work->kernel = launch.kernel;
@@ -188,7 +188,7 @@ void Checker::launch_touched(const host::LaunchContext& launch) {
   for (const std::uintptr_t page : judged_pages_)
     if (const Page* const found = shadow_.find(page)) touches.add(*found, from, read_enough_);
   const std::vector<Touched> touched = touches.take();
-  // What another launch released to an atomic variable that this one has accessed atomically.
+  // Acquires other launches' releases to variables that this launch has accessed atomically.
   for (const Touched& access : touched) {
     if (access.kind != TouchKind::atomic) continue;
     for (auto at = released_.lower_bound(access.begin);

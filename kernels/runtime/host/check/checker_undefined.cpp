@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads of what nothing has written. Of code made from PTX the value is followed to its use, as
-// Valgrind's memcheck does: a branch, an address, global memory, another thread. Elsewhere the load
+// Reads of uninitialized memory. In code made from PTX, the value is tracked to its use, as in
+// Valgrind's memcheck: a branch, an address, global memory, another thread. In other code the load
 // itself is the finding.
 #include "runtime/host/check/checker.h"
 
@@ -45,7 +45,7 @@ void Checker::loads_undefined(std::uint32_t number) {
                               origin.variable, origin.hint));
 }
 
-// The last load was none of code that follows its value.
+// The last load was not from code that tracks its value.
 void Checker::settle_undefined_load() {
   if (const std::uint32_t origin = undefined_.drop(); origin != 0) loads_undefined(origin);
 }

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What wgmma reads of shared memory, and until when. A read ends as a bulk load lands: at a phase,
-// of the warpgroup, which those know who have waited.
+// Reads of shared memory by wgmma, and their ends. A read ends like a landing bulk load: at a phase
+// of the warpgroup, known to the threads that have waited.
 #include "runtime/host/check/access_check.h"
 #include "runtime/host/check/cells.h"
 #include "runtime/host/check/checker.h"
@@ -58,14 +58,14 @@ void Checker::tiles_swizzled(std::optional<host::Swizzle> swizzle) {
   warpgroup_notes_.swizzle = swizzle;
 }
 
-// Whether a bulk load wrote the tile in the way in which it is read now.
+// Checks whether the bulk load that wrote the tile used the swizzle of this read.
 void Checker::check_swizzle(std::uintptr_t address, host::Swizzle swizzle, const Passage& passage) {
   const Aside aside(aside_);
   const auto behind = bulk_writes_.upper_bound(address);
   if (behind == bulk_writes_.begin()) return;
   const auto& [begin, copy] = *std::prev(behind);
   if (address - begin >= copy.bytes || !copy.swizzle || *copy.swizzle == swizzle) return;
-  bool is_last = false; // nothing else has written there since
+  bool is_last = false; // no later write to this address
   for_each_cell(address, 1, [&](Page& page, std::size_t cell, std::uintptr_t) {
     is_last = page.cells[cell].written >= kInFlight;
   });

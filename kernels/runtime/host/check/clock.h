@@ -1,9 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A vector clock: up to when its owner knows the accesses of other threads. Sparse, because most of
-// what threads know of each other comes from barriers and is kept as one time per block or warp
-// (order.h).
+// A vector clock: the times up to which its owner knows the accesses of other threads. Sparse,
+// because most ordering comes from barriers and is kept as one time per block or warp (order.h).
 #pragma once
 
 #include "runtime/host/check/access.h"
@@ -21,7 +20,7 @@ class Clock {
   static std::uint32_t warp_key(Who who) {
     return 0x40000000 | (who & kBlockMask) | (who & kThreadMask) / 32;
   }
-  // Of an mbarrier, whose time is the number of its phases that the owner knows to have ended.
+  // For an mbarrier, whose time is the number of phases that the owner knows to have ended.
   static std::uint32_t phase_key(unsigned number) { return kPhases | number; }
   static std::uint32_t block_key(Who who) { return 0x80000000 | (who & kBlockMask); }
 
@@ -38,7 +37,7 @@ class Clock {
     return access.time <= of(block_key(access.who)) || access.time <= of(warp_key(access.who)) ||
            access.time <= of(thread_key(access.who));
   }
-  // Without what it says of the threads of `block`.
+  // A copy without the entries for threads of `block`.
   Clock except(Who block) const {
     Clock rest;
     for (const auto& [key, time] : known_)

@@ -27,7 +27,7 @@ Place place_of(Site site) {
   return place;
 }
 
-// Debug information and compilers do not name the folders of a file alike.
+// Debug information and compilers may give different folders for the same file.
 bool same_name(std::string_view a, std::string_view b) {
   return a.substr(a.rfind('/') + 1) == b.substr(b.rfind('/') + 1);
 }
@@ -47,7 +47,7 @@ std::string repair(const Hint& hint) {
   const std::string both = !known ? "the two" : one_line ? "the two accesses of " + lines : lines;
   std::string between = "between " + both;
   if (one_line) between += " (in a loop, at its end)";
-  // A barrier is there: the threads have passed it, and have met again in the next round of a loop.
+  // A barrier exists: the threads passed it and conflict in the next iteration of a loop.
   if (one_file && from < hint.barrier.line && hint.barrier.line < to &&
       same_name(hint.barrier.file, first.file))
     between = fmt::format("after line {}, before the loop returns to line {} of {}", to, from,
@@ -91,7 +91,7 @@ void Findings::add(Fault fault, Site site, Site other, std::string text, Hint hi
 std::string Findings::text() const {
   std::vector<std::pair<Fault, const Finding*>> ordered;
   for (const auto& [key, finding] : findings_) ordered.emplace_back(std::get<0>(key), &finding);
-  // Of two instructions, whichever came first: both ways need what the wider one needs.
+  // For two instructions in both orders, the hint of larger reach serves both findings.
   std::map<const Finding*, Hint> hints;
   for (const auto& [key, finding] : findings_) {
     const auto& [fault, site, other] = key;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the checkers found in one launch: each pair of lines once, however often it happened.
+// The findings of one launch: each pair of lines once, with a count of occurrences.
 #pragma once
 
 #include "runtime/error.h"
@@ -14,7 +14,7 @@
 
 namespace kg::check {
 
-// The word in brackets with which a finding begins.
+// The bracketed tag at the start of a finding.
 enum class Fault {
   out_of_bounds,
   misaligned,
@@ -27,17 +27,17 @@ enum class Fault {
 };
 const char* name(Fault fault); // "out-of-bounds"
 
-// What repairs it. Of a pair of instructions the hint of the widest reach is shown: what orders the
-// lanes of a warp does not order two warps.
+// A suggested fix. For a pair of instructions, the hint with the largest reach is shown: ordering
+// the lanes of a warp does not order two warps.
 struct Hint {
   int reach = 0;
-  const char* text = ""; // lives as long as the process; in braces what repair() fills in
+  const char* text = ""; // static; repair() fills in the braces
   Site first = 0, second = 0;
-  Location barrier{}; // that both have passed last; line 0: none
+  Location barrier{}; // the last barrier that both have passed; line 0: none
 };
 
-// The hint with its lines: "put __syncthreads() between lines 14 and 16 of k.cu". Where the debug
-// information lacks a line it names none.
+// The hint with its lines: "put __syncthreads() between lines 14 and 16 of k.cu". Omits lines that
+// are missing in the debug information.
 std::string repair(const Hint& hint);
 
 class Findings {
@@ -48,7 +48,7 @@ class Findings {
 
   bool empty() const { return findings_.empty(); }
   void clear() { findings_.clear(); }
-  // All of them, the first in full, with how often each happened; ends without a newline.
+  // All findings with their counts, the first in full; ends without a newline.
   std::string text() const;
 
  private:

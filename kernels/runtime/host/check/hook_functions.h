@@ -2,18 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The functions that -fsanitize=thread calls (names and meaning as in LLVM's compiler-rt,
-// tsan_interface.h). Programs are compiled with that flag and linked without it, so that these are
-// found instead of the sanitizer's own. Macros, because each is a family of C functions that differ
-// in a number.
+// tsan_interface.h). Programs are compiled with this flag but linked without it, so that these
+// functions replace the sanitizer's. Macros generate each family of C functions that differ in a
+// number.
 //
-// These are definitions: one source file of a library includes this, after it has defined, in its
-// unnamed namespace and to be inlined, what the calls come to:
+// This header contains definitions, so exactly one source file of a library includes it. Before,
+// that file must define these inline functions in its unnamed namespace:
 //   template <Kind> void accessed(const volatile void* p, std::size_t bytes, std::size_t alignment,
 //                                 const void* instruction);
 //   template <Kind> void accessed_atomically(const volatile void* p, std::size_t bytes,
 //                                            const void* instruction); // or as volatile
 //   void ordered(int order, const void* instruction); // before an atomic write of that order
-//   bool is_device_code(); // whether what runs may be a kernel
+//   bool is_device_code(); // whether the running code may be a kernel
 #pragma once
 
 #include "runtime/host/check/access.h"
@@ -27,7 +27,7 @@ using kg::check::Kind;
 
 namespace {
 
-// After a look at memory by which threads may poll.
+// Called after a read with which threads may poll.
 template <class Word>
 inline void looked(const volatile void* p, Word value, const void* instruction) {
   if (is_device_code() && kg::host::looks.in_vain(p, value)) [[unlikely]]
@@ -40,7 +40,7 @@ inline void looked_at(const volatile void* p, const void* instruction) {
   __builtin_memcpy(&value, const_cast<const void*>(p), bytes < 8 ? bytes : 8);
   looked(p, value, instruction);
 }
-// After an atomic or volatile write.
+// Called after an atomic or volatile write.
 inline void changed() {
   if (is_device_code()) ++kg::host::looks.changes;
 }
@@ -76,8 +76,8 @@ inline void updated(const volatile void* p, Word before, bool is_change, const v
     changed();                                                                                     \
   }
 
-// Atomic operations become calls that must carry them out. One OS thread runs at a time, so that
-// the strongest order costs nothing and means the same.
+// Atomic operations become calls, which must perform the operation. One OS thread runs at a time,
+// so the strongest order costs nothing and has the same effect.
 #define KG_UPDATE(bits, Word, operation)                                                           \
   Word __tsan_atomic##bits##_fetch_##operation(volatile Word* p, Word value, int order) {          \
     ordered(order, KG_HERE);                                                                       \
@@ -131,7 +131,7 @@ extern "C" {
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit(void*) {}
-void __tsan_vptr_update(void** p, void*) { // the pointer to virtual functions, in a constructor
+void __tsan_vptr_update(void** p, void*) { // the vtable pointer, in a constructor
   accessed<Kind::write>(p, sizeof *p, sizeof *p, KG_HERE);
 }
 void __tsan_vptr_read(void**) {}

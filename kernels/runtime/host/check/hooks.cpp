@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What instrumented code calls, for the checkers.
+// The checkers' implementation of the calls from instrumented code.
 #include "runtime/host/check/access_check.h"
 
 namespace {

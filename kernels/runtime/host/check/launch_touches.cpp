@@ -9,7 +9,7 @@
 namespace kg::check {
 namespace {
 
-// Reads that follow one another without gaps.
+// Consecutive reads without gaps.
 bool is_dense(const ReadRun& run) {
   const std::uintptr_t backwards = std::uintptr_t{0} - run.bytes;
   return run.stride == run.bytes || run.stride == backwards || run.stride == 0 || run.count == 1;
@@ -58,7 +58,7 @@ void LaunchTouches::add(const Page& page, Time from, Reads read_enough) {
 }
 
 void LaunchTouches::add(std::vector<ReadRun> reads) {
-  // Blocks read the same again and again.
+  // Different blocks often read the same data.
   std::sort(reads.begin(), reads.end(),
             [](const ReadRun& a, const ReadRun& b) { return where(a) < where(b); });
   const auto end = std::unique(reads.begin(), reads.end(), [](const ReadRun& a, const ReadRun& b) {

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a launch has read and written of global memory, from what the checkers keep of it anyway:
-// the shadow and the log of reads.
+// The global memory that a launch has read and written, derived from existing checker state: the
+// shadow and the log of reads.
 #pragma once
 
 #include "runtime/host/check/read_log.h"
@@ -16,14 +16,14 @@ namespace kg::check {
 
 class LaunchTouches {
  public:
-  // `counts`: whether an instruction is the kernel's own.
+  // `counts`: whether an instruction belongs to the kernel.
   explicit LaunchTouches(std::function<bool(Site)> counts) : counts_(std::move(counts)) {}
 
-  // The cells of a page that were accessed from the moment `from` on. `read_enough`: Cell::reads
-  // where the launch has read them so often that no further read is entered.
+  // Adds the cells of a page accessed from the moment `from` on. `read_enough`: the value of
+  // Cell::reads if the launch has read a cell so often that further reads are not recorded.
   void add(const Page& page, Time from, Reads read_enough);
   void add(std::vector<ReadRun> reads);
-  // All of it by address, what lies next to each other together.
+  // All accesses by address, with adjacent ones merged.
   std::vector<Touched> take();
 
  private:
@@ -31,7 +31,7 @@ class LaunchTouches {
   void add(std::uintptr_t begin, std::uintptr_t end, TouchKind kind, Site site);
 
   std::function<bool(Site)> counts_;
-  Site asked_ = 0; // last, and the answer
+  Site asked_ = 0; // the last query and its answer
   bool answer_ = false;
   std::vector<Touched> touched_;
 };

@@ -15,8 +15,8 @@
 namespace kg::check {
 namespace {
 
-// Which argument of the launch points into [begin, end): its number from 1, or 0. Pointers may also
-// be members of structures that are passed by value.
+// The number (from 1) of the launch argument that points into [begin, end), or 0. Pointers may also
+// be members of structures passed by value.
 unsigned argument_pointing_into(const host::LaunchContext& launch, std::uintptr_t begin,
                                 std::uintptr_t end) {
   for (unsigned i = 0; i < launch.argument_sizes.size(); ++i) {

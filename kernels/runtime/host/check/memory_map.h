@@ -1,8 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The allocations of device memory, live and lately freed, so that an address can be put into
-// words.
+// The allocations of device memory, live and recently freed, to describe addresses in messages.
 #pragma once
 
 #include "runtime/host/check/shadow.h"
@@ -31,15 +30,15 @@ class MemoryMap {
   explicit MemoryMap(Shadow& shadow) : shadow_(shadow) {}
 
   void add(void* block, std::size_t block_bytes, std::size_t bytes);
-  // Keeps the block from use for a while; frees the oldest ones beyond kKeptBytes.
+  // Withholds the block from reuse for a while; frees the oldest blocks beyond kKeptBytes.
   void release(void* block);
 
   // "byte 4100 of the 4096-byte buffer that is argument 2, 5 bytes behind its end"; "" if the
-  // address is in no allocation nor beside one.
+  // address is neither in nor near an allocation.
   std::string describe(std::uintptr_t address, const host::LaunchContext* launch) const;
 
-  // The live buffer of which at least one byte lies in a range of at most a page, empty if there is
-  // none. The guards keep buffers more than a page apart.
+  // The live buffer that overlaps a range of at most a page; empty if there is none. Because of the
+  // guards, buffers are more than a page apart.
   Span buffer_in(std::uintptr_t address, std::size_t bytes) const;
 
   std::size_t live_count() const { return live_; }

@@ -44,7 +44,7 @@ bool BlockOrder::knows(const Access& access, unsigned thread) const {
 }
 
 void BlockOrder::gather_fences() {
-  block_fences_.clear(); // the block knows all of that by the barrier
+  block_fences_.clear(); // the barrier already orders all of it
   if (device_fences_.empty()) return;
   Gathered all;
   if (fenced_) all.clock = *fenced_;
@@ -57,7 +57,7 @@ void BlockOrder::block_synchronised(Time now) {
   gather_fences();
   block_floor_ = now;
   if (thread_clock_.empty()) return;
-  // The floor says all of this block; what a thread knew of others, all know now.
+  // The floor covers this block; knowledge of other blocks by any thread becomes known to all.
   Clock foreign = block_clock_ ? *block_clock_ : Clock();
   const Clock* last = nullptr;
   for (const ClockPointer& clock : thread_clock_) {
@@ -110,7 +110,7 @@ void BlockOrder::fence(unsigned thread, bool block_scope, Time now) {
   (block_scope ? block_fences_ : device_fences_)[thread] = state_of(thread, now);
 }
 
-// What `thread` knew in that state, itself included.
+// Adds everything that `thread` knew in that state, itself included.
 void BlockOrder::tell(Gathered& to, unsigned thread, const Fence& state) const {
   const Who who = block_ | thread;
   to.clock.learn(Clock::thread_key(who), state.time);

@@ -1,13 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which accesses happen before which (Lamport's relation, kept by vector clocks: Fidge 1988,
-// Mattern 1989; FastTrack, Flanagan and Freund 2009). The rules are CUDA's: __syncthreads orders
-// all threads of a block, __syncwarp the lanes of its mask, a launch everything; shuffles and votes
-// order nothing; an atomic or volatile write that follows a __threadfence() hands over what came
-// before the fence to whoever reads it atomically (CUDA C++ Programming Guide, "Memory Fence
-// Functions"). What all threads of a block had fenced when they met in a barrier, each of them
-// hands over from then on: so it is on GPUs, and reductions of a grid rely on it.
+// The happens-before relation between accesses (Lamport's relation, kept by vector clocks: Fidge
+// 1988, Mattern 1989; FastTrack, Flanagan and Freund 2009). The rules are CUDA's: __syncthreads
+// orders all threads of a block, __syncwarp the lanes of its mask, a launch everything; shuffles
+// and votes order nothing. An atomic or volatile write after a __threadfence() releases everything
+// before the fence to threads that read it atomically (CUDA C++ Programming Guide, "Memory Fence
+// Functions"). Fences of all threads of a block before a barrier are cumulative: afterwards each
+// thread releases their accesses, as on GPUs; grid reductions rely on it.
 #pragma once
 
 #include "runtime/host/check/clock.h"
@@ -18,8 +18,8 @@
 
 namespace kg::check {
 
-// What threads tell an object. A thousand of them share what they knew before, as after a barrier:
-// the last told stays, and is not told again.
+// The clocks that threads release to an object. Up to a thousand threads share their earlier clock,
+// as after a barrier: the last one stored is kept and not stored again.
 struct Gathered {
   Clock clock;
   ClockPointer of_thread;
@@ -27,15 +27,15 @@ struct Gathered {
   ClockPointer of_fences;
 };
 
-// An object through which threads hand over: an atomic variable, a named barrier, an mbarrier, the
-// barrier of a cluster.
+// An object through which threads synchronize: an atomic variable, a named barrier, an mbarrier,
+// the barrier of a cluster.
 struct SyncObject {
-  Gathered gathered;       // from those who arrived
-  ClockPointer completed;  // what those who pass get
-  Gathered block_gathered; // by fences of block scope: for threads of `block` only
+  Gathered gathered;       // from the arrivals
+  ClockPointer completed;  // acquired by threads that pass
+  Gathered block_gathered; // by fences of block scope: only for threads of `block`
   Who block = 0;
-  // Of an mbarrier that bulk copies complete at: its number in the launch (from 1 on), how many of
-  // its phases have ended, and who initialised it.
+  // For an mbarrier at which bulk copies complete: its number in the launch (from 1 on), the number
+  // of completed phases, and its initialization.
   unsigned number = 0;
   unsigned phases = 0;
   Access initialised{};
@@ -43,7 +43,7 @@ struct SyncObject {
 
 class BlockOrder {
  public:
-  // What a thread knew at a fence of its own.
+  // A thread's knowledge at one of its fences.
   struct Fence {
     Time time = 0;
     Time block_floor = 0;
@@ -52,7 +52,7 @@ class BlockOrder {
     ClockPointer block_clock;
   };
 
-  // A new block; `now` is the moment it starts.
+  // Starts a new block at the moment `now`.
   void begin(Who block, Time launch_floor, Time now);
 
   Who block() const { return block_; }
@@ -60,7 +60,7 @@ class BlockOrder {
   Time launch_floor() const { return launch_floor_; }
   Time block_floor() const { return block_floor_; }
 
-  // Does `access` happen before what `thread` (its rank in the block) does now?
+  // Whether `access` happens before the current action of `thread` (its rank in the block).
   bool before(const Access& access, unsigned thread) const {
     if (access.time <= launch_floor_) return true;
     if (access.time >= kInFlight)
@@ -74,17 +74,17 @@ class BlockOrder {
     return irregular_ && knows(access, thread);
   }
 
-  // The same of what `thread` knew when it was in that state.
+  // The same with the knowledge that `thread` had in that state.
   bool before(const Access& access, unsigned thread, const Fence& state) const;
   Fence state_of(unsigned thread, Time now) const;
 
-  // Does every thread of the block know of it?
+  // Whether every thread of the block knows the access.
   bool known_to_all(const Access& access) const {
     return access.time <= launch_floor_ ||
            (((access.who ^ block_) & kBlockMask) == 0 && access.time <= block_floor_);
   }
 
-  // Each ends the moment `now`: accesses made from then on are of the next one.
+  // Each of these ends the moment `now`: later accesses belong to the next moment.
   void block_synchronised(Time now);
   void warp_synchronised(unsigned warp, unsigned lanes, bool all_lanes, Time now);
   void fence(unsigned thread, bool block_scope, Time now);
@@ -92,13 +92,13 @@ class BlockOrder {
     return fenced_ || device_fences_.contains(thread) || block_fences_.contains(thread);
   }
   void release(unsigned thread, SyncObject& object, Time now) const;
-  void release_fenced(unsigned thread, SyncObject& object) const; // what its last fence covers
+  void release_fenced(unsigned thread, SyncObject& object) const; // covers only its last fence
   void acquire(unsigned thread, const ClockPointer& clock);
   void acquire_atomic(unsigned thread, const SyncObject& object);
 
  private:
-  // The last join: threads that knew the same and pass the same barrier share what they know then,
-  // or each of a cluster's threads would have a clock of all of them to itself.
+  // The last join. Threads with equal clocks that pass the same barrier share the joined clock;
+  // otherwise each thread of a cluster would hold a clock of all threads.
   struct Joined {
     ClockPointer own;
     ClockPointer other;
@@ -114,12 +114,12 @@ class BlockOrder {
   Time started_ = 0;
   Time block_floor_ = 0;
   std::array<Time, 32> warp_floor_{};
-  bool irregular_ = false;                 // somebody knows more than the floors say
-  ClockPointer block_clock_;               // what every thread of the block knows of other blocks
-  std::vector<ClockPointer> thread_clock_; // by rank; empty while nobody has one
+  bool irregular_ = false;                 // some thread knows more than the floors say
+  ClockPointer block_clock_;               // what all threads of the block know of other blocks
+  std::vector<ClockPointer> thread_clock_; // by rank; empty while there are none
   Joined joined_;
-  ClockPointer fenced_; // of device scope, by all threads before the last barrier; null if none was
-  std::unordered_map<unsigned, Fence> device_fences_; // since then
+  ClockPointer fenced_; // device-scope fences of all threads before the last barrier; else null
+  std::unordered_map<unsigned, Fence> device_fences_; // since the last barrier
   std::unordered_map<unsigned, Fence> block_fences_;
 };
 

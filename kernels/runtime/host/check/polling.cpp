@@ -12,7 +12,7 @@
 namespace kg::check {
 namespace {
 
-// The line of an instruction as an executor's location, which lives as long as the process.
+// The line of an instruction as a Location that lives as long as the process.
 std::optional<Location> line_of(Site site) {
   if (is_common_code(site)) return std::nullopt;
   const std::string line = source_line(site); // "softmax.cu:52"
@@ -26,7 +26,7 @@ std::optional<Location> line_of(Site site) {
 
 void poll(const void* instruction) {
   static std::unordered_map<Site, std::optional<Location>> lines;
-  host::Block* const block = std::exchange(host::current_block, nullptr); // this is no kernel's
+  host::Block* const block = std::exchange(host::current_block, nullptr); // not the kernel's code
   const auto [at, is_new] = lines.try_emplace(site_of(instruction));
   if (is_new) at->second = line_of(at->first);
   const std::optional<Location> where = at->second;

@@ -6,8 +6,8 @@
 
 namespace kg::check {
 
-// The running thread has polled often enough by an instruction; others go first. Not where that is
-// no kernel's, but one of an inline function that the executor has, too.
+// The running thread has polled often enough at an instruction, so others run first. Does nothing
+// for instructions of inline functions that the executor shares with kernels.
 void poll(const void* instruction);
 
 } // namespace kg::check

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which ordinary writes the asynchronous proxy may read (PTX ISA, "Memory Consistency Model:
-// Proxies"). A fence stands somewhere between the two: in the thread that wrote, behind its write
-// and before what hands it over, or in the thread that copies, behind what handed it over.
+// Proxies"). A fence must separate them: in the writing thread, after its write and before the
+// release, or in the copying thread, after the acquire.
 #pragma once
 
 #include "runtime/host/check/order.h"
@@ -22,7 +22,7 @@ class ProxyFences {
     for (auto& threads : of_) threads.clear();
   }
 
-  // `now` ends with the fence: accesses made from then on are of the next moment.
+  // The fence ends the moment `now`: later accesses belong to the next moment.
   void add(host::Proxy kind, unsigned thread, const BlockOrder& order, Time now) {
     const auto enter = [&](host::Proxy covered) {
       Fences& fences = of_[index(covered)][order.block() | thread];
@@ -34,7 +34,7 @@ class ProxyFences {
     enter(host::Proxy::global);
   }
 
-  // Whether a copy that `thread` issues now may read what the write wrote, which comes before it.
+  // Whether a copy that `thread` issues now may read the data of `write`, which happens before it.
   bool cover(host::Proxy kind, const Access& write, unsigned thread,
              const BlockOrder& order) const {
     const Who writer = write.who & (kBlockMask | kThreadMask);
@@ -59,7 +59,7 @@ class ProxyFences {
     return found == threads.end() ? nullptr : &found->second;
   }
 
-  std::array<std::unordered_map<Who, Fences>, 4> of_; // by what they cover
+  std::array<std::unordered_map<Who, Fences>, 4> of_; // by coverage
 };
 
 } // namespace kg::check

@@ -1,16 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads of 16 bytes of a block's dynamic shared memory, which tiled kernels do most of the time. A
-// quad that was written before the last barrier and not since is right to read, and all there is to
-// remember is who read it, because a later write may conflict with it. So such reads are only noted
-// here, one note per quad, and entered into the shadow when, and if, anything else happens to the
-// quad before the next barrier; after it they are ordered before everything.
+// Reads of 16 bytes (quads) from a block's dynamic shared memory, the most frequent access of tiled
+// kernels. Reading a quad that was last written before the last barrier is valid; only the readers
+// must be recorded, because a later write may conflict with them. So such reads are only noted
+// here, one note per quad. They move to the shadow only if another access touches the quad before
+// the next barrier; after the barrier they are ordered before everything.
 //
-// A note that may still conflict is later than everything in the cells of its quad: whatever else
-// reaches the quad enters the note first. As in read_log.h, what the cells then get is what they
-// would have got at once as long as only whole blocks and whole warps synchronise; before anything
-// else orders two threads of the block, its notes have to be closed.
+// A note that may still conflict is later than everything in the cells of its quad: any other
+// access to the quad first moves the note to the shadow. As in read_log.h, the cells then hold the
+// same state as with immediate recording, if only whole blocks and whole warps synchronize. Before
+// any other synchronization between two threads of the block, its notes must be closed.
 #pragma once
 
 #include "runtime/host/check/order.h"
@@ -28,15 +28,15 @@ namespace kg::check {
 
 inline constexpr std::size_t kQuadBytes = 16;
 
-// The moment of the latest reads of a quad, and the warps, a bit each, of which further readers add
-// nothing. Apart from the readers, because this settles most reads by itself.
+// The moment of a quad's latest reads, and a bit per warp whose further reads add nothing. Separate
+// from the readers, because most reads need only this.
 struct QuadNote {
   Time time = 0;
   std::uint32_t enough = 0;
 };
 
-// Who read in that moment: two of different warps are enough, see History; of one warp, two as long
-// as no other warp reads. There is a second one where some warp has read enough.
+// The readers at that moment: two of different warps suffice, see History; two of the same warp if
+// no other warp reads. The second is set if some warp's bit in `enough` is set.
 struct QuadReaders {
   struct Reader {
     Who who;
@@ -47,8 +47,7 @@ struct QuadReaders {
 
 class QuadNotes {
  public:
-  // For a block that begins, whose dynamic shared memory is `bytes` from `begin` on, a multiple of
-  // 16.
+  // Starts a block whose dynamic shared memory is `bytes` bytes (a multiple of 16) at `begin`.
   void open(const BlockOrder& order, std::uintptr_t begin, std::size_t bytes, Shadow& shadow) {
     block_ = order.block();
     started_ = floor_ = order.started();
@@ -65,33 +64,33 @@ class QuadNotes {
       if (!pages_.back() || pages_.back()->space != Space::dynamic_shared) return close();
     }
   }
-  // After a barrier of the block.
+  // Called after a barrier of the block.
   void synchronised(const BlockOrder& order) { floor_ = order.block_floor(); }
-  // Takes no more notes for this block.
+  // Stops taking notes for this block.
   void close() { count_ = 0; }
-  // Before the clock starts anew.
+  // Called before the clock restarts.
   void forget() { std::fill(notes_.begin(), notes_.end(), QuadNote()); }
 
   std::uintptr_t begin() const { return begin_; }
   std::size_t bytes() const { return count_ * kQuadBytes; }
 
-  // The number of the quad at an address. Notes are taken of those below count(), which the number
-  // of an address between two quads never is: its odd bits become the highest ones.
+  // The number of the quad at an address. Notes exist for numbers below count(). An address that is
+  // not a multiple of 16 never has such a number: its low bits become the highest bits.
   std::size_t number(std::uintptr_t address) const {
     return std::rotr(address - begin_, std::countr_zero(kQuadBytes));
   }
-  // Of the quad in which an address is.
+  // The number of the quad that contains an address.
   std::size_t number_around(std::uintptr_t address) const {
     return (address - begin_) / kQuadBytes;
   }
   std::size_t count() const { return count_; }
 
-  // What BlockOrder says, close at hand.
+  // Cached values of BlockOrder.
   Who block() const { return block_; }
   Time started() const { return started_; }
   Time floor() const { return floor_; }
 
-  // The cells of the words from an address within a quad on; null where there are none of 4 bytes.
+  // The cells of the words from an address within a quad on; null if the cells are not 4 bytes.
   Cell* words(std::uintptr_t address) const {
     const Page& page = *pages_[address / kPageBytes - begin_ / kPageBytes];
     constexpr unsigned char kShift = 2;
@@ -100,12 +99,12 @@ class QuadNotes {
   }
 
   Time time(std::size_t quad) const { return notes_[quad].time; }
-  // The first reader of its moment.
+  // The first reader at its moment.
   void begin(std::size_t quad, Time now, Who who, Site site) {
     notes_[quad] = {now, 0};
     readers_[quad].first = {who, site};
   }
-  // Another reader in the moment of the first; where nothing is lacking, it need not be added.
+  // Whether another reader at the first reader's moment must be added.
   bool lacks(std::size_t quad, unsigned warp) const {
     return (notes_[quad].enough >> warp & 1) == 0;
   }
@@ -115,7 +114,7 @@ class QuadNotes {
     readers.second = {who, site};
     notes_[quad].enough = same_warp(readers.first.who, who) ? 1u << (who & kThreadMask) / 32 : ~0u;
   }
-  // Takes a note out: its one or two reads, the second {} where there is none.
+  // Removes a note and returns its one or two reads; the second is {} if there is none.
   std::array<Access, 2> take(std::size_t quad) {
     const QuadNote note = std::exchange(notes_[quad], {});
     const auto& [first, second] = readers_[quad];

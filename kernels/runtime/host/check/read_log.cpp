@@ -57,9 +57,9 @@ std::vector<ReadRun> ReadLog::close(std::uintptr_t address, std::size_t bytes) {
 bool ReadLog::goes_on(Run& run, std::uintptr_t address, const Access& reader) {
   ReadRun& reads = run.reads;
   const unsigned thread = reader.who & kThreadMask;
-  if (reads.reader.time == reader.time) { // and so of the same block
+  if (reads.reader.time == reader.time) { // implies the same block
     const unsigned step = thread - (reads.reader.who & kThreadMask);
-    if (reads.count == 1 && step <= 1) { // now its stride is known
+    if (reads.count == 1 && step <= 1) { // the second read defines the stride
       reads.stride = address - reads.first;
       reads.thread_step = step;
       run.next = address;
@@ -69,7 +69,7 @@ bool ReadLog::goes_on(Run& run, std::uintptr_t address, const Access& reader) {
       return true;
     }
     if (reads.count > 1 && reads.row == 0 &&
-        thread == run.thread) { // and now how long its rows are
+        thread == run.thread) { // this read defines the row length
       reads.row = reads.count;
       reads.row_stride = address - reads.first;
       run.next = run.row_begin = address;
@@ -110,7 +110,7 @@ bool ReadLog::is_quiet(const Span& buffer) {
 
 void ReadLog::start(Run& run, std::uintptr_t address, const Access& reader) {
   run.reads = {.first = address, .count = 1, .bytes = run.reads.bytes, .reader = reader};
-  run.next = 0; // its stride is not known yet
+  run.next = 0; // stride not known yet
 }
 
 void ReadLog::note(Run& run) {

@@ -1,15 +1,15 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads that need no judgement. A buffer that was initialised before the launch and that nothing
-// has written since is quiet: every aligned read of it is right, and all there is to remember is
-// who read what, because a later write of the same launch may conflict with it. So reads of quiet
-// buffers are only noted here, in runs of one stride, and entered into the shadow when, and if,
-// anything else happens to the buffer. Most buffers stay quiet until the launch ends.
+// Reads that need no check. A buffer is quiet if it was initialized before the launch and not
+// written since. Every aligned read of a quiet buffer is valid; only the readers must be recorded,
+// because a later write of the same launch may conflict with them. So these reads are only logged
+// here, in strided runs. They move to the shadow only if another kind of access touches the buffer.
+// Most buffers stay quiet until the launch ends.
 //
-// What the shadow then gets is what it would have got at once, as long as nothing but barriers of
-// whole blocks and whole warps orders the accesses of the launch: these never take back what they
-// have ordered. Before anything else orders two threads, the log has to be closed.
+// The shadow then gets the same state as by immediate recording, as long as only barriers of whole
+// blocks and whole warps order the launch's accesses: such ordering is never undone. Before any
+// other synchronization between two threads, the log must be closed.
 #pragma once
 
 #include "runtime/host/check/memory_map.h"
@@ -34,9 +34,9 @@ struct ReadRun {
   std::uint32_t count = 0;
   std::uint32_t bytes = 0;
   std::uint32_t thread_step = 0;
-  Access reader; // the first
+  Access reader; // the first one
 
-  // Of the i-th read.
+  // The address of the i-th read.
   std::uintptr_t address(std::uint32_t i) const {
     return row == 0 ? first + i * stride : first + i / row * row_stride + i % row * stride;
   }
@@ -49,15 +49,15 @@ class ReadLog {
  public:
   ReadLog(const MemoryMap& memory, Shadow& shadow) : memory_(memory), shadow_(shadow) {}
 
-  // Forgets everything, for a launch. Nothing is noted before this.
+  // Clears the log for a launch and starts logging.
   void open(Time launch_floor);
-  // Notes nothing more until then, and returns what it has.
+  // Stops logging until the next open(), and returns the log.
   std::vector<ReadRun> close();
-  // The buffer in a range of at most a page, if there is one, is not quiet any more; returns what
-  // was read of it, in order of time.
+  // The buffer, if any, in a range of at most a page is no longer quiet. Returns its logged reads
+  // in time order.
   std::vector<ReadRun> close(std::uintptr_t address, std::size_t bytes);
 
-  // Notes a read that goes on with the run of its instruction. False if it is not that simple.
+  // Logs a read that continues its instruction's run. False if the read does not.
   bool continues(std::uintptr_t address, std::size_t bytes, const void* instruction,
                  unsigned thread, Time now) {
     Run& run = run_of(instruction);
@@ -67,27 +67,27 @@ class ReadLog {
     advance(run);
     return true;
   }
-  // Notes a read of the buffer that its instruction has read before. False if it is of another one,
-  // or misaligned.
+  // Logs a read of the buffer that its instruction has read before. False if it reads another
+  // buffer or is misaligned.
   bool resumes(std::uintptr_t address, std::size_t bytes, const void* instruction,
                const Access& reader) {
     Run& run = run_of(instruction);
     return run.instruction == instruction && run.reads.bytes == bytes &&
            address - run.begin < run.span && address % bytes == 0 && goes_on(run, address, reader);
   }
-  // Notes any other read. False if it has to be judged instead.
+  // Logs any other read. False if it has to be checked instead.
   bool begins(std::uintptr_t address, std::size_t bytes, const void* instruction,
               const Access& reader);
 
  private:
-  // Of an instruction: the run that it is in, and the buffer in which it is.
+  // The current run and buffer of an instruction.
   struct Run {
     std::uintptr_t next = 0;
     const void* instruction = nullptr;
     std::uintptr_t begin = 0;
-    std::size_t span = 0;   // of addresses where a read lies within the buffer; 0: of none
-    unsigned thread = 0;    // rank of the next reader; the moment tells the block
-    std::uint32_t left = 0; // reads to come in the row
+    std::size_t span = 0;   // of start addresses that keep the read within the buffer; 0: none
+    unsigned thread = 0;    // rank of the next reader; the moment implies the block
+    std::uint32_t left = 0; // remaining reads in the row
     std::uintptr_t row_begin = 0;
     ReadRun reads;
   };
@@ -99,7 +99,7 @@ class ReadLog {
     const auto address = reinterpret_cast<std::uintptr_t>(instruction);
     return runs_[(address ^ address >> 9) % kRuns];
   }
-  // Counts the read at run.next and foresees the one after it.
+  // Counts the read at run.next and predicts the next one.
   static void advance(Run& run) {
     ++run.reads.count;
     run.thread += run.reads.thread_step;

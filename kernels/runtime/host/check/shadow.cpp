@@ -14,7 +14,7 @@ namespace {
 
 bool is_initialised(Time state) { return state == kHostWrote || state >= kFirstMoment; }
 
-// The finest cells that a range needs to begin and end on a cell.
+// The largest cells such that the range starts and ends on cell boundaries.
 unsigned char shift_for(std::uintptr_t address, std::size_t bytes) {
   return static_cast<unsigned char>(std::min(2, std::countr_zero(address | bytes | 4)));
 }
@@ -166,15 +166,15 @@ bool Shadow::written_by(Time latest, std::uintptr_t address, std::size_t bytes) 
   return true;
 }
 
-// A gap of less than 8 bytes is padding of a structure. What holds another byte than poison was
-// written by a function that is not instrumented.
+// A gap of less than 8 bytes is padding of a structure. A byte that differs from the poison was
+// written by a function without instrumentation.
 Shadow::Unwritten Shadow::unwritten(std::uintptr_t address, std::size_t bytes) {
   constexpr std::size_t kPadding = 8;
   const auto poisoned = [](std::uintptr_t at) {
     return *reinterpret_cast<const unsigned char*>(at) == kPoisonByte;
   };
   Unwritten all;
-  std::size_t gap = 0; // that ends at `at`
+  std::size_t gap = 0; // ending at `at`
   const std::uintptr_t end = address + bytes;
   const auto close = [&](std::uintptr_t at) {
     if (gap >= std::min(kPadding, bytes)) {
@@ -205,7 +205,7 @@ Shadow::Unwritten Shadow::unwritten(std::uintptr_t address, std::size_t bytes) {
 
 void Shadow::copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes) {
   const auto initialised = [this](std::uintptr_t at) { return is_initialised(state(at)); };
-  for (std::size_t i = 0; i < bytes;) { // in runs of one state
+  for (std::size_t i = 0; i < bytes;) { // in runs of equal state
     const bool first = initialised(from + i);
     std::size_t end = i + 1;
     while (end < bytes && initialised(from + end) == first) ++end;

@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The history of all memory that kernels can reach, by pages of 4 KiB: one Cell per four bytes, and
-// finer where a page is accessed in smaller pieces. A page that no kernel has touched yet needs no
-// cells, and in a sparse array (runtime/host/sparse_memory.h) no entry. What settles almost every
-// access by itself is kept apart from the rest.
+// The access history of all memory that kernels can reach, in pages of 4 KiB: one Cell per four
+// bytes, or finer in pages with smaller accesses. Pages untouched by kernels have no cells; in a
+// sparse array (runtime/host/sparse_memory.h) they have no entry either. The data that settles
+// almost every access is stored apart from the rest.
 #pragma once
 
 #include "runtime/host/check/access.h"
@@ -24,14 +24,13 @@ inline constexpr std::size_t kPageBytes = std::size_t{1} << kPageBits;
 enum class Space : unsigned char { local, global, static_shared, dynamic_shared };
 
 // When a cell was last read: twice the moment of the latest of History::others, plus one if further
-// reads in the same moment would add nothing; or kReadEnough plus the number of the launch in which
-// they would add nothing at all. 0: never since the last write.
+// reads at that moment add nothing. Or kReadEnough plus the number of the launch in which further
+// reads add nothing at all. 0: not since the last write.
 using Reads = std::uint32_t;
-inline constexpr Reads kReading = 2 * kInFlight; // a bulk copy reads it until it is waited for
+inline constexpr Reads kReading = 2 * kInFlight; // being read by a bulk copy, until waited for
 inline constexpr Reads kReadEnough = 0x80000000;
 
-// The last write of a cell, and when it was read: all that most accesses ask and most writes set,
-// and so 16 bytes side by side.
+// The last write of a cell and the time of its reads: all that most accesses need, in 16 bytes.
 struct Cell {
   Time written;
   Reads reads;
@@ -39,9 +38,9 @@ struct Cell {
   Site write_site;
 };
 
-// Two further accesses that later ones can still conflict with: reads, or atomic writes that the
-// last write is not ordered after. Two readers of different warps are enough: any later writer
-// differs from one.
+// Two further accesses that may conflict with later ones: reads, or atomic writes not ordered
+// before the last write. Two readers of different warps suffice: any later writer differs from one
+// of them.
 struct History {
   Access others[2];
 };
@@ -50,8 +49,8 @@ struct Page {
   std::uintptr_t number = 0; // address >> kPageBits
   Space space = Space::local;
   unsigned char shift = 2;  // log2 of the bytes per cell
-  Time fill = kNotShadowed; // state of all cells while there are none
-  Time judged_in = 0; // the launch, by its beginning, in which all accesses are judged at once
+  Time fill = kNotShadowed; // state of all cells if `cells` is null
+  Time judged_in = 0;       // the launch, by its start, in which all accesses are checked at once
   std::unique_ptr<Cell[]> cells;
   std::unique_ptr<History[]> history;
 
@@ -59,67 +58,67 @@ struct Page {
   std::size_t cell_count() const { return kPageBytes >> shift; }
   std::size_t cell_of(std::size_t offset) const { return offset >> shift; }
   void make_cells();
-  void make_cells(std::size_t offset, std::size_t bytes); // that begin and end where a range does
+  void make_cells(std::size_t offset, std::size_t bytes); // that start and end with ranges
   void drop_cells(Time state);
-  void set(std::size_t cell, Time state); // forgets its accesses
-  void split(unsigned char shift);        // makes cells of 1 << shift bytes
+  void set(std::size_t cell, Time state); // clears its accesses
+  void split(unsigned char shift);        // into cells of 1 << shift bytes
 };
 
 class Shadow {
  public:
-  // The page of an address, or null when nothing of it was ever added.
+  // The page of an address; null if no part of it was ever added.
   Page* find(std::uintptr_t address) {
     Page* const page = recent(address);
     return page ? page : find_slowly(address >> kPageBits);
   }
-  // The same, if it is among those found lately.
+  // The same, but only if the page was found recently.
   Page* recent(std::uintptr_t address) {
     const std::uintptr_t number = address >> kPageBits;
     Page* const page = recent_[number % kRecent];
     return page && page->number == number ? page : nullptr;
   }
 
-  // Adds the pages of a range where they are missing, or were local; they are in state `fill`.
+  // Adds the missing or local pages of a range, in state `fill`.
   void add(std::uintptr_t address, std::size_t bytes, Space space, Time fill);
-  // Drops every page that lies wholly in a range.
+  // Removes every page that lies wholly within a range.
   void remove(std::uintptr_t address, std::size_t bytes);
-  // Sets the state of every byte of a range whose pages exist.
+  // Sets the state of every byte of a range; its pages must exist.
   void mark(std::uintptr_t address, std::size_t bytes, Time state);
-  // The state of one byte: one of the values below kFirstMoment, or a moment. Its page exists.
+  // The state of one byte: a value below kFirstMoment, or a moment. Its page must exist.
   Time state(std::uintptr_t address);
-  // Whether every byte of a range, whose pages exist, was last written by the host or by `latest`.
+  // Whether the host or `latest` last wrote every byte of a range; its pages must exist.
   bool written_by(Time latest, std::uintptr_t address, std::size_t bytes);
-  // Of a range, what nothing has written; 0 bytes where all of it is.
+  // The unwritten part of a range; 0 bytes if all of it is written.
   struct Unwritten {
     std::uintptr_t first = 0; // address
-    std::size_t bytes = 0;    // all together
+    std::size_t bytes = 0;    // total
   };
   Unwritten unwritten(std::uintptr_t address, std::size_t bytes);
-  // Copies which bytes are initialised. Both ranges exist.
+  // Copies the initialization state of the bytes. The pages of both ranges must exist.
   void copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes);
   template <class Visit>
   void for_each(Visit visit) { // page
     for (const auto& [number, page] : pages_) visit(*page);
   }
-  // Forgets moments, not states: before the clock starts anew.
+  // Clears moments but keeps states; called before the clock restarts.
   void forget_moments();
 
  private:
   static constexpr std::size_t kRecent = 1024;
 
-  // Pages of sparse arrays that have no entry: up to page `end`, in state `fill`.
+  // Pages of sparse arrays without an entry: up to page `end`, in state `fill`.
   struct Untouched {
     std::uintptr_t end;
     Time fill;
   };
 
   Page* find_slowly(std::uintptr_t number);
-  // The pages [first, end) lose their entries and are in no range; ranges around them stay.
+  // Removes the pages [first, end) from entries and ranges; the surrounding ranges remain.
   void drop(std::uintptr_t first, std::uintptr_t end);
 
   std::array<Page*, kRecent> recent_{};
   std::unordered_map<std::uintptr_t, std::unique_ptr<Page>> pages_;
-  std::map<std::uintptr_t, Untouched> untouched_; // by the first page
+  std::map<std::uintptr_t, Untouched> untouched_; // by first page
 };
 
 } // namespace kg::check

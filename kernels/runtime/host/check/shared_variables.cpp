@@ -15,15 +15,15 @@
 #include <map>
 #include <string_view>
 
-// Gives this thread its variables of a module, which one that was loaded by dlopen has not before
-// it first uses them. Part of the C library's interface to compilers, and declared in no header.
+// Returns this thread's variables of a module; for a module loaded by dlopen, the first use creates
+// them. Part of the C library's ABI for compilers, not declared in any header.
 extern "C" void* __tls_get_addr(std::size_t* module_and_offset);
 
 namespace kg::check {
 namespace {
 
 std::vector<char> file_contents(const char* path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate); // at its end
+  std::ifstream file(path, std::ios::binary | std::ios::ate); // opened at its end
   if (!file) return {};
   std::vector<char> contents(static_cast<std::size_t>(file.tellg()));
   file.seekg(0);
@@ -31,8 +31,8 @@ std::vector<char> file_contents(const char* path) {
   return file ? contents : std::vector<char>{};
 }
 
-// Kernels declare __shared__ variables in functions, so their names are local ones; the runtime and
-// the standard library have some of their own.
+// Kernels declare __shared__ variables in functions, so their symbols are local names; the runtime
+// and the standard library have local names too.
 bool is_shared_variable(std::string_view symbol) {
   const bool in_function = symbol.starts_with("_ZZ") || symbol.find('.') != std::string_view::npos;
   return in_function && !symbol.starts_with("_ZZN2kg4host") &&
@@ -75,7 +75,7 @@ std::vector<SharedVariable> read_thread_local_symbols(const char* path) {
   return variables;
 }
 
-// Every OS thread has variables of its own, but a file has them only once.
+// Caches the symbols per file: each OS thread has its own variables, but with the same symbols.
 const std::vector<SharedVariable>& thread_local_symbols(const char* path) {
   static std::map<std::string, std::vector<SharedVariable>> known;
   const auto [at, is_new] = known.try_emplace(path);

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where variables lie that no allocation made: __shared__ ones, which the host keeps in
-// thread-local storage, and __device__ and __constant__ ones.
+// Addresses of variables without an allocation: __shared__ variables, which the host keeps in
+// thread-local storage, and __device__ and __constant__ variables.
 #pragma once
 
 #include "runtime/host/block.h"
@@ -14,7 +14,7 @@
 
 namespace kg::check {
 
-// threadIdx and its like, which every kernel reads all the time.
+// threadIdx and similar variables, which every kernel reads frequently.
 inline bool is_built_in(std::uintptr_t address) {
   const auto within = [address](const auto& variable) {
     return address - reinterpret_cast<std::uintptr_t>(&variable) < sizeof(variable);
@@ -23,26 +23,26 @@ inline bool is_built_in(std::uintptr_t address) {
 }
 
 struct SharedVariable {
-  std::uintptr_t offset; // from the beginning of its module's block
+  std::uintptr_t offset; // from the start of its module's TLS block
   std::size_t bytes;
   std::string name; // demangled: "reduce<float>(float*)::partial"
-  bool guard;       // not a variable but the space in front of one (keywords.h)
+  bool guard;       // a guard in front of a variable (keywords.h)
 };
 
-// A module's thread-local block in the calling OS thread, with its __shared__ variables in order of
-// address.
+// A module's thread-local block in the calling OS thread, with its __shared__ variables in address
+// order.
 struct SharedModule {
   std::uintptr_t begin;
   std::size_t bytes;
   std::vector<SharedVariable> variables;
 };
 
-// Of every loaded module that has one. Names need the symbol table: of a stripped program there are
-// no variables.
+// For every loaded module that has such a block. Names need the symbol table: a stripped program
+// appears to have no variables.
 std::vector<SharedModule> shared_modules();
 
-// Writable data of the loaded modules: where __device__ and __constant__ variables live on the
-// host.
+// Writable data segments of the loaded modules, which contain the __device__ and __constant__
+// variables on the host.
 struct DataSegment {
   std::uintptr_t begin;
   std::size_t bytes;

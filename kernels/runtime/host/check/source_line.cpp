@@ -31,7 +31,7 @@ Interned& interned() {
 }
 
 std::deque<Location>& places() {
-  static std::deque<Location> locations; // whose elements stay where they are
+  static std::deque<Location> locations; // a deque: addresses must stay valid
   return locations;
 }
 
@@ -40,20 +40,20 @@ std::uintptr_t address_of(Site site) {
   return reinterpret_cast<std::uintptr_t>(&__executable_start) + site;
 }
 
-// The number of modules that were loaded so far: the program, its libraries, and kernels compiled
-// at run time.
+// The number of modules loaded so far: the program, its libraries, and kernels compiled at run
+// time.
 unsigned long long modules_loaded() {
   unsigned long long loaded = 0;
   dl_iterate_phdr(
       [](dl_phdr_info* module, std::size_t, void* result) {
         *static_cast<unsigned long long*>(result) = module->dlpi_adds;
-        return 1; // each module says the same
+        return 1; // the same in each module
       },
       &loaded);
   return loaded;
 }
 
-// It knows the modules of the time when it was made, and libbacktrace frees none.
+// The state covers the modules loaded when it was created; libbacktrace cannot free it.
 backtrace_state* state() {
   static backtrace_state* instance = nullptr;
   static unsigned long long known = 0;
@@ -65,7 +65,7 @@ backtrace_state* state() {
   return instance;
 }
 
-bool is_test_of_ours(std::string_view file) { // which lies at the path of what it tests
+bool is_test_of_ours(std::string_view file) { // whose path contains that of the tested file
   return file.find("/tests/unit/kernels/") != std::string_view::npos;
 }
 
@@ -81,7 +81,7 @@ bool is_library(std::string_view file) {
          file.starts_with("/usr/lib/");
 }
 
-// CUDA's functions for foreign sources, and what the executor's own parts are compiled from.
+// CUDA functions for third-party sources, and the sources of the executor itself.
 bool is_runtime_api(std::string_view file) {
   if (is_test_of_ours(file)) return false;
   for (const char* folder :
@@ -100,7 +100,7 @@ struct Line {
   int number = 0;
 };
 
-// The lines of an instruction: where it stands, and where that is inlined, innermost first.
+// The lines of an instruction: its own, and those it is inlined into, innermost first.
 std::vector<Line> lines_of(std::uintptr_t instruction) {
   std::vector<Line> frames;
   backtrace_pcinfo(
@@ -133,7 +133,7 @@ std::string source_line(Site site) {
     if (reinterpret_cast<std::uintptr_t>(&place) == address_of(site))
       return fmt::format("{}:{}", place.file, place.line);
   }
-  const std::uintptr_t call = address_of(site) - 1; // a return address is behind the call
+  const std::uintptr_t call = address_of(site) - 1; // a return address follows the call
   const std::vector<Line> frames = lines_of(call);
   for (const Line& frame : frames)
     if (!is_runtime(frame.file) && !is_runtime_api(frame.file))

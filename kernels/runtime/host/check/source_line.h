@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Instructions and variables by the names that a programmer knows.
+// Maps instructions and addresses to source lines and names.
 #pragma once
 
 #include "runtime/error.h"
@@ -12,9 +12,9 @@
 
 namespace kg::check {
 
-// An instruction address in 32 bits: its distance from this program's first instruction, or a
-// number given on first sight where a shared library is further away.
-extern "C" const char __executable_start; // the linker's
+// An instruction address in 32 bits: the offset from the program's first instruction, or an
+// assigned number for shared libraries that are further away.
+extern "C" const char __executable_start; // defined by the linker
 inline constexpr Site kInterned = 0x80000000;
 Site intern(std::uintptr_t instruction);
 inline std::uintptr_t distance_to(const void* instruction) {
@@ -26,43 +26,42 @@ inline Site site_of(const void* instruction) {
   return is_near(instruction) ? static_cast<Site>(distance_to(instruction))
                               : intern(reinterpret_cast<std::uintptr_t>(instruction));
 }
-// For a call that knows its line: an address that source_line() knows, in place of an
-// instruction's.
+// For calls with a known line: returns an address that source_line() recognizes, to use instead of
+// an instruction address.
 const Location& remembered(Location where);
 
-// "softmax.cu:52": the innermost line that is not the runtime's own, from the debug information
-// (libbacktrace); the address where there is none.
+// "softmax.cu:52": the innermost line outside the runtime, from the debug information
+// (libbacktrace); the address if there is no debug information.
 std::string source_line(Site site);
 
-// The call by which the program's own code got here, into the runtime; 0 where no debug information
-// tells.
+// The call from the program's own code into the runtime; 0 if the debug information does not show
+// it.
 Site calling_site();
 
-// Whether an algorithm of Thrust's is what runs: here on the host, on a GPU in a stream.
+// Whether a Thrust algorithm is running: here on the host, on a GPU in a stream.
 bool runs_in_thrust();
 
-// Whether an instruction is the runtime's or the standard library's own, not inlined into anything
-// else: the linker merges instrumented copies of inline functions with those that the executor
-// calls.
+// Whether an instruction belongs to the runtime or the standard library and is not inlined into
+// other code: the linker merges instrumented copies of inline functions with the executor's copies.
 bool is_library_code(Site site);
 
-// Whether it is of the headers, the standard library's and fmt's, that the executor and the
-// checkers are made of themselves.
+// Whether it belongs to headers (of the standard library and fmt) that the executor and the
+// checkers also use.
 bool is_common_code(Site site);
 
-// Whether it is of libcu++: what cuda::atomic_ref is made of.
+// Whether it belongs to libcu++, which implements cuda::atomic_ref.
 bool is_cuda_library_code(Site site);
 
-// Whether an instruction is of the executor's headers, inlined into a kernel or not.
+// Whether it belongs to the executor's headers, inlined into a kernel or not.
 bool is_executor_code(Site site);
 
-// The C++ name of a symbol.
+// The demangled name of a symbol.
 std::string demangled(const char* symbol);
 
-// A kernel's name, also where it is visible in one file only.
+// A kernel's name, even if the kernel has internal linkage.
 std::string kernel_name(const void* kernel);
 
-// The variable of a loaded module that an address lies in: "retirement_count"; "" where unknown.
+// The variable of a loaded module at an address: "retirement_count"; "" if unknown.
 std::string data_symbol(std::uintptr_t address);
 
 } // namespace kg::check

@@ -1,11 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which work of streams happens before which, and before what the host does, by vector clocks
-// (order.h has those of threads). The rules are CUDA's: work follows what its stream did before and
-// what the host knew when it asked for the work. The legacy default stream first waits for all
-// blocking streams, which then wait for it. A wait for an event takes what its last record covered,
-// and nothing if it was never recorded. The host's threads count as one.
+// The happens-before relation between work in streams and actions of the host, by vector clocks
+// (order.h does the same for threads). The rules are CUDA's. Work follows earlier work of its
+// stream, and everything the host knew when it enqueued the work. The legacy default stream waits
+// for all blocking streams, and they wait for it. Waiting for an event acquires what its last
+// record covered, or nothing if the event was never recorded. The host's threads count as one.
 #pragma once
 
 #include "runtime/host/check/access.h"
@@ -17,20 +17,20 @@
 
 namespace kg::check {
 
-using WorkNumber = std::uint64_t; // in the order in which the program asked for work
+using WorkNumber = std::uint64_t; // in enqueue order
 
 // One launch, copy or other work of a stream.
 struct StreamWork {
   std::uint64_t stream;
   WorkNumber number;
-  const char* function; // null: a kernel's launch
+  const char* function; // null: a kernel launch
   const void* kernel;
   Site call;
   bool in_graph;
 };
 using StreamWorkPointer = std::shared_ptr<StreamWork>;
 
-// Of each stream, up to which of its work something is known to be done.
+// For each stream, the last work known to be done.
 class StreamClock {
  public:
   bool knows(const StreamWork& work) const {
@@ -51,11 +51,11 @@ class StreamClock {
 
 class StreamOrder {
  public:
-  // What comes before the work that a stream would do now.
+  // What happens before the next work of a stream.
   StreamClock& clock_of(const host::WorkStream& stream);
-  // Enters such work.
+  // Adds the next work of a stream.
   StreamWorkPointer add(const host::Work& work);
-  // Work has found in memory what other work left there for it.
+  // Acquires data that other work has left in memory for this work.
   void learn(const StreamWork& work, const StreamClock& clock) {
     streams_[work.stream].clock.learn(clock);
   }
@@ -68,20 +68,20 @@ class StreamOrder {
   bool knows(const StreamClock& clock, const StreamWork& work) const {
     return work.number <= floor_ || clock.knows(work);
   }
-  // Whether the host knows of all work.
+  // Whether the host knows all work to be done.
   bool settled() const;
 
  private:
   struct Stream {
     host::StreamKind kind = host::StreamKind::legacy;
-    StreamClock clock; // what its work so far and what that waited for cover
+    StreamClock clock; // covers its work so far and all that this work waited for
     WorkNumber last = 0;
   };
 
   WorkNumber count_ = 0;
-  WorkNumber floor_ = 0; // what everybody knows
+  WorkNumber floor_ = 0; // known to everyone
   StreamClock host_;
-  std::map<std::uint64_t, Stream> streams_; // destroyed ones, too: their work goes on
+  std::map<std::uint64_t, Stream> streams_; // includes destroyed streams, whose work continues
 };
 
 } // namespace kg::check

@@ -1,9 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values that nothing has written, as far as they are followed (runtime/host/undefined_values.h):
-// the last load, until somebody takes its value, and the bytes of shared and local memory to which
-// such a value was stored.
+// Tracking of values that nothing has written (runtime/host/undefined_values.h): the last load,
+// until its value is taken, and the bytes of shared and local memory that hold such values.
 #pragma once
 
 #include "runtime/host/check/access.h"
@@ -25,10 +24,10 @@ class UndefinedReads {
     std::string reads;    // "kernel k, block (0,0,0), thread (1,0,0) reads 4 bytes at k.cu:17"
     std::string variable; // "byte 4 of __shared__ s"
     const char* hint;
-    bool reported = false; // each load once, however often its value is used
+    bool reported = false; // reports each load once, however often its value is used
   };
 
-  // For a launch, in which no value of an earlier one is left.
+  // Called for each launch: no values of earlier launches remain.
   void forget() {
     origins_.clear();
     by_site_.clear();
@@ -36,7 +35,7 @@ class UndefinedReads {
     stored_.clear();
   }
 
-  // The number of a load's origin, from 1 on; 0 where it has none yet.
+  // The number of a load's origin, from 1 on; 0 if it has none yet.
   std::uint32_t find(Site site) const {
     const auto found = by_site_.find(site);
     return found == by_site_.end() ? 0 : found->second;
@@ -49,7 +48,7 @@ class UndefinedReads {
   }
   Origin& operator[](std::uint32_t origin) { return origins_[origin - 1]; }
 
-  // Bytes of the load at hand, all within kWindow bytes.
+  // Whether these bytes belong to the current load, all within kWindow bytes.
   bool goes_on(std::uintptr_t address, std::uint32_t origin) const {
     return pending_.origin == origin && address - pending_.window < kWindow && !pending_.taken;
   }
@@ -59,18 +58,18 @@ class UndefinedReads {
   void add_bytes(std::uintptr_t address, std::size_t bytes) {
     pending_.bytes |= mask(address, bytes);
   }
-  // The origin of the load that waits for its taker, which then waits no more; 0: there is none.
+  // Returns the origin of the pending load and clears it; 0 if there is none.
   std::uint32_t drop() {
     const Pending pending = std::exchange(pending_, {});
     return pending.taken ? 0 : pending.origin;
   }
   bool pends() const { return pending_.origin != 0; }
-  // Takes bytes of it: the origin where one of them is undefined. False: they are not its.
+  // Takes bytes of the pending load, with its origin if one is undefined. False if not its bytes.
   bool take(std::uintptr_t address, std::size_t bytes, std::uint32_t& origin) {
     if (bytes == 0 || address - pending_.window >= kWindow) return false;
     pending_.taken = true;
     origin = (pending_.bytes & mask(address, bytes)) != 0 ? pending_.origin : 0;
-    pending_.bytes &= ~mask(address, bytes); // of a load behind a store the compiler makes none
+    pending_.bytes &= ~mask(address, bytes); // after a store the compiler need not reload
     return true;
   }
 
@@ -94,12 +93,12 @@ class UndefinedReads {
 
  private:
   static constexpr std::size_t kLargest = 16; // bytes of an access
-  static constexpr std::size_t kWindow = 32;  // where it may lie, if it is not aligned
+  static constexpr std::size_t kWindow = 32;  // range of an unaligned access
 
   struct Pending {
     std::uintptr_t window = 0;
     std::uint32_t origin = 0;
-    std::uint32_t bytes = 0; // undefined ones, a bit each
+    std::uint32_t bytes = 0; // undefined ones, one bit each
     bool taken = false;
   };
 

@@ -30,7 +30,7 @@ void WorkLog::enter(const Touched& access, const StreamWorkPointer& work, const 
     }
     std::vector<Entry>& entries = part->second.entries;
     at = part->second.end;
-    // Who knows of this access knows of those that it knows. Only a read leaves writes standing.
+    // Work ordered after this access also knows accesses before it. Reads do not supersede writes.
     std::erase_if(entries, [&](const Entry& earlier) {
       if (earlier.work == work) return earlier.kind == access.kind;
       const bool ordered = knows(*earlier.work);
@@ -41,7 +41,7 @@ void WorkLog::enter(const Touched& access, const StreamWorkPointer& work, const 
       return ordered && (access.kind >= TouchKind::write || earlier.kind == access.kind);
     });
     entries.push_back(mine);
-    // Bytes with the same accesses are one part.
+    // Merges adjacent bytes with the same accesses.
     if (part != parts_.begin()) {
       const auto before = std::prev(part);
       if (before->second.end == part->first && before->second.entries == entries) {

@@ -31,7 +31,7 @@ AddressSpace::Kind AddressSpace::kind_of(std::uintptr_t address) const {
   return std::prev(next)->second.kind;
 }
 
-// Whether no range begins or ends within.
+// Whether no range begins or ends within [begin, end).
 bool AddressSpace::one_kind(std::uintptr_t begin, std::uintptr_t end) const {
   const auto next = ranges_.upper_bound(begin);
   if (next != ranges_.end() && next->first < end) return false;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which memory of a GPU an address of the host stands for.
+// Maps addresses of the host to the GPU memory that they represent.
 #pragma once
 
 #include "runtime/host/count/counts.h"
@@ -15,7 +15,7 @@ namespace kg::count {
 
 class AddressSpace {
  public:
-  enum class Kind : unsigned char { global, shared, neither }; // neither: a thread's own, or const
+  enum class Kind : unsigned char { global, shared, neither }; // neither: local or constant
 
   // Ranges do not overlap.
   void add(std::uintptr_t begin, std::size_t bytes, Memory memory);
@@ -39,7 +39,7 @@ class AddressSpace {
   struct Page {
     std::uintptr_t number = ~std::uintptr_t{0};
     Kind kind = Kind::neither;
-    bool mixed = false; // look at each address
+    bool mixed = false; // the page contains several kinds
   };
 
   Kind look_up(std::uintptr_t address, Page& page) const;

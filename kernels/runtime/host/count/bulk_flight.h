@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many bytes a block's bulk loads have under way. When a load lands, the executor decides; what
-// the thread that issues the next one knows is the kernel's own, and the same in each order of
-// threads: a load has arrived once the thread has waited for it, or for a barrier at which one
-// arrived that had.
+// The bytes that a block's bulk loads have in flight. The executor decides when a load lands, so
+// the count uses what the issuing thread knows, which depends only on the kernel, not on the thread
+// order. A load has arrived once this thread has waited for it, or for a barrier at which a thread
+// that knows of it has arrived.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class BulkFlight {
     }
     most_ = std::max(most_, under_way);
   }
-  // The thread arrives at a barrier of any kind, and passes a phase of it.
+  // The thread arrives at a barrier of any kind; passed() follows when it passes a phase.
   void arrived(unsigned thread, const void* barrier) {
     if (!sums_.empty()) learn(barriers_[barrier], threads_[thread]);
   }
@@ -46,11 +46,11 @@ class BulkFlight {
     for (const auto& [thread, arrived] : threads_) learn(all, arrived);
     for (auto& [thread, arrived] : threads_) arrived = all;
   }
-  // The most at a time, of a block that has ended.
+  // The maximum in flight, of a block that has ended.
   std::uint64_t take_most() { return std::exchange(*this, {}).most_; }
 
  private:
-  using Arrived = std::unordered_map<const void*, std::size_t>; // by barrier: of its loads, so many
+  using Arrived = std::unordered_map<const void*, std::size_t>; // arrived, by barrier
 
   static void learn(Arrived& to, const Arrived& from) {
     for (const auto& [barrier, loads] : from) to[barrier] = std::max(to[barrier], loads);

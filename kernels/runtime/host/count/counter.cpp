@@ -17,8 +17,7 @@ namespace {
 
 std::uintptr_t number(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
-// All that the warp has begun with: which of them have ended by now depends on the order of
-// threads.
+// All lanes that the warp started with: which of them have exited depends on the thread order.
 std::uint32_t lanes_of(const host::Block& block, unsigned warp) {
   const unsigned lanes = std::min(block.thread_count() - warp * kLanes, kLanes);
   return ~0u >> (kLanes - lanes);
@@ -26,15 +25,15 @@ std::uint32_t lanes_of(const host::Block& block, unsigned warp) {
 
 std::array<unsigned, 3> extents(dim3 d) { return {d.x, d.y, d.z}; }
 
-// To the aligned bytes around each lane's.
+// Aligns each lane's address down to a multiple of `bytes`.
 Request widened(Request request, std::uintptr_t bytes) {
   for (std::uint32_t rest = request.lanes; rest != 0; rest &= rest - 1)
     request.address[std::countr_zero(rest)] &= ~(bytes - 1);
   return request;
 }
 
-// Made before main, so that no allocation is missed, and by the first call from a constructor that
-// runs even earlier.
+// Constructed before main, so that no allocation is missed, or by an even earlier call from another
+// constructor.
 Counter& instance() {
   static Counter counter;
   return counter;
@@ -44,7 +43,7 @@ Counter& instance() {
 
 Counter* the_counter = &instance();
 
-// By the function, as it may be called before the pointer is set.
+// Calls instance(), because the pointer may not be set yet.
 std::vector<Launch> take_launches() { return instance().take_launches(); }
 void count_merged() { instance().count_merged(); }
 
@@ -82,7 +81,7 @@ void Counter::launch_ended(const host::LaunchContext& launch, const std::excepti
   counted_ = {};
   read_.clear();
   written_.clear();
-  for (const auto& [block, state] : blocks_) addresses_.remove(state->shared); // that did not end
+  for (const auto& [block, state] : blocks_) addresses_.remove(state->shared); // not ended
   blocks_.clear();
   recent_.fill({});
   by_key_.clear();
@@ -128,7 +127,7 @@ void Counter::block_ended(host::Block& block) {
   counted_.block_read += block_read_.size();
   block_read_.clear();
   state.round_trips.fill({});
-  // Those of a cluster are gone before the launch is over, and others' stacks may lie there then.
+  // A cluster's memory is unmapped before the launch ends, and may be reused for stacks.
   addresses_.remove(std::exchange(state.shared, 0));
   block.observed = nullptr;
 }
@@ -168,10 +167,10 @@ void Counter::note_round_trip(Access access, Memory memory) {
 
 void Counter::barrier_completed(const void*) { ++counted_.barrier_phases; }
 
-// What no single instruction moves counts as several of the widest that fit its size.
+// Sizes that no single instruction moves count as several of the widest instructions that fit.
 void Counter::enter(std::uintptr_t address, std::size_t bytes, Access access, Memory memory,
                     const void* instruction) {
-  if (bytes == 0) return; // a copy of nothing
+  if (bytes == 0) return; // an empty copy
   const std::size_t width = std::min<std::size_t>(bytes & -bytes, 16);
   Instruction& known = instruction_of(instruction, static_cast<unsigned>(width), access, memory);
   for (const std::uintptr_t end = address + bytes; address != end; address += width)
@@ -211,7 +210,7 @@ Counter::InstructionInBlock& Counter::in_block(Instruction& instruction, BlockSt
 Counter::Open& Counter::open_of(InstructionInBlock& instruction, unsigned warp, History history,
                                 BlockState& state) {
   std::vector<Open>& all = instruction.open[warp];
-  for (auto open = all.rbegin(); open != all.rend(); ++open) // the latest is the likeliest
+  for (auto open = all.rbegin(); open != all.rend(); ++open) // the latest is the most likely
     if (open->history == history) return *open;
   if (all.empty() || all.front().history != 0) {
     if (all.empty()) state.open[warp].push_back(&instruction);
@@ -220,7 +219,7 @@ Counter::Open& Counter::open_of(InstructionInBlock& instruction, unsigned warp, 
     return all.back();
   }
   state.open[warp].push_back(&instruction);
-  all.front().history = history; // closed, its memory kept
+  all.front().history = history; // a closed entry, reused for its memory
   return all.front();
 }
 
@@ -248,8 +247,7 @@ void Counter::enter(std::uintptr_t address, Instruction& instruction) {
   open.requests.clear();
 }
 
-// The lanes of the warp have met, or ended: what they have not reached together by now they never
-// will.
+// The lanes of the warp have met or exited: lanes that have not joined a request by now never will.
 void Counter::close(BlockState& state, unsigned warp) {
   for (InstructionInBlock* here : state.open[warp]) {
     std::vector<Open>& all = here->open[warp];
@@ -265,7 +263,7 @@ void Counter::close(BlockState& state, unsigned warp) {
   state.open[warp].clear();
 }
 
-// Of one block's shared memory.
+// For the shared memory of one block.
 void Counter::count_passes(Site& site, const Request& request) const {
   const Wavefronts passes = wavefronts(request, site.width);
   site.wavefronts += passes.count;
@@ -280,8 +278,8 @@ void Counter::count_passes(Site& site, const Request& request) const {
   site.wavefronts_16 += wavefronts(widened(request, 16), 16).count;
 }
 
-// The lanes that access the shared memory of the same block as the first; `rest` keeps the others.
-// Blocks of a cluster reach into each other's, each of which has banks of its own.
+// Takes the lanes that access the same block's shared memory as the first lane; `rest` keeps the
+// others. Blocks of a cluster access each other's memory, and each block has its own banks.
 Request Counter::take_of_one_block(Request& rest) const {
   Request taken = rest;
   if (clustered_) {
@@ -311,7 +309,7 @@ void Counter::count(Instruction& instruction, const Request& request) {
   std::uintptr_t buffer[kLanes];
   const auto addresses = sorted_addresses(request, buffer);
   if (site.access == Access::atomic) {
-    std::uint64_t lanes = 0; // on the address
+    std::uint64_t lanes = 0; // on the current address
     for (std::size_t i = 0; i < addresses.size(); ++i) {
       lanes = i > 0 && addresses[i] == addresses[i - 1] ? lanes + 1 : 1;
       site.addresses += lanes == 1;
@@ -344,7 +342,7 @@ Launch Counter::result(const host::LaunchContext& launch) {
   counted_.unique_read = read_.size();
   counted_.unique_written = written_.size();
   using Key = std::tuple<std::string, Memory, Access, unsigned>;
-  std::map<Key, Site> sites; // the instructions of a line together
+  std::map<Key, Site> sites; // merges the instructions of a line
   for (const Instruction& instruction : instructions_) {
     const Site& counts = instruction.counts;
     const std::string line = check::source_line(check::site_of(instruction.address));

@@ -1,14 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The counters: what a kernel asks of a GPU's memory, counted while it runs on the executor. The
-// kernels are compiled as for the checkers, whose place the counters take in a program.
+// The counters: a kernel's requests to a GPU's memory, counted while it runs on the executor.
+// Kernels are compiled as for the checkers, and the counters replace the checkers in a program.
 //
 // A GPU executes an instruction for all lanes of a warp that reach it together; here lanes run one
-// after the other. Two lanes are taken to reach an instruction together when both execute it for
-// the k-th time since they last met, in a barrier or in a collective of the warp. So the counts do
-// not depend on the order of threads. Where lanes branch apart and the branches are taken in
-// different rounds of a loop, more lanes seem to be together than a GPU would find.
+// after the other. Two lanes count as together if both execute the instruction for the k-th time
+// since they last met in a barrier or a collective of the warp. So the counts do not depend on the
+// thread order. If lanes diverge and take the branches in different iterations of a loop, more
+// lanes count as together than on a GPU.
 #pragma once
 
 #include "runtime/host/block.h"
@@ -30,13 +30,13 @@
 
 namespace kg::count {
 
-// Launches run one at a time and their blocks one after the other.
+// Launches run one at a time, and their blocks one after the other.
 class Counter final : public host::Observer, public host::WarpgroupObserver {
  public:
   Counter();
   ~Counter() override;
 
-  // Before each access of instrumented code. Does nothing outside of kernels.
+  // Called before each access of instrumented code. Does nothing outside kernels.
   template <Access access>
   void accessed(std::uintptr_t address, std::size_t bytes, const void* instruction) {
     if (!host::current_block) return;
@@ -49,7 +49,7 @@ class Counter final : public host::Observer, public host::WarpgroupObserver {
 
   std::vector<Launch> take_launches();
 
-  // ptxas merges accesses to shared memory that stand apart in PTX.
+  // ptxas merges separate accesses to shared memory in PTX into wider ones.
   void count_merged() { merged_ = true; }
 
   void allocated(void* block, std::size_t block_bytes, std::size_t bytes) override;
@@ -82,28 +82,28 @@ class Counter final : public host::Observer, public host::WarpgroupObserver {
     Site counts;
   };
 
-  // The number of the last meeting of all lanes, of the block or the warp, and, in the lower half,
-  // how often the lane has met some of the others since. Lanes with the same history may be at the
-  // same place: two halves of a warp that each shuffle among themselves go on together.
+  // Upper half: the number of the last meeting of all lanes of the block or warp. Lower half: how
+  // often the lane has since met some of the others. Lanes with equal histories may be at the same
+  // place: two halves of a warp that each shuffle among themselves continue together.
   using History = std::uint64_t;
 
   // The requests of an instruction by one warp that may still gain lanes.
   struct Open {
     History history = 0;
-    std::uint32_t first = 0; // execution that requests[0] is
-    std::uint32_t full = 0;  // requests that have all lanes, and are counted
+    std::uint32_t first = 0; // execution count of requests[0]
+    std::uint32_t full = 0;  // number of requests that have all lanes and are counted
     std::vector<Request> requests;
   };
   struct Executions {
     History history = 0;
-    std::uint32_t count = 0; // since then
+    std::uint32_t count = 0; // since `history`
   };
   struct InstructionInBlock {
     Instruction* instruction;
     std::array<Executions, host::kMaxThreads> executions;
     std::array<std::vector<Open>, host::kMaxWarps> open;
   };
-  // Of a thread: those that ended, and whether loads are under way.
+  // Per thread: completed round trips, and whether loads are in flight.
   struct RoundTrips {
     std::uint32_t ended = 0;
     bool waiting = false;
@@ -117,8 +117,8 @@ class Counter final : public host::Observer, public host::WarpgroupObserver {
     History meetings = 0;
     std::vector<std::unique_ptr<InstructionInBlock>> instructions;      // by Instruction::index
     std::array<std::vector<InstructionInBlock*>, host::kMaxWarps> open; // with open requests
-    const void* os_thread = nullptr; // whose shared variables are known
-    std::uintptr_t shared = 0;       // where the memory of a block that runs begins; else 0
+    const void* os_thread = nullptr; // the owner of the known shared variables
+    std::uintptr_t shared = 0;       // start of a running block's memory; else 0
     std::array<RoundTrips, host::kMaxThreads> round_trips{};
     BulkFlight flight;
   };
@@ -144,14 +144,14 @@ class Counter final : public host::Observer, public host::WarpgroupObserver {
 
   AddressSpace addresses_;
   bool merged_ = false;
-  bool copying_ = false;                  // what is stored comes from global memory by itself
-  bool clustered_ = false;                // the blocks of this launch
-  std::vector<std::uintptr_t> of_launch_; // addresses of shared variables, of this launch only
+  bool copying_ = false;                  // stored data comes straight from global memory
+  bool clustered_ = false;                // whether this launch has clusters
+  std::vector<std::uintptr_t> of_launch_; // shared variables of this launch only
   Launch counted_;
   SectorSet read_;
   SectorSet written_;
-  SectorSet block_read_;                 // of the block that runs
-  std::deque<Instruction> instructions_; // which stay where they are
+  SectorSet block_read_;                 // of the running block
+  std::deque<Instruction> instructions_; // a deque: addresses must stay valid
   std::unordered_map<std::uint64_t, Instruction*> by_key_;
   std::unordered_map<const Location*, std::uint64_t> barriers_;
   std::array<std::pair<std::uint64_t, Instruction*>, 1024> recent_{};
@@ -160,8 +160,8 @@ class Counter final : public host::Observer, public host::WarpgroupObserver {
   std::mutex launching_;
 };
 
-// The one of this program: the calls that a compiler inserts carry no context.
+// The program's only counter: compiler-inserted calls carry no context.
 extern Counter* the_counter;
-void count_merged(); // Counter::count_merged, from a constructor, too, that runs before main
+void count_merged(); // Counter::count_merged, callable from constructors before main
 
 } // namespace kg::count

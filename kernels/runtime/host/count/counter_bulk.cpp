@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies that go on by themselves, and what a warpgroup multiplies.
+// Asynchronous copies, and the products of a warpgroup.
 #include "runtime/host/check/source_line.h"
 #include "runtime/host/count/counter.h"
 #include "runtime/host/warpgroup_product.h"
@@ -20,8 +20,8 @@ std::uintptr_t number(const void* pointer) { return reinterpret_cast<std::uintpt
 
 } // namespace
 
-// What a copy reads or writes by itself. Nothing waits for the data before a barrier, and not for
-// the latest copies there.
+// Counts an access by the copy itself. It does not affect round trips: threads wait for the data at
+// a barrier, and not even there for the latest copies.
 template <Access kAccess>
 void Counter::copied(const void* memory, std::size_t bytes, Location where) {
   RoundTrips& trips =
@@ -34,7 +34,7 @@ void Counter::copied(const void* memory, std::size_t bytes, Location where) {
 void Counter::async_copy_issued(void* to, const void* from, std::size_t bytes,
                                 std::size_t source_bytes, Location where) {
   copied<Access::load>(from, source_bytes, where);
-  copying_ = source_bytes > 0; // else zeros, which the copy writes itself
+  copying_ = source_bytes > 0; // else zeros, which the copy itself writes
   copied<Access::store>(to, bytes, where);
   copying_ = false;
 }

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the launches of a program cost, written when it ends to the file that KERNELGRADE_COUNTS
-// names. Part of the libcudart that counts, and of the programs of `kernelgrade check --costs`.
+// Writes the costs of a program's launches at exit to the file that KERNELGRADE_COUNTS names. Part
+// of the counting libcudart and of programs run by `kernelgrade check --costs`.
 #include "runtime/atomic_file.h"
 #include "runtime/host/count/counter.h"
 
@@ -56,7 +56,7 @@ Json json(const Launch& launch) {
   return json;
 }
 
-// Made behind the counter, which its constructor asks, and so destroyed before it.
+// Constructed after the counter, which its constructor uses, and so destroyed before it.
 const struct Writer {
   Writer() {
     take_launches();

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What instrumented code calls, for the counters.
+// The counters' implementation of the calls from instrumented code.
 #include "runtime/host/check/access.h"
 #include "runtime/host/count/counter.h"
 
@@ -17,8 +17,8 @@ template <Kind kind>
   kg::count::the_counter->accessed<access>(reinterpret_cast<std::uintptr_t>(p), bytes, instruction);
 }
 
-// Atomic loads are not counted: what is one atomic instruction on a GPU is a load and a
-// compare-and-swap in atomics.h, and kernels look at flags through volatile.
+// Atomic loads are not counted: one atomic instruction on a GPU is a load and a compare-and-swap in
+// atomics.h, and kernels read flags through volatile.
 template <Kind kind>
 [[gnu::always_inline]] inline void accessed_atomically(const volatile void* p, std::size_t bytes,
                                                        const void* instruction) {
@@ -38,8 +38,8 @@ inline void ordered(int, const void*) {}
 
 #include "runtime/host/check/hook_functions.h"
 
-// The faults in arithmetic that kernels are compiled to report (check/arithmetic.cpp) are the
-// checkers' business.
+// Arithmetic faults that kernels are compiled to report (check/arithmetic.cpp) only concern the
+// checkers.
 extern "C" {
 void __ubsan_handle_out_of_bounds(void*, std::uintptr_t) {}
 void __ubsan_handle_add_overflow(void*, std::uintptr_t, std::uintptr_t) {}

@@ -28,7 +28,7 @@ std::uint64_t least_sectors(std::span<const std::uintptr_t> addresses, unsigned 
 
 namespace {
 
-// All lanes that take part want what their partners want, if these do.
+// Whether all participating lanes access the same address as their participating partners.
 bool alike(const Request& request, unsigned partner) {
   for (std::uint32_t rest = request.lanes; rest != 0; rest &= rest - 1) {
     const unsigned lane = static_cast<unsigned>(std::countr_zero(rest)), other = lane ^ partner;
@@ -55,7 +55,7 @@ Wavefronts wavefronts(const Request& request, unsigned width) {
     const std::uint32_t all = together == 32 ? ~0u : (1u << together) - 1;
     std::uint32_t rest = request.lanes >> first & all;
     if (rest == 0) continue;
-    std::uintptr_t wanted[kBanks][kLanes]; // different words, by bank
+    std::uintptr_t wanted[kBanks][kLanes]; // unique words, by bank
     unsigned char count[kBanks] = {};
     unsigned most = 0;
     for (; rest != 0; rest &= rest - 1) {
@@ -78,7 +78,7 @@ std::uint64_t l1_passes(const Request& request, std::span<const std::uintptr_t> 
                         unsigned width) {
   constexpr unsigned kLineBits = 7, kLinesAPass = 4;
   std::uint64_t lines = 0;
-  std::uintptr_t next = 0; // that has not been looked up
+  std::uintptr_t next = 0; // first line not yet looked up
   for (const std::uintptr_t address : sorted) {
     const std::uintptr_t last = (address + width - 1) >> kLineBits;
     const std::uintptr_t first = std::max(address >> kLineBits, next);

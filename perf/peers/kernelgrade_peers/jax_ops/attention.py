@@ -65,7 +65,7 @@ def attention_decode(case: Case) -> Function:
     after = np.arange(queries - 1, -1, -1)[:, None]  # keys that a query does not see yet
 
     def cache(t: Inputs, name: str) -> jax.Array:
-        if page:  # gathered: JAX reads no pages
+        if page:  # gathered: JAX cannot read pages
             rows = t[name][t["table"]]
             return rows.reshape(rows.shape[0], -1, *rows.shape[3:])[:, :keys]
         return t[name] if tokens_first else t[name].swapaxes(1, 2)

@@ -19,14 +19,14 @@ DTYPES = {
     "bf16": ml_dtypes.bfloat16,
     "e4m3": ml_dtypes.float8_e4m3fn,
     "e5m2": ml_dtypes.float8_e5m2,
-    "i64": np.int64,  # which JAX stores in 32 bits where it is not told otherwise: indices fit
+    "i64": np.int64,  # stored by JAX in 32 bits by default: indices fit
     "i32": np.int32,
     "i8": np.int8,
     "u32": np.uint32,
     "u8": np.uint8,
 }
-Inputs = dict[str, Any]  # arrays, and what a forward pass keeps
-Results = jax.Array | dict[str, jax.Array]  # by name where there are several; those left out are optional
+Inputs = dict[str, Any]  # arrays, and what a forward pass saves
+Results = jax.Array | dict[str, jax.Array]  # by name if there are several; missing ones are optional
 Function = Callable[[Inputs], Results]
 Given = Callable[[Case, Inputs], Inputs]
 

@@ -12,7 +12,7 @@ from kernelgrade_peers.jax_ops.operation import DTYPES, Function, Inputs, Result
 from kernelgrade_peers.registry import Unsupported
 
 LAYOUTS = {"nn", "nt", "tn", "tt"}
-ROUTES = {"wide", "split"}  # which kernel of ours multiplies
+ROUTES = {"wide", "split"}  # selects our kernel
 EPILOGUES = {"acc", "bias", "relu", "gelu", "tanh", "z", "dgelu", "drelu", "dbias", "a", "b"}
 
 
@@ -35,7 +35,7 @@ def gemm(case: Case) -> Function:
         if "bias" in t:
             z += wide(t["bias"])
         c = function(z) if {"relu", "gelu"} & words else z
-        if "z" in case.inputs:  # the gradient of what made it
+        if "z" in case.inputs:  # the gradient of the activation
             c = jax.vjp(function, wide(t["z"]).reshape(z.shape))[1](z)[0]
         results = {"c": c.astype(dtype)} | ({"z": z} if "z" in case.outputs else {})
         if "dbias" in case.outputs:

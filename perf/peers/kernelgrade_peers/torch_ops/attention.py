@@ -31,7 +31,7 @@ def forward(case: Case) -> Function:
 
     def attended(t: Inputs) -> Tensor:
         q, k, v = (t[name].transpose(1, 2) if tokens_first else t[name] for name in "qkv")
-        if groups > 1 and q.dtype == torch.float32:  # no kernel of f32 has grouped heads
+        if groups > 1 and q.dtype == torch.float32:  # no f32 kernel supports grouped heads
             k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
         gqa = k.shape[1] != q.shape[1]
         y = F.scaled_dot_product_attention(q, k, v, mask, is_causal=causal, scale=scale, enable_gqa=gqa)

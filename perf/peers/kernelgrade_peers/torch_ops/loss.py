@@ -20,7 +20,7 @@ def cross_entropy(case: Case) -> Function:
     smoothing, z = case.scalars["label_smoothing"], case.scalars["z_loss"]
 
     def loss(t: Inputs) -> Tensor:
-        x = t["x"].float()  # as the loss is f32 for all types
+        x = t["x"].float()  # the loss is f32 for all types
         result = F.cross_entropy(x, t["target"].long(), reduction="none", label_smoothing=smoothing)
         return result + z * torch.logsumexp(x, dim=-1).square() if z else result
 

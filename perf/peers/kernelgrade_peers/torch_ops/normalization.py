@@ -24,9 +24,9 @@ def layernorm_backward(case: Case) -> Function:
 
     def gradients(t: Inputs) -> Results:
         mean, rstd = t["mean"][:, None], t["rstd"][:, None]
-        # On a CPU it takes no statistics in f32 beside numbers of 16 bits.
+        # On a CPU it does not accept f32 statistics with 16-bit inputs.
         dy, x, gamma = (t[name] if DEVICE == "cuda" else wide(t[name]) for name in ("dy", "x", "gamma"))
-        # Of a beta it asks no more than its extents.
+        # It only uses the shape of beta.
         found = aten.native_layer_norm_backward(dy, x, shape, mean, rstd, gamma, gamma, [True, True, True])
         dtype = t["x"].dtype
         return {name: each.to(dtype) for name, each in zip(("dx", "dgamma", "dbeta"), found, strict=True)}
@@ -65,7 +65,7 @@ def rmsnorm_backward(case: Case) -> Function:
         dx = rstd * (gradient - scaled * (gradient * scaled).mean(dim=-1, keepdim=True))
         return {"dx": dx.to(t["x"].dtype), "dgamma": (dy * scaled).sum(0).to(t["gamma"].dtype)}
 
-    return fused if DEVICE == "cuda" else composed  # it has a kernel on GPUs alone
+    return fused if DEVICE == "cuda" else composed  # it has a kernel on GPUs only
 
 
 def images(x: Tensor, case: Case) -> Tensor:
@@ -89,7 +89,7 @@ def batchnorm(case: Case) -> Function:
     momentum = case.scalars["momentum"]
 
     def training(t: Inputs) -> Results:
-        # What F.batch_norm calls, which picks a library's or its own; the statistics are for the backward pass.
+        # Called by F.batch_norm, which selects a library's kernel or its own; the statistics are for the backward pass.
         y, mean, rstd, _ = aten._batch_norm_with_update(*given(t), momentum, epsilon)
         running = {name: t[name] for name in ("running_mean", "running_variance")}
         return {"y": as_stored(y, case), "mean": mean, "rstd": rstd, **running}

@@ -25,7 +25,7 @@ DTYPES = {
     "u8": torch.uint8,
 }
 Inputs = dict[str, Tensor]
-Results = Tensor | dict[str, Tensor]  # by name where there are several; those left out are optional
+Results = Tensor | dict[str, Tensor]  # by name if there are several; missing ones are optional
 Function = Callable[[Inputs], Results]
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
 Given = Callable[[Case, Inputs, Compile], Inputs]

@@ -55,7 +55,7 @@ def optimizer(case: Case) -> Function:
         first, second = arrays(t, "first"), arrays(t, "second")
         how = {"foreach": True, "maximize": False, "lr": rate, "weight_decay": decay}
         if second:
-            steps = [torch.full((), number - 1.0, device=DEVICE) for _ in masters]  # which it counts on
+            steps = [torch.full((), number - 1.0, device=DEVICE) for _ in masters]  # incremented by the update
             update = adamw if kind == "adamw" else adam
             update(
                 masters, gradients, first, second, [], steps, amsgrad=False, beta1=momentum, beta2=scalars["beta2"],

@@ -66,7 +66,7 @@ def sort(case: Case) -> Function:
     if case.number("begin", 0) or case.number("end", 0):
         raise Unsupported("torch.sort compares all bits of a key")
 
-    def signed(keys: Tensor) -> Tensor:  # there is no sort of u32: the order of i32 with the highest bit flipped
+    def signed(keys: Tensor) -> Tensor:  # u32 cannot be sorted: uses i32 order with the highest bit flipped
         return keys.view(torch.int32) ^ -(2**31) if unsigned else keys
 
     def sorted_by_key(t: Inputs) -> Results:
@@ -87,7 +87,7 @@ def top_k(case: Case) -> Function:
     def largest(t: Inputs) -> Results:
         if case.dtype == "f32":
             values, indices = torch.topk(t["x"], k, dim=1)
-        else:  # of equal elements, which 16 bits have many of, topk does not give the first ones
+        else:  # topk does not return the first of equal elements, which are frequent in 16 bits
             values, indices = (each[:, :k] for each in torch.sort(t["x"], dim=1, descending=True, stable=True))
         return {"values": values, "indices": indices}
 
@@ -117,7 +117,7 @@ def select(case: Case) -> Function:
     if "flagged" in case.words():
         return lambda t: kept(t["x"][t["flags"] != 0])
 
-    def unique(t: Inputs) -> Results:  # of equal bits
+    def unique(t: Inputs) -> Results:  # compares bits
         x = t["x"]
         return kept(torch.unique_consecutive(x.view(BITS.get(x.dtype, x.dtype))).view(x.dtype))
 

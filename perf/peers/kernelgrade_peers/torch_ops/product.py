@@ -12,7 +12,7 @@ from kernelgrade_peers.torch_ops.elementwise import ACTIVATIONS, gelu_of, slope
 from kernelgrade_peers.torch_ops.operation import DTYPES, Function, Inputs, Results, operation
 
 LAYOUTS = {"nn", "nt", "tn", "tt"}
-# By wide tiles, or parts of k: which kernel of ours multiplies.
+# Wide tiles, or parts of k: selects our kernel.
 ROUTES = {"wide", "split"}
 EPILOGUES = {"acc", "bias", "relu", "gelu", "tanh", "z", "dgelu", "drelu", "dbias", "a", "b"}
 KNOWN = LAYOUTS | ROUTES | EPILOGUES
@@ -30,7 +30,7 @@ def gemm(case: Case) -> Function:
         return a.mT if layout[0] == "t" else a, b.mT if layout[1] == "t" else b
 
     def epilogue(t: Inputs, c: Tensor) -> Results:
-        if "z" in case.inputs:  # the gradient of what made it
+        if "z" in case.inputs:  # the gradient of the activation
             c = slope("relu" if "drelu" in words else gelu_of(case), c, t["z"])
         if "relu" in words:
             c = F.relu(c)
@@ -67,13 +67,13 @@ def weights_of(t: Inputs) -> Tensor:
 def quantised_matmul(case: Case) -> Function:
     dtype = DTYPES[case.dtype]
     if "scale" in case.inputs:
-        # 16 bits are too few for weights times scales.
+        # 16 bits are not enough for weights times scales.
         return lambda t: F.linear(t["x"].float(), weights_of(t)).to(dtype)
 
     def scaled(t: Inputs) -> Results:
         x, rows = t["x8"], t["x8"].shape[0]
         if x.dtype == torch.int8:
-            # Its kernel takes no fewer rows.
+            # The minimum number of rows of its kernel.
             sums = torch._int_mm(F.pad(x, (0, 0, 0, max(0, 32 - rows))), t["w"].t())[:rows].float()
         else:
             one = torch.ones((), device=x.device)

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// PyTorch's header of this name: what launchers of kernels use of it.
+// Replaces the PyTorch header of the same name: the subset that kernel launchers use.
 #pragma once
 
 #include "cuda/source/torch/extension.h"
