@@ -8,11 +8,12 @@
 namespace kg::emulate {
 
 // The symbols of a file in ELF's 64-bit format (.symtab; man 5 elf). It has none where the file is
-// stripped, is of another kind or is damaged. The file stays mapped to the end of the process:
-// names may be kept. Uses the C library alone.
+// stripped, is of another kind or is damaged. The file stays mapped until release() or the end of
+// the process, so names may be kept. Uses the C library alone.
 class SymbolTable {
  public:
   explicit SymbolTable(const char* path);
+  void release(); // unmaps the file; the table is then empty
 
   const Elf64_Sym* begin() const { return symbols_; }
   const Elf64_Sym* end() const { return symbols_ + count_; }
@@ -28,6 +29,8 @@ class SymbolTable {
  private:
   void read(const char* bytes, std::size_t size);
 
+  void* mapped_ = nullptr;
+  std::size_t mapped_size_ = 0;
   const Elf64_Sym* symbols_ = nullptr;
   std::size_t count_ = 0;
   const char* names_ = nullptr;

@@ -17,4 +17,8 @@ namespace kg::ptx_run {
 // module has no such variable, or an initialiser that is not understood.
 void make_variable(const Module& module, const std::string& name);
 
+// Gives those of the module's variables that were made their initial values again, at the same
+// addresses: the module was unloaded, and is loaded anew.
+void reset_variables(const Module& module);
+
 } // namespace kg::ptx_run
