@@ -132,7 +132,7 @@ std::string include_folder(const std::string& built_with) {
 
 std::string hash_headers(const std::string& include) {
   std::vector<fs::path> files;
-  for (const char* folder : {"runtime", "primitives", "ptx"}) {
+  for (const char* folder : {"runtime", "primitives", "instructions"}) {
     const fs::path path = fs::path(include) / folder;
     if (!fs::is_directory(path)) continue; // an installed package has only some of them
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path))

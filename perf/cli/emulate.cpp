@@ -57,15 +57,23 @@ void demand_symbols(const fs::path& program) {
 
 void put(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
 
-// Triton uses the given PTX unchanged, and stores it apart from code for GPUs.
-void lead_triton(const fs::path& ptxas, const fs::path& folder) {
-  put("TRITON_LIBCUDA_PATH", folder);
-  put("TRITON_PTXAS_PATH", ptxas);
-  const char* const given = std::getenv("TRITON_CACHE_DIR");
+// Keeps a framework's compiled kernels apart from code for GPUs.
+void set_cache(const char* variable, const char* in_home) {
+  const char* const given = std::getenv(variable);
   const char* const home = std::getenv("HOME");
   const fs::path cache =
-      given && *given ? fs::path(given) : fs::path(home ? home : "/tmp") / ".triton";
-  put("TRITON_CACHE_DIR", cache / "kernelgrade");
+      given && *given ? fs::path(given) : fs::path(home ? home : "/tmp") / in_home;
+  put(variable, cache / "kernelgrade");
+}
+
+// Makes Triton, CuPy and Numba load PTX instead of machine code, through the emulated driver.
+void lead_frameworks(const fs::path& ptxas, const fs::path& folder) {
+  put("TRITON_LIBCUDA_PATH", folder);
+  put("TRITON_PTXAS_PATH", ptxas);
+  set_cache("TRITON_CACHE_DIR", ".triton");
+  put("CUPY_COMPILE_WITH_PTX", "1");
+  set_cache("CUPY_CACHE_DIR", ".cupy/kernel_cache");
+  put("NUMBA_CUDA_DRIVER", folder / "libcuda.so.1");
 }
 
 // The checkers' verdict without findings; faults are printed when they occur.
@@ -143,8 +151,7 @@ int emulate(const Options& options, World& world) {
   const char* const preloaded = std::getenv("LD_PRELOAD");
   put("LD_PRELOAD",
       redirects.string() + (preloaded && *preloaded ? std::string(":") + preloaded : ""));
-  lead_triton(common / "ptxas", folder);
-  put("NUMBA_CUDA_DRIVER", folder / "libcuda.so.1");
+  lead_frameworks(common / "ptxas", folder);
   std::vector<std::string> words;
   std::optional<TemporaryFolder> cache;
   if (const candidate::Sandbox sandbox = candidate::sandbox(); sandbox.on) {

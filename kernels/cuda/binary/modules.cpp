@@ -19,11 +19,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace kg::emulate {
@@ -59,6 +61,7 @@ struct Registered {
   std::map<const void*, Kernel> kernels;
   std::map<const void*, Symbol> symbols;
   std::vector<Managed> managed;
+  std::set<std::string> unloaded; // PTX of unloaded programs: their variables hold old values
 };
 // Never destroyed: programs use it before and after main().
 Registered& registered() {
@@ -161,9 +164,18 @@ void* place_of(const Program& program, const std::string& name) {
   return ptx_run::variable(module.id.c_str(), name.c_str());
 }
 
-Program* keep(std::unique_ptr<Program> program) {
+// Whether `address` lies in an installed Python package. Its kernels do not belong to the program,
+// so the summary does not list those that never ran.
+bool is_of_package(const void* address) {
+  Dl_info library;
+  if (!dladdr(address, &library) || !library.dli_fname) return false;
+  const std::string_view path = library.dli_fname;
+  return path.find("/site-packages/") != path.npos || path.find("/dist-packages/") != path.npos;
+}
+
+Program* keep(std::unique_ptr<Program> program, bool is_own = true) {
   std::vector<std::string> own;
-  if (wants_notes())
+  if (wants_notes() && is_own)
     for (const ptx_run::EntryPlace& kernel : ptx_run::entry_places(program->ptx))
       if (!kernel.of_toolkit) {
         foreign::write_kernel(kernel.name, detail::readable_kernel_name(kernel.name.c_str()),
@@ -173,6 +185,8 @@ Program* keep(std::unique_ptr<Program> program) {
   if (ptx_run::records_lines()) ptx_run::record_lines(program->ptx, own);
   Registered& all = registered();
   const std::lock_guard lock(all.mutex);
+  if (all.unloaded.erase(program->ptx) != 0)
+    ptx_run::reset_variables(ptx_run::Program(program->ptx, "program.ptx").with(""));
   return all.programs.emplace_back(std::move(program)).get();
 }
 
@@ -186,7 +200,7 @@ Program* register_program(const void* wrapper) {
   } catch (const std::exception& error) { // reported at the first launch: there may be none
     program->missing = is_linked_separately() ? kLinkedSeparately : error.what();
   }
-  return keep(std::move(program));
+  return keep(std::move(program), !is_of_package(wrapper));
 }
 
 Program* register_image(const void* image) {
@@ -225,6 +239,11 @@ void unregister_program(Program* program) {
   Registered& all = registered();
   const std::lock_guard lock(all.mutex);
   std::erase_if(all.kernels, [&](const auto& kernel) { return kernel.second.program == program; });
+  std::erase_if(all.symbols, [&](const auto& symbol) { return symbol.second.program == program; });
+  std::erase_if(all.managed, [&](const Managed& variable) { return variable.program == program; });
+  const auto has_its_ptx = [&](const auto& each) { return each->ptx == program->ptx; };
+  if (std::count_if(all.programs.begin(), all.programs.end(), has_its_ptx) == 1)
+    all.unloaded.insert(program->ptx);
   std::erase_if(all.programs, [&](const auto& each) { return each.get() == program; });
 }
 

@@ -33,7 +33,9 @@ extern "C" {
   return reinterpret_cast<void**>(kg::emulate::register_program(wrapper));
 }
 [[gnu::visibility("default")]] void __cudaRegisterFatBinaryEnd(void**) {}
-[[gnu::visibility("default")]] void __cudaUnregisterFatBinary(void**) {}
+[[gnu::visibility("default")]] void __cudaUnregisterFatBinary(void** program) {
+  kg::emulate::unregister_program(reinterpret_cast<Program*>(program));
+}
 // Called before the host accesses a __managed__ variable.
 [[gnu::visibility("default")]] char __cudaInitModule(void** program) {
   return static_cast<char>(kg::foreign::call("__cudaInitModule", [&] {

@@ -10,6 +10,10 @@
 // Constructors of the program call the runtime, so the jumps are written before the first one runs
 // (-z initfirst). At that time, not even the C library is ready to load another library. The first
 // jumps lead to bind(), which loads libcudart.so.13 at the first call and writes the final jumps.
+//
+// Libraries that the process opens later (dlopen), such as CuPy's, have constructors, too. Between
+// mapping a library and running its constructors, the loader calls an empty function for debuggers,
+// r_brk of <link.h>. This library writes a jump to loaded() into it.
 #include "cuda/binary/symbol_table.h"
 
 #include <cerrno>
@@ -94,9 +98,20 @@ struct Object {
   }
 };
 
+// Objects whose functions lead to bind(). No thread may call the loader while it holds `lock`: the
+// loader calls loaded(), which takes `lock`, while it holds its own lock.
 constexpr int kMostObjects = 64;
 Object objects[kMostObjects];
 int object_count = 0;
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+class Locked {
+ public:
+  Locked() { pthread_mutex_lock(&lock); }
+  ~Locked() { pthread_mutex_unlock(&lock); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+};
 
 bool is_hidden(const Elf64_Sym& symbol) {
   return ELF64_ST_BIND(symbol.st_info) == STB_LOCAL ||
@@ -125,20 +140,27 @@ void bind_function(const Object& object, const SymbolTable& symbols, const Elf64
   code.rax(target ? target : reinterpret_cast<void*>(&end_missing)).jump_rax();
 }
 
+bool take(Object& object) {
+  const Locked locked;
+  if (object_count == 0) return false;
+  object = objects[--object_count];
+  return true;
+}
+
+// A thread that calls a function meanwhile returns here until the final jump of it is written.
 void bind() {
   void* const cudart = dlopen("libcudart.so.13", RTLD_NOW | RTLD_GLOBAL);
   if (!cudart) end(1, program_invocation_name, dlerror());
-  for (int i = 0; i < object_count; ++i) {
-    const SymbolTable symbols = objects[i].symbols();
-    objects[i].protect(PROT_WRITE);
+  for (Object object; take(object);) {
+    const SymbolTable symbols = object.symbols();
+    object.protect(PROT_WRITE);
     for (const Elf64_Sym& symbol : symbols)
-      if (SymbolTable::is_function(symbol)) bind_function(objects[i], symbols, symbol, cudart);
-    objects[i].protect(0);
+      if (SymbolTable::is_function(symbol)) bind_function(object, symbols, symbol, cudart);
+    object.protect(0);
   }
 }
 
-pthread_once_t bound = PTHREAD_ONCE_INIT;
-extern "C" [[gnu::used]] void kernelgrade_bind() { pthread_once(&bound, bind); }
+extern "C" [[gnu::used]] void kernelgrade_bind() { bind(); }
 
 // The first call of a function: binds all functions, and continues with this one, whose address is
 // in %rax. No function of the runtime takes floating-point numbers by value, so only the other
@@ -192,16 +214,72 @@ void add(const Object& object, const SymbolTable& symbols) {
   object.protect(0);
 }
 
+// Base addresses of the process's objects: at the previous visit, and at the current one.
+constexpr int kMostLoaded = 8192;
+ElfW(Addr) visited[2][kMostLoaded];
+int visited_count[2];
+int present = 0;
+
+bool was_visited(ElfW(Addr) address) {
+  const ElfW(Addr)* const before = visited[1 - present];
+  for (int i = 0; i < visited_count[1 - present]; ++i)
+    if (before[i] == address) return true;
+  return false;
+}
+
 // The emulated libcudart exports its cudaMalloc; a linked-in runtime hides it.
 int visit(dl_phdr_info* info, std::size_t, void*) {
   Object object{*info, info->dlpi_name};
   if (object.is_program()) object.name = program_invocation_name;
-  const SymbolTable symbols = object.symbols();
+  if (visited_count[present] == kMostLoaded)
+    end(1, object.name, "the process has opened over 8,192 libraries");
+  visited[present][visited_count[present]++] = info->dlpi_addr;
+  if (was_visited(info->dlpi_addr)) return 0;
+  SymbolTable symbols = object.symbols();
   const Elf64_Sym* const malloc = symbols.find("cudaMalloc");
-  if (malloc && is_hidden(*malloc) && symbols.find("__cudaRegisterFatBinary")) add(object, symbols);
+  if (malloc && is_hidden(*malloc))
+    add(object, symbols);
+  else
+    symbols.release();
   return 0;
 }
 
-[[gnu::constructor]] void write_first_jumps() { dl_iterate_phdr(visit, nullptr); }
+void write_first_jumps() {
+  const Locked locked;
+  present = 1 - present;
+  visited_count[present] = 0;
+  dl_iterate_phdr(visit, nullptr);
+  // Libraries closed before their first call must not be bound.
+  int kept = 0;
+  present = 1 - present; // so that was_visited() looks into the current visit
+  for (int i = 0; i < object_count; ++i)
+    if (was_visited(objects[i].info.dlpi_addr)) objects[kept++] = objects[i];
+  object_count = kept;
+  present = 1 - present;
+}
+
+// The loader calls this after each change of the loaded libraries.
+void loaded() {
+  if (_r_debug.r_state == r_debug::RT_CONSISTENT) write_first_jumps();
+}
+
+// Leaves r_brk unchanged unless it is a single `ret` with room for the jump. Libraries opened later
+// then keep their runtime, which libcuda.so.1 refuses (cuGetExportTable).
+void watch_the_loader() {
+  auto* const function = reinterpret_cast<unsigned char*>(_r_debug.r_brk);
+  if (!function || _r_debug.r_brk % 16 != 0) return; // functions are aligned to 16 bytes
+  static constexpr unsigned char kMarked[] = {0xf3, 0x0f, 0x1e, 0xfa, 0xc3}; // endbr64; ret
+  if (function[0] != 0xc3 && std::memcmp(function, kMarked, sizeof kMarked) != 0) return;
+  const auto size = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  void* const page = reinterpret_cast<void*>(_r_debug.r_brk & ~(size - 1));
+  if (mprotect(page, size, PROT_READ | PROT_WRITE | PROT_EXEC)) return;
+  Code(function).rax(reinterpret_cast<void*>(&loaded)).jump_rax();
+  mprotect(page, size, PROT_READ | PROT_EXEC);
+}
+
+[[gnu::constructor]] void begin() {
+  write_first_jumps();
+  watch_the_loader();
+}
 
 } // namespace

@@ -19,11 +19,20 @@ SymbolTable::SymbolTable(const char* path) {
     const auto size = static_cast<std::size_t>(status.st_size);
     void* const bytes = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
     if (bytes != MAP_FAILED) {
+      mapped_ = bytes;
+      mapped_size_ = size;
       read(static_cast<const char*>(bytes), size);
-      if (count_ == 0) munmap(bytes, size);
+      if (count_ == 0) release();
     }
   }
   close(file);
+}
+
+void SymbolTable::release() {
+  if (mapped_) munmap(mapped_, mapped_size_);
+  mapped_ = nullptr;
+  symbols_ = nullptr;
+  count_ = 0;
 }
 
 void SymbolTable::read(const char* bytes, std::size_t size) {

@@ -8,11 +8,12 @@
 namespace kg::emulate {
 
 // The symbols of a 64-bit ELF file (.symtab; man 5 elf). Empty if the file is stripped, damaged or
-// of another kind. The file stays mapped until the process ends, so names stay valid. Uses only the
-// C library.
+// of another kind. The file stays mapped until release() or the end of the process, so names stay
+// valid. Uses only the C library.
 class SymbolTable {
  public:
   explicit SymbolTable(const char* path);
+  void release(); // unmaps the file; the table is then empty
 
   const Elf64_Sym* begin() const { return symbols_; }
   const Elf64_Sym* end() const { return symbols_ + count_; }
@@ -28,6 +29,8 @@ class SymbolTable {
  private:
   void read(const char* bytes, std::size_t size);
 
+  void* mapped_ = nullptr;
+  std::size_t mapped_size_ = 0;
   const Elf64_Sym* symbols_ = nullptr;
   std::size_t count_ = 0;
   const char* names_ = nullptr;

@@ -46,19 +46,35 @@ class Variables {
     const bool own = emulated || holds_functions(module, *found);
     u8* place = own ? nullptr : static_cast<u8*>(dlsym(RTLD_DEFAULT, name.c_str()));
     if (!place) {
-      Stream stream;
-      const std::vector<u8> bytes = initial(module, *found);
-      auto memory = DeviceBuffer<u8>::from_host(bytes, stream);
-      stream.synchronize();
+      DeviceBuffer<u8> memory(found->bytes);
       place = memory.data();
+      fill(place, initial(module, *found));
       const std::lock_guard lock(mutex_);
-      memory_.push_back(std::move(memory));
+      memory_.emplace(place, std::move(memory));
     }
     const std::lock_guard lock(mutex_);
     return made_[{module.id, name}] = place;
   }
 
+  void reset(const Module& module) {
+    for (const Variable& variable : module.variables) {
+      u8* const place = find(module.id, variable.name);
+      if (place && has_memory(place)) fill(place, initial(module, variable));
+    }
+  }
+
  private:
+  bool has_memory(u8* place) {
+    const std::lock_guard lock(mutex_);
+    return memory_.contains(place);
+  }
+
+  static void fill(u8* place, const std::vector<u8>& bytes) {
+    Stream stream;
+    copy_to_device(place, bytes.data(), bytes.size(), stream);
+    stream.synchronize();
+  }
+
   std::vector<u8> initial(const Module& module, const Variable& variable) {
     const std::size_t width = size_of(variable.type);
     std::vector<u8> bytes(variable.bytes);
@@ -98,7 +114,7 @@ class Variables {
 
   std::mutex mutex_;
   std::map<std::pair<std::string, std::string>, u8*> made_; // by module and name
-  std::vector<DeviceBuffer<u8>> memory_;
+  std::map<u8*, DeviceBuffer<u8>> memory_;
   std::deque<u8> functions_; // only addresses: never dereferenced, not in device memory
 };
 
@@ -112,6 +128,8 @@ Variables& variables() {
 void make_variable(const Module& module, const std::string& name) {
   variables().make(module, name);
 }
+
+void reset_variables(const Module& module) { variables().reset(module); }
 
 u8* variable(const char* module, const char* name) { return variables().find(module, name); }
 

@@ -17,4 +17,8 @@ namespace kg::ptx_run {
 // variable or its initializer is not understood.
 void make_variable(const Module& module, const std::string& name);
 
+// Restores the initial values of the module's existing variables, at the same addresses. For a
+// module that was unloaded and is loaded again.
+void reset_variables(const Module& module);
+
 } // namespace kg::ptx_run

@@ -167,8 +167,9 @@ double_advice(std::string_view compiler,
     if (text && is_device_line(*text, std::stoul(number)) && said.insert(place).second)
       all.push_back({place,
                      "double arithmetic on float data; write the constant with an f (2.0f), or "
-                     "convert it. A GPU has 2 to 64 times fewer units for double",
-                     0});
+                     "convert it. An H200 adds doubles at half the rate of floats, other GPUs at "
+                     "a 64th",
+                     kFloatPerDouble});
   }
   return all;
 }

@@ -3,7 +3,9 @@
 #include "perf/code/cost/source_advice.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cmath>
 #include <fmt/format.h>
 #include <regex>
 #include <set>
@@ -33,10 +35,27 @@ bool has_atomics(const Launch& launch) {
                      [](const auto& site) { return site.access == count::Access::atomic; });
 }
 
+double volume(const std::array<unsigned, 3>& extents) {
+  return static_cast<double>(extents[0]) * extents[1] * extents[2];
+}
+
+// Of a thread, between loads and stores.
+double round_trips(const Launch& launch) {
+  return static_cast<double>(launch.round_trips) / volume(launch.grid);
+}
+
+// How much faster with all loads in flight at once; 0 if enough are.
+double overlap_factor(const Launch& launch) {
+  constexpr double kResident = 2048; // threads of a multiprocessor of compute capability 9.0
+  const double threads = volume(launch.grid) * volume(launch.block), trips = round_trips(launch);
+  const double resident = std::min(kResident, std::ceil(threads / kMultiprocessors));
+  const double in_flight = resident * static_cast<double>(bytes_of(launch)) / (threads * trips);
+  const double factor = std::min(trips, kNeededInFlight / in_flight);
+  return factor > 1 ? factor : 0;
+}
+
 bool goes_back_and_forth(const Launch& launch) {
-  std::uint64_t blocks = 1;
-  for (const unsigned extent : launch.grid) blocks *= extent;
-  return launch.round_trips >= kLeastTrips * blocks && bytes_of(launch) >= kLeastBytes &&
+  return round_trips(launch) >= kLeastTrips && bytes_of(launch) >= kLeastBytes &&
          launch.barriers == 0 && launch.barrier_phases == 0 && !has_atomics(launch);
 }
 
@@ -90,7 +109,7 @@ std::vector<Advice> alias_advice(const std::vector<Launch>& launches, const std:
                    fmt::format("loads of kernel {} wait for the stores before them, because its "
                                "pointers may overlap: declare them __restrict__ if they do not",
                                name),
-                   0});
+                   overlap_factor(launch)});
   }
   return all;
 }
@@ -119,9 +138,10 @@ std::vector<Advice> cache_advice(const std::vector<Launch>& launches, const std:
     all.push_back(
         {place_at(file, text, one.position),
          fmt::format("{} launches in a row move {:.3g} MiB, which stay in the L2 cache "
-                     "of an H200, {} MiB; time larger arrays, or fill another one in "
-                     "between",
-                     row, static_cast<double>(bytes_of(*launch)) / (1 << 20), kL2Bytes >> 20),
+                     "of an H200, {} MiB, up to {} times as fast as its memory; time larger "
+                     "arrays, or fill another one in between",
+                     row, static_cast<double>(bytes_of(*launch)) / (1 << 20), kL2Bytes >> 20,
+                     kL2OverMemory),
          0});
   };
   for (std::sregex_iterator at(text.begin(), text.end(), kWord), end; at != end; ++at) {

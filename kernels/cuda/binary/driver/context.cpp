@@ -3,6 +3,7 @@
 //
 // Initialization and contexts. There is one device, and all contexts share its memory.
 #include "cuda/binary/driver/call.h"
+#include "cuda/binary/export.h"
 #include "cuda/source/handles.h"
 
 #include <algorithm>
@@ -22,7 +23,8 @@ struct Contexts {
   foreign::Handles<CUctx_st> created;
   std::mutex mutex; // for the members below
   CUctx_st primary;
-  int retained = 0; // how often the primary context is retained
+  int retained = 0;        // how often the primary context is retained
+  bool of_runtime = false; // whether the runtime API has retained it
   unsigned long long count = 0;
 };
 Contexts& contexts() {
@@ -79,6 +81,18 @@ CUresult in_context() {
   if (const CUresult missing = initialised()) return missing;
   if (stack.empty()) return CUDA_ERROR_INVALID_CONTEXT;
   return is_alive(stack.back()) ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+void use_primary_context() {
+  if (!stack.empty()) return;
+  Contexts& all = contexts();
+  all.initialised = true;
+  {
+    const std::lock_guard lock(all.mutex);
+    if (!all.of_runtime) ++all.retained;
+    all.of_runtime = true;
+  }
+  stack.push_back(&all.primary);
 }
 
 CUresult code_of(cudaError_t error) {

@@ -6,8 +6,10 @@
 // default stream is the common default stream.
 #include "cuda/binary/driver/call.h"
 
+#include <atomic>
 #include <cstdio>
 #include <dlfcn.h>
+#include <string>
 
 #define KG_RUNTIME extern "C" [[gnu::visibility("default")]] cudaError_t
 
@@ -89,16 +91,19 @@ KG_RUNTIME cudaGetDriverEntryPoint(const char* name, void** function, unsigned l
   return cudaGetDriverEntryPointByVersion(name, function, CUDA_VERSION, flags, status);
 }
 
-// Tables that NVIDIA does not document. A CUDA runtime that is linked into the program asks for
-// them, and checks that the driver is NVIDIA's. static_cudart.cpp replaces such a runtime, except
-// in a library that is opened while the program runs.
+// Tables that NVIDIA does not document. A CUDA runtime that is linked into a program or a library
+// asks for them, and checks that the driver is NVIDIA's. static_cudart.cpp replaces such a runtime
+// if it has a symbol table. NVRTC asks, too, and works without them.
 KG_DRIVER cuGetExportTable(const void** table, const CUuuid*) {
   if (table) *table = nullptr;
-  static const int said =
-      std::fputs("kernelgrade: cuGetExportTable: a library that was opened later, or is stripped, "
-                 "holds its own CUDA runtime, which takes NVIDIA's driver alone; link it with nvcc "
-                 "-cudart shared\n",
-                 stderr);
-  static_cast<void>(said);
+  Dl_info caller{};
+  dladdr(__builtin_return_address(0), &caller);
+  const std::string library = caller.dli_fname ? caller.dli_fname : "a library";
+  static std::atomic<bool> said = false;
+  if (library.find("libnvrtc") == library.npos && !said.exchange(true))
+    std::fprintf(stderr,
+                 "kernelgrade: cuGetExportTable: %s is stripped and holds its own CUDA runtime, "
+                 "which takes NVIDIA's driver alone; link it with nvcc -cudart shared\n",
+                 library.c_str());
   return CUDA_ERROR_NOT_FOUND;
 }

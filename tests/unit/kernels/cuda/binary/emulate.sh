@@ -86,6 +86,28 @@ if [[ $what == static ]]; then # nvcc's default
   echo 'int histogram_main(int, char**); int main(int n, char** words) { return histogram_main(n, words); }' >main.cpp
   g++ main.cpp -L. -lhistogram -Wl,-rpath,"$work" -o with_library
   expect 0 'right, 7 blocks, cudaSuccess' -- ./with_library
+  # Within a library that a program without CUDA opens, twice, and whose constructor calls the runtime.
+  cat >late.cpp <<'TEXT'
+#include <cstdio>
+#include <dlfcn.h>
+int main() {
+  for (int i = 0; i < 2; ++i) {
+    void* const library = dlopen("./liblate.so", RTLD_NOW | RTLD_LOCAL);
+    if (!library) return std::puts(dlerror()), 1;
+    char name[] = "late";
+    char* words[] = {name, nullptr};
+    const int code = reinterpret_cast<int (*)(int, char**)>(dlsym(library, "histogram_main"))(1, words);
+    if (code || dlclose(library)) return 1;
+  }
+}
+TEXT
+  printf '#include <cstdlib>\n#include <cuda_runtime.h>\nstatic const int made = [] { void* p; return cudaMalloc(&p, 4) || cudaFree(p) ? (std::abort(), 0) : 1; }();\n' >late.cu
+  printf 'extern "C" int histogram_main(int, char**);\n#include "%s/histogram.cu"\n' "$sources" >>late.cu
+  "$nvcc" -lineinfo "${ptx[@]}" late.cu -o liblate.so -shared -Xcompiler -fPIC -Dmain=histogram_main
+  g++ late.cpp -o late -ldl
+  expect 0 'right, 7 blocks, cudaSuccess' -- ./late
+  [[ $(grep -c 'right, 7 blocks, cudaSuccess' out.txt) == 2 ]] || { cat out.txt; exit 1; }
+  expect 0 'passed: no races' --checked -- ./late
   # Below a script, as a build tool runs it.
   printf '#!/bin/sh\nexec ./right "$@"\n' >script && chmod +x script
   expect 0 'right, 7 blocks, cudaSuccess' -- ./script
@@ -105,6 +127,13 @@ if [[ $what == triton ]]; then
   expect 1 '[out-of-bounds] kernel add_kernel' --checked -- python3 "$sources/triton_tutorials.py" wrong
   grep -qE 'triton_tutorials.py:[0-9]+' out.txt || { cat out.txt; exit 1; }
   exit
+fi
+
+if [[ $what == cupy ]]; then
+  python3 -c 'import cupy' 2>/dev/null || exit 77
+  expect 0 'right' -- python3 "$sources/cupy_kernels.py"
+  expect 0 'right' --checked -- python3 "$sources/cupy_kernels.py"
+  expect 1 'kernel block_sum' --checked -- python3 "$sources/cupy_kernels.py" wrong
 fi
 
 if [[ $what == numba ]]; then

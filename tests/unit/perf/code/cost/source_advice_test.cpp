@@ -36,7 +36,22 @@ TEST(AliasAdvice, NamesTheKernelWhoseLoadsWait) {
     ASSERT_EQ(advice.size(), 1u) << before;
     EXPECT_EQ(advice[0].place, "k.cu:3");
     EXPECT_THAT(advice[0].text, HasSubstr("loads of kernel add wait for the stores before them"));
+    // 194 threads of a multiprocessor have 5.12 bytes each in flight, of 7,799 that it needs
+    EXPECT_NEAR(advice[0].factor, 7799 / (194 * 5.12), 0.01);
   }
+}
+
+TEST(AliasAdvice, FactorIsAtMostThatOfTheRoundTripsAndNoneWhereEnoughIsInFlight) {
+  const auto factor = [](const count::Launch& launch) {
+    return alias_advice({launch}, "k.cu", kernel(kParameters)).at(0).factor;
+  };
+  count::Launch few = launch(8, 1);
+  few.block = {32, 1, 1};
+  few.grid = {1000, 1, 1};
+  few.round_trips = 8000;
+  EXPECT_NEAR(factor(few), 7799 / (243 * 4.096), 0.01);
+  EXPECT_EQ(factor(launch(8, 64)), 0);
+  EXPECT_NEAR(factor(launch(1000, 1)), 7799 / (194 * 0.04096), 0.1);
 }
 
 TEST(AliasAdvice, IsSilentWhereNoLoadWaits) {
