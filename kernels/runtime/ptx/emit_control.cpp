@@ -26,6 +26,8 @@ bool Emitter::control() {
   } else if (family == "setmaxnreg") {
     only({"inc", "dec", "sync", "aligned"});
     line(fmt::format("set_registers({}, {}, {});", in(0, "u32"), has("inc"), where()));
+  } else if (family == "griddepcontrol") { // grids run one after another
+    only_parts({"griddepcontrol", "wait", "launch_dependents"});
   } else if (family == "membar" || family == "fence") {
     if (has("proxy") || has("mbarrier_init"))
       proxy_fence();

@@ -1,13 +1,13 @@
-// What to do next, in plain words: what is wrong, the worst first; then what would be faster, ordered by how much.
+// Suggests the next steps: failures first, the worst at the top; then possible speed-ups, the largest first.
 
-const kWorthwhile = 1.1; // less is not worth the work
+const kWorthwhile = 1.1; // a smaller gain is not worth the work
 const kAdviceOnOverview = 5;
 
-// An entry: what it is about and where it is shown, how many times as fast it could be (gain), words, and a command.
+// An entry: its subject and page, the possible speed-up (gain), words, and a command.
 function aboutRow(row, words, gain) { return {id: rowId(row), link: pageLink('row', {row: rowId(row)}), gain, words, command: row.reproduce}; }
 function downBy(value) { return (a, b) => value(b) - value(a); }
 
-// Wrong results before gaps in the tests before what became slower.
+// Wrong results first, then gaps in the tests, then slow-downs.
 function toFix(report) {
   const ours = report.rows.filter(row => row.kind === 'ours');
   const tests = report.correctness.filter(run => run.failed.length).map(run => ({id: `${run.op}.${run.dtype}`, link: pageLink('correctness', {op: run.op, dtype: run.dtype}),
@@ -22,7 +22,7 @@ function toFix(report) {
   return [...wrong, ...tests, ...survivors, ...counted, ...slower, ...studies];
 }
 
-// Of failed counts that have the same key the first, which is the worst, with how many there are: they have one cause.
+// Merges failed counts with the same key, which have one cause: keeps the first, the worst, with their number.
 function firstOf(rows, key) {
   const groups = new Map();
   for (const row of rows.filter(each => each.exit_code === 1)) groups.set(key(row), [...(groups.get(key(row)) || []), row]);
@@ -35,10 +35,10 @@ function aboutCount(row) {
           words: `${row.count > 1 ? ` (and ${row.count - 1} more like it)` : ''}: ${message}`};
 }
 
-// A naive variant is what the others are compared with: making it faster is no one's work.
+// Other variants are compared with the naive ones, which need not become faster.
 function isNaive(row) { return row.variant.startsWith('naive'); }
 
-// Of each operation and type the fastest of Kernelgrade’s in each case and mode: a variant that is slow on purpose needs no advice.
+// The fastest of our rows of each case and mode, by operation and type: a variant that is slow by design needs no advice.
 function fastestOfOurs(report) {
   const fastest = new Map();
   for (const row of report.rows.filter(each => each.kind === 'ours' && each.median_ns)) {
@@ -48,7 +48,7 @@ function fastestOfOurs(report) {
   return [...fastest.values()].filter(row => !isNaive(row));
 }
 
-// Of each operation and type the row with the greatest gain, and in how many cases and modes there is one.
+// By operation and type, the row with the largest gain, and the number of cases and modes with a gain.
 function greatestOfEach(rows, gain) {
   const groups = new Map();
   for (const row of rows.filter(each => gain(each) >= kWorthwhile)) {
@@ -59,10 +59,10 @@ function greatestOfEach(rows, gain) {
 }
 function elsewhere(count) { return count > 1 ? `; so it is, by less, in ${count - 1} more of its cases and modes` : ''; }
 
-// A vendor shows what can be reached; of what is slower than none the roof says what might be, at the largest size. Only rows
-// timed cold are compared with the roof of the memory (judge/roof.h).
+// A vendor's time shows what is possible. Rows without a faster vendor are compared with the roof, at the largest size. Only cold rows are
+// compared with the memory roof (judge/roof.h).
 function toSpeedUp(report) {
-  const best = isEmulated(report) ? [] : fastestOfOurs(report); // a CPU's times say nothing about a GPU
+  const best = isEmulated(report) ? [] : fastestOfOurs(report); // CPU times do not predict GPU times
   const beside = greatestOfEach(best, row => row.standing ? 1 / row.standing : 0);
   const named = new Set(beside.map(({row}) => `${row.op}.${row.dtype}`));
   const largest = new Map();
@@ -87,7 +87,7 @@ function aboutWaste(row) {
           words: `: ${digits(row.times)} times ${kWaste[row.metric]}${cause}`};
 }
 
-// What was won can be lost again unseen, and what was never blessed is not watched at all.
+// An improvement that was not blessed can be lost unnoticed, and a row that was never blessed is not gated.
 function toBless(report) {
   const ours = isEmulated(report) ? [] : report.rows.filter(row => row.kind === 'ours');
   const entries = ours.filter(row => row.verdict === 'improved').sort(downBy(row => row.ratio)).map(row =>
@@ -110,7 +110,7 @@ function adviceGroups(report) {
 }
 function nothingToDo() { return element('p', {}, 'Nothing: no row fails, and none is slower than it should be.'); }
 
-// The first of each group.
+// The first entry of each group.
 function adviceInShort(report) {
   const groups = adviceGroups(report);
   if (!groups.length) return [nothingToDo()];

@@ -1,8 +1,8 @@
-// Shows the page that the address names.
+// Shows the page named in the address.
 
 const kReport = JSON.parse(document.getElementById('report').textContent, (key, value) => unpacked(value));
 
-// The times of the emulator come late, and no roof of a GPU is over them.
+// The emulator's times come last, and have no GPU roof.
 const kEmulated = isEmulated(kReport);
 const kPages = [['overview', 'Overview', overviewPage], ['advice', 'Recommendations', advicePage],
                 ...(kEmulated ? [] : [['rows', 'Rows', rowsPage], ['roofline', 'Roofline', rooflinePage]]),
@@ -25,7 +25,7 @@ function show() {
   const shown = kPages.filter(([, , , belongs]) => !belongs || belongs(kReport));
   document.getElementById('pages').replaceChildren(...shown.map(([id, title]) =>
     element('li', {}, element('a', {href: pageLink(id), 'aria-current': id === page ? 'page' : undefined}, title))));
-  const focused = document.activeElement.id; // who filters and sorts by the keyboard goes on from there
+  const focused = document.activeElement.id; // keeps the keyboard focus while filtering and sorting
   document.getElementById('content').replaceChildren(...build(kReport));
   if (focused) document.getElementById(focused)?.focus();
 }

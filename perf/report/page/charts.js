@@ -1,4 +1,4 @@
-// Charts as plain SVG. Each has a title and says in words what it shows.
+// Charts as plain SVG. Each has a title and a description in words.
 
 const kGradeColours = ['excellent', 'good', 'fair', 'poor', 'critical', 'none'].map(name => [name, `var(--${name})`]);
 const kMarks = ['circle', 'square', 'diamond', 'triangle', 'cross'];
@@ -9,7 +9,7 @@ function chart(width, height, title) {
 }
 function text(x, y, words, attributes = {}) { return shape('text', {x, y, class: 'label', ...attributes}, words); }
 
-// One bar per group: how many rows have which grade.
+// One bar per group with the number of rows by grade.
 function gradeBars(groups) {
   const [left, bar, step] = [140, 420, 26];
   const svg = chart(left + bar + 60, groups.length * step + 6, 'rows by grade and category');
@@ -31,7 +31,7 @@ function gradeBars(groups) {
   return svg;
 }
 
-// A plot with logarithmic axes. ranges: {x: [low, high], y: [low, high]}, of positive numbers. tick(value, axis): what stands at one.
+// A plot with logarithmic axes. ranges: {x: [low, high], y: [low, high]}, positive numbers. tick(value, axis): the label of a tick.
 function logPlot(title, ranges, xLabel, yLabel, tick = digits, xTicks = ticks) {
   const frame = {left: 78, right: 12, top: 10, bottom: 44, width: 640, height: 360};
   const svg = chart(frame.width, frame.height, title);
@@ -59,7 +59,7 @@ function logPlot(title, ranges, xLabel, yLabel, tick = digits, xTicks = ticks) {
   return {svg, x, y, low: 10 ** x0, high: 10 ** x1, top: 10 ** y1};
 }
 
-// Powers of ten, or 1, 2 and 5 of each where there are few.
+// Powers of ten, or 1, 2 and 5 times each if there are few.
 function ticks(from, to) {
   const found = [];
   const parts = to - from > 3 ? [1] : [1, 2, 5];
@@ -71,7 +71,7 @@ function ticks(from, to) {
   return found;
 }
 
-// Powers of two, eight at most.
+// Powers of two, at most eight.
 function byteTicks(from, to) {
   const [first, last] = [from, to].map(power => power / Math.log10(2));
   const step = Math.ceil((last - first) / 8);
@@ -95,7 +95,7 @@ function legend(entries) {
   }));
 }
 
-// How many rows are at least so fast: the share of rows (up) with a ratio of at most x.
+// Cumulative distribution: the share of rows (up) with a ratio of at most x.
 function ratioCurve(ratios) {
   const values = [...ratios].sort((a, b) => a - b);
   const [width, height, left, bottom] = [480, 220, 72, 44];
@@ -114,7 +114,7 @@ function ratioCurve(ratios) {
   return svg;
 }
 
-// The distribution of a row's samples by 21 quantiles: each bar holds a twentieth of them.
+// The distribution of a row's samples from 21 quantiles: each bar holds a twentieth of the samples.
 function sampleHistogram(quantiles, median) {
   const [width, height, left] = [640, 130, 10];
   const svg = chart(width, height, 'distribution of the samples');

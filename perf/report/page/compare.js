@@ -1,6 +1,6 @@
-// Two builds side by side: what `kernelgrade ab` compared, and what the gate measured beside the commit that blessed it.
+// Two builds side by side: the comparison of `kernelgrade ab`, and the gate's measurements against the blessed commit.
 
-// Of more rows than both, the worst and the best are drawn.
+// With more rows than the sum, only the worst and the best are drawn.
 const kWorstDrawn = 20, kBestDrawn = 10;
 
 const kCompared = {title: 'A/B comparison', filters: ['beside', 'op', 'dtype', 'variant', 'mode', 'verdict'], text: row => rowId(row), columns: [
@@ -17,7 +17,7 @@ const kCompared = {title: 'A/B comparison', filters: ['beside', 'op', 'dtype', '
   {id: 'why', title: 'why', value: row => row.reason, prose: true},
 ]};
 
-// Worst first: what failed, then by ratio; what has none last.
+// Failures first, then by ratio; rows without a ratio come last.
 function comparedRows(report) {
   const compared = report.comparisons.flatMap(comparison => comparison.rows.map(row => {
     const [op, dtype] = row.case.split('.');
@@ -29,7 +29,7 @@ function comparedRows(report) {
   return [...compared, ...confirmed].sort((a, b) => failed(a) - failed(b) || (a.ratio === undefined) - (b.ratio === undefined) || a.ratio - b.ratio);
 }
 
-// Under each row's name a line from one end of its interval to the other, on a logarithmic axis around 1.
+// One interval per row below the row's name, on a logarithmic axis around 1.
 function intervalChart(rows) {
   const [side, width, step, top] = [16, 480, 30, 4];
   const bottom = top + rows.length * step, height = bottom + 34;

@@ -1,4 +1,4 @@
-// What the correctness tests said, and which of the bugs that were put in they found.
+// The results of the correctness tests, and which mutants they killed.
 
 const kEvidenceKinds = ['exact', 'oracle', 'vendor', 'hygiene', 'special', 'empty', 'repeats'];
 const kEvidenceOrder = ['missing', 'shown'];
@@ -31,13 +31,13 @@ function evidenceRows(report) {
     ({op: run.op, dtype: run.dtype, variant, ...stateOf(kinds)})));
 }
 
-// Those that got away first.
+// Surviving mutants first.
 function mutantRows(report) {
   const rows = report.mutants.flatMap(matrix => matrix.mutants.map(mutant => ({...mutant, op: matrix.op, end: mutant.killed ? 'killed' : 'survived'})));
   return rows.sort((a, b) => a.killed - b.killed);
 }
 
-// Operations down, types across.
+// Operations as rows, types as columns.
 function correctnessGrid(runs) {
   const types = [...new Set(runs.map(run => run.dtype))];
   const ops = [...new Set(runs.map(run => run.op))].sort();
@@ -58,7 +58,7 @@ function failedTests(runs) {
   return [element('h3', {}, `Failed tests (${failed.length})`), textTable(['test', 'what it says'], failed.map(remark => [breakable(remark.test), says(remark)]))];
 }
 
-// The skipped tests of all runs, by their reasons: [{message, tests}], the most frequent first.
+// The skipped tests of all runs by reason: [{message, tests}], the most frequent first.
 function skips(runs) {
   const reasons = new Map();
   for (const {test, message} of runs.flatMap(run => run.skipped)) reasons.set(message, [...(reasons.get(message) || []), test]);
@@ -86,7 +86,7 @@ function correctnessPage(report) {
     element('h2', {}, 'Evidence'), element('p', {class: 'none'}, 'What the tests demand of each variant, and whether one showed it.'), form, count, ...table];
 }
 
-// How many mutants of each operation which check killed.
+// Killed mutants by operation and check.
 function killCounts(matrices) {
   const checks = [...new Set(matrices.flatMap(matrix => matrix.mutants.filter(mutant => mutant.killed).map(mutant => mutant.check)))].sort();
   const lines = matrices.map(matrix => {

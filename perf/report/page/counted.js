@@ -1,7 +1,7 @@
-// The pages of what is counted and not timed: costs and resources. Rows come worst first.
+// The pages of counted quantities: costs and resources. Rows are sorted worst first.
 
 const kQuantities = ['spill_bytes', 'local_bytes', 'split_loads', 'split_stores', 'registers', 'static_shared', 'dynamic_shared', 'threads', 'occupancy_pct',
-  'bytes_in_flight', 'issue_slots', 'calls', 'divisions', 'loop_calls']; // the last five are absent where no nvdisasm read them
+  'bytes_in_flight', 'issue_slots', 'calls', 'divisions', 'loop_calls']; // the last five are absent without nvdisasm
 
 const kVerdictColumns = [
   {id: 'ratio', title: 'vs baseline', value: row => row.ratio, cell: row => ratioText(row.ratio), number: true},
@@ -28,7 +28,7 @@ const kResources = {title: 'Resources', filters: ['op', 'compiled_for', 'verdict
   {id: 'kernel', title: 'kernel', value: row => row.kernel, name: true},
   {id: 'compiled_for', title: 'compiled for', value: row => row.compiled_for},
   ...kQuantities.map(name => ({id: name, title: name.replaceAll('_', ' '), value: row => row[name], cell: row => changeText(row, name), number: true})),
-  ...kVerdictColumns.filter(column => column.id !== 'ratio'), // what changed says more
+  ...kVerdictColumns.filter(column => column.id !== 'ratio'), // the changes are more informative
 ]};
 
 function blessed(row, quantity) { return row.baseline && row.baseline[quantity]; }
@@ -51,11 +51,11 @@ function costRows(report) {
 }
 function resourceRows(report) {
   const rows = sectionsOf(report, 'resource').flatMap(section => section.rows.map(row => ({...row, compiled_for: section.name, op: row.kernel.split('.')[0]})));
-  return rows.sort((a, b) => urgency(a) - urgency(b)); // of several sections each has its worst first
+  return rows.sort((a, b) => urgency(a) - urgency(b)); // each section is already sorted worst first
 }
 function urgency(row) { return row.exit_code === 1 ? 0 : row.exit_code === 77 ? 1 : row.message ? 2 : 3; }
 
-// Where even the best variant does more than the operation needs: of each operation the worst case.
+// The worst case of each operation in which even the best variant exceeds the minimum.
 const kLeastWaste = 1.2;
 const kWaste = {unique_sectors: 'the bytes from and to memory', sectors_per_request: 'the sectors that its requests need'};
 function waste(report) {
@@ -78,7 +78,7 @@ function costsPage(report) {
     'Counted on the executor, without noise: one event more than blessed fails. Minimum: what the operation itself needs. Rows marked "informs" were counted under another compiler than the baseline, or say how a grid fills the GPU. Rows marked "not counted" show what is blessed: kernels, data, executor, g++ and its flags have not changed since.');
 }
 function resourcesPage(report) {
-  const one = sectionsOf(report, 'resource').length === 1; // whose name stands above the table
+  const one = sectionsOf(report, 'resource').length === 1; // the section's name is above the table
   const spec = {...kResources, columns: kResources.columns.filter(column => !one || column.id !== 'compiled_for')};
   return countedPage(report, 'resource', spec, resourceRows(report),
     'What the compiler says of each kernel: bytes per thread, shared memory per block. Split loads and stores are 16 bytes that the kernel moves by several narrower accesses. Registers and threads are informational. Rows marked "not compiled" show the approved figures: their sources, nvcc and its flags have not changed since. How they are launched was counted.');

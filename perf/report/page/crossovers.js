@@ -1,4 +1,4 @@
-// Which variant is the fastest at which size, and whether `automatic` takes it; see crossovers.h.
+// Which variant is fastest at which size, and whether `automatic` selects it; see crossovers.h.
 
 function sizeText(size, unit) { return unit === 'bytes' ? bytesText(size) : `${digits(size)} operations`; }
 function bytesText(bytes) {
@@ -18,7 +18,7 @@ function lossText(point) {
   return point.loss_pct > 0 ? element('span', {class: 'poor'}, `✗ ${digits(point.loss_pct)} % slower`) : '✓ none';
 }
 
-// Of each operation and type the case in which `automatic` loses the most, and in how many cases and modes it does.
+// By operation and type, the case with the largest loss of `automatic`, and the number of cases and modes with a loss.
 function wrongChoices(report) {
   const groups = new Map();
   for (const sweep of report.crossovers)
@@ -29,7 +29,7 @@ function wrongChoices(report) {
   return [...groups.values()].map(group => ({...group.reduce((a, b) => a.point.loss_pct >= b.point.loss_pct ? a : b), count: group.length}));
 }
 
-// Time against size, a line per variant; where the fastest of Kernelgrade’s changes, a line across.
+// Time against size, a curve per variant. Vertical lines mark changes of our fastest variant.
 function sweepPlot(report, sweep) {
   const size = new Map(sweep.points.map(point => [point.case, point.size]));
   const family = report.rows.filter(each => size.has(each.case) && each.mode === sweep.mode && each.median_ns);
@@ -48,7 +48,7 @@ function sweepPlot(report, sweep) {
   return [plot.svg, legend(entries)];
 }
 
-// The sweep that the row is in; undefined where there is none, or one size alone.
+// The sweep that contains the row; undefined if there is none or it has a single size.
 function sizeSweep(report, row) {
   const sweep = report.crossovers.find(each => each.op === row.op && each.dtype === row.dtype && each.mode === row.mode && each.points.some(point => point.case === row.case));
   if (!sweep || new Set(sweep.points.map(point => point.size)).size < 2) return undefined;

@@ -1,6 +1,6 @@
-// Numbers and elements, for all pages.
+// Formats numbers and creates elements, for all pages.
 
-// Three to four significant digits with the unit that suits.
+// Three to four significant digits with a suitable unit.
 function timeText(ns) {
   if (!(ns > 0)) return '-';
   for (const [unit, size] of [['s', 1e9], ['ms', 1e6], ['us', 1e3]])
@@ -11,14 +11,14 @@ function digits(value) { return Number.isFinite(value) ? String(Number(value.toP
 function ratioText(value) { return value === undefined ? '-' : value.toFixed(3); }
 function percentText(share) { return `${(100 * share).toFixed(1)} %`; }
 
-// What a row does more of per byte; see rows.cpp.
+// The rate in bytes or flops; see rows.cpp.
 function rateText(row) {
   if (!row.median_ns) return '-';
   const memory = !(row.gflop_per_s > 8 * row.gb_per_s);
   return memory ? (row.gb_per_s > 0 ? `${digits(row.gb_per_s)} GB/s` : '-') : `${digits(row.gflop_per_s)} GFLOP/s`;
 }
 
-// What html.cpp packed as columns is a list of objects again; other values stay as they are.
+// Restores the lists of objects that html.cpp packed as columns; returns other values unchanged.
 function unpacked(value) {
   if (value === null || value.packed === undefined) return value;
   const rows = Array.from({length: value.packed}, () => ({}));
@@ -27,7 +27,7 @@ function unpacked(value) {
   return rows;
 }
 
-// An element: element('td', {class: 'number'}, 'text', child...). Text is never taken for markup.
+// Creates an element: element('td', {class: 'number'}, 'text', child...). Text is never parsed as markup.
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes))
@@ -42,12 +42,12 @@ function shape(name, attributes = {}, ...children) {
   return made;
 }
 
-// A name that may be broken behind its separators.
+// A name with line break opportunities after its separators.
 function breakable(name) {
   return name.split(/(?<=[_.,/])/).flatMap((part, i) => i ? [element('wbr'), part] : [part]);
 }
 
-// Words carry the meaning and a sign stands beside them; colour comes last.
+// Words carry the meaning, with a sign beside them; colour is only an addition.
 const kSigns = {pass: '✓', improved: '▲', regressed: '✗', invalid: '✗', inconclusive: '?', unblessed: '○', env: '~', skipped: '–',
                 passed: '✓', failed: '✗', shown: '✓', missing: '✗', killed: '✓', survived: '✗',
                 excellent: '●●●●', good: '●●●', fair: '●●', poor: '●', critical: '✗'};

@@ -1,4 +1,4 @@
-// Rows over commits: what `kernelgrade history` has taken in of them.
+// Rows over commits, from the records of `kernelgrade history`.
 
 const kEventSigns = {slower: '✗', faster: '▲', baseline: '○', machine: '~', driver: '~', code: '·'};
 const kEventColours = {slower: 'var(--critical)', faster: 'var(--excellent)', baseline: 'var(--link)', machine: 'var(--fair)', driver: 'var(--fair)', code: 'var(--none)'};
@@ -20,7 +20,7 @@ function levelChange(row) { return row.events.filter(({kind}) => kind === 'slowe
 function historyOf(report, id) { return report.history.rows.find(row => rowId(row) === id); }
 function runOf(report, point) { return report.history.runs[point[0]]; }
 
-// Some four round values between the two.
+// About four round values between the two.
 function linearTicks(low, high) {
   const rough = (high - low) / 4;
   const unit = 10 ** Math.floor(Math.log10(rough));
@@ -30,7 +30,7 @@ function linearTicks(low, high) {
   return found;
 }
 
-// Medians with their intervals, the baseline's steps, and a numbered line where something changed.
+// Medians with their intervals, the baseline's steps, and a numbered line at each event.
 function historyChart(report, row) {
   const frame = {left: 78, right: 14, top: 26, bottom: 30, width: 640, height: 320};
   const svg = chart(frame.width, frame.height, `${rowId(row)} over ${row.points.length} runs`);
@@ -40,7 +40,7 @@ function historyChart(report, row) {
   const [y0, y1] = [Math.max(0, least - room), most + room];
   const bottom = frame.height - frame.bottom;
   const x = i => frame.left + i / Math.max(1, row.points.length - 1) * (frame.width - frame.left - frame.right);
-  const y = ns => bottom - (Math.min(Math.max(ns, y0), y1) - y0) / (y1 - y0) * (bottom - frame.top); // a wide interval is cut off
+  const y = ns => bottom - (Math.min(Math.max(ns, y0), y1) - y0) / (y1 - y0) * (bottom - frame.top); // wide intervals are clipped
   svg.append(shape('path', {class: 'axis', d: `M${frame.left} ${frame.top}V${bottom}H${frame.width - frame.right}`}));
   for (const value of linearTicks(y0, y1)) {
     svg.append(shape('path', {class: 'axis', d: `M${frame.left} ${y(value)}H${frame.width - frame.right}`}));

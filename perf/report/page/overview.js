@@ -1,4 +1,4 @@
-// The first page: one verdict, the counts, what to do next, and how far the run can be trusted.
+// The first page: the verdict, the counts, the next steps, and the reliability of the run.
 
 function overviewPage(report) {
   const parts = faultList([...brokenTests(report).map(({name, state, message, again}) => `${name}: ${state}${message ? `: ${message}` : ''}; again: ${again}`), ...report.faults, ...(report.counted || []).flatMap(section => section.faults)]);
@@ -16,7 +16,7 @@ function overviewPage(report) {
     cards(timingCards(report)), ...successTable(report, report.success.filter(ofTimes)), ...speedUps(report), ...times)];
 }
 
-// Whether the times are those of the emulator on a CPU.
+// Whether the times are from the emulator on a CPU.
 function isEmulated(report) { return (report.environment.device || 'host') === 'host'; }
 
 function timingParts(report) {
@@ -27,7 +27,7 @@ function timingParts(report) {
   return [...parts, element('h2', {}, 'Can this run be trusted?'), factTable(report.trust), element('p', {class: 'none'}, report.scale)];
 }
 
-// The first few, the others where they are asked for.
+// The first few faults; the others on request.
 function faultList(faults) {
   const shown = 5;
   const list = part => element('ul', {}, part.map(fault => element('li', {}, fault)));
@@ -60,7 +60,7 @@ function studyCards(report) {
 
 function brokenTests(report) { return report.tests.filter(test => !['passed', 'skipped'].includes(test.state)); }
 
-// CTest's tests by what became of them; a kind of test a card where all of it passed.
+// CTest's tests by result; one card per kind of test if all of its tests passed.
 function testCards(report) {
   const counts = new Map();
   for (const test of report.tests) {
@@ -70,7 +70,7 @@ function testCards(report) {
   return [...counts].map(([name, count]) => [name.startsWith('tests ') ? element('span', {class: 'failed'}, name) : name, String(count)]);
 }
 
-// How much succeeds; as in summary.md.
+// Success rates, as in summary.md.
 function successTable(report, kinds) {
   const pages = {'timings of Kernelgrade': 'rows', 'correctness tests': 'correctness', mutants: 'mutants', costs: 'costs'};
   const page = what => pages[what] || (what.startsWith('beside ') ? 'compare' : 'resources');
@@ -79,7 +79,7 @@ function successTable(report, kinds) {
   return lines.length ? [plainTable(['of', 'passed', 'failed', 'skipped', 'success rate'], lines, [1, 2, 3, 4])] : [];
 }
 
-// How fast our rows are; as in summary.md.
+// Speed-ups of our rows, as in summary.md.
 function speedUps(report) {
   const {all, vendor} = report;
   const speed = (over, rows, of, found) => [over, ratioText(found.geomean), ratioText(found.median), ratioText(found.worst), ratioText(found.best), `${rows} of ${of}`];
@@ -90,7 +90,7 @@ function speedUps(report) {
     ...reached, element('p', {class: 'none'}, 'Speed-up is the other’s time divided by Kernelgrade’s: above 1, Kernelgrade is faster. The mean is geometric. Rows that are wrong, crashed or were not measured have no speed-up.')] : [];
 }
 
-// Of what was judged, rounded down: 100 % is all of it; see aggregates.cpp.
+// The rate among judged checks, rounded down, so that 100 % means all; see aggregates.cpp.
 function rateOf({passed, failed}) {
   return passed + failed ? `${(Math.floor(1000 * passed / (passed + failed)) / 10).toFixed(1)} %` : '-';
 }

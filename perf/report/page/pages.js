@@ -1,4 +1,4 @@
-// The other pages: one row, and what failed.
+// The other pages: a single row, and the failures.
 
 function rowPage(report) {
   const id = state().get('row');
@@ -31,7 +31,7 @@ function rowPage(report) {
   return parts;
 }
 
-// Every time of the case, the fastest of each mode first.
+// All times of the case, the fastest of each mode first.
 function besideTable(rows, own) {
   const order = [...rows].sort((a, b) => a.mode < b.mode ? -1 : a.mode > b.mode ? 1 : a.median_ns - b.median_ns);
   const name = row => row === own ? element('strong', {}, row.variant) : element('a', {href: pageLink('row', {row: rowId(row)})}, row.variant);
@@ -59,7 +59,7 @@ function failuresPage(report) {
             rows.length > 500 ? element('p', {}, `${rows.length - 500} more: see the rows.`) : undefined].filter(Boolean);
   });
 }
-// Failed and skipped correctness tests, bugs that none of them found, what is slower than another build, and what of the studies went wrong.
+// Failed and skipped correctness tests, surviving mutants, rows slower than another build's, and failures of studies.
 function testRows(report) {
   const planned = brokenTests(report).map(({name, state, message, again}) => ({page: pageLink('overview'), name, verdict: state, exit_code: 1, message: `${message}\nagain: ${again}`}));
   const failed = report.correctness.flatMap(run => run.failed.map(({test, message}) =>

@@ -1,4 +1,4 @@
-// What the device can do: the roofline, and the environment with the device's limits.
+// The device's limits: the roofline, and the environment with the device's limits.
 
 const kLimitNames = {dram_bytes_per_s: 'memory', f32_flops_per_s: 'f32', f64_flops_per_s: 'f64', f32_matrix_flops_per_s: 'matrix instructions, TF32',
                      f16_matrix_flops_per_s: 'matrix instructions, f16', bf16_matrix_flops_per_s: 'matrix instructions, bf16', l2_bytes: 'L2 cache'};
@@ -10,14 +10,14 @@ function limitText(name, value) {
   return name.endsWith('_ns') ? timeText(value) : name.endsWith('_bytes') ? bytesText(value) : digits(value);
 }
 
-// A title, the member of the report, and how its lines are broken.
+// A title, the report's member, and the dash pattern of its lines.
 const kRoofKinds = [['measured on this device', 'ceilings', undefined], ['by design', 'theory', '5 4']];
 function roofLines(limits) {
   const rates = unit => Object.entries(limits).filter(([name]) => name.endsWith(unit)).map(([name, value]) => [name, value / 1e9]);
   return {bandwidths: rates('bytes_per_s'), peaks: rates('flops_per_s')};
 }
 
-// Operations per second against operations per byte. Ceilings that were measured on this device, and its limits by design, are lines.
+// Operations per second against operations per byte. Lines show the ceilings measured on this device, and its theoretical limits.
 function rooflinePage(report) {
   const rows = report.rows.filter(row => row.median_ns && row.bytes > 0 && row.flops > 0);
   const heading = element('h2', {}, 'Roofline');
@@ -51,7 +51,7 @@ function rooflinePage(report) {
     element('p', {}, notes.map(note => element('span', {class: 'line'}, note))), ...(kinds.length ? [limitTable(report)] : [])];
 }
 
-// What the device cannot exceed by its design beside what it was seen to reach.
+// The device's theoretical limits beside its measured ceilings.
 function limitTable(report) {
   const names = [...new Set([...Object.keys(report.theory), ...Object.keys(report.ceilings)])];
   const share = name => report.ceilings[name] && report.theory[name] ? percentText(report.ceilings[name] / report.theory[name]) : '-';

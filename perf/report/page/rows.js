@@ -1,10 +1,10 @@
-// Pages of rows: filtered, sorted, and a part of them at a time, since thousands of table rows take a browser seconds.
+// Pages of rows with filters and sorting, shown in parts, since a browser needs seconds for thousands of table rows.
 
 const kRowsAtOnce = 200;
 const kGradeOrder = ['critical', 'poor', 'fair', 'good', 'excellent'];
 const kVerdictOrder = ['invalid', 'regressed', 'inconclusive', 'unblessed', 'env', 'skipped', 'improved', 'pass', 'unchanged'];
 
-// A table: its title, its columns, the members that rows are filtered by, and the text in which `find` looks.
+// A table: its title, its columns, the members to filter by, and the text that `find` searches.
 const kTimings = {title: 'Rows', filters: ['op', 'dtype', 'variant', 'mode', 'grade', 'verdict'], text: row => rowId(row), columns: [
   {id: 'case', title: 'case', value: row => row.case, name: true, cell: row => element('a', {href: pageLink('row', {row: rowId(row)})}, breakable(row.case))},
   {id: 'variant', title: 'variant', value: row => row.variant, cell: row => row.variant + (row.kind === 'vendor' ? ' (vendor)' : '')},
@@ -20,7 +20,7 @@ const kTimings = {title: 'Rows', filters: ['op', 'dtype', 'variant', 'mode', 'gr
 
 function spread(row) { return row.median_ns ? (row.ci_hi_ns - row.ci_lo_ns) / 2 / row.median_ns : undefined; }
 
-// Rows that every filter lets through; `q` is a part of the text.
+// Rows that pass all filters; `q` is a part of the text.
 function filtered(table, rows, view) {
   const wanted = table.filters.filter(key => view.get(key));
   const part = (view.get('q') || '').toLowerCase();
@@ -28,7 +28,7 @@ function filtered(table, rows, view) {
                             (!part || table.text(row).toLowerCase().includes(part)));
 }
 
-// By a column, upwards or (-) downwards; what has no value comes last either way. '': as the report lists them, worst first.
+// Sorts by a column, ascending or (-) descending; rows without a value come last. '': in the report's order, worst first.
 function sorted(table, rows, order) {
   if (!order) return rows;
   const down = order.startsWith('-');
@@ -75,7 +75,7 @@ function rowsTable(rows, view, columns) {
 }
 function classes(column) { return [column.number && 'number', column.prose && 'prose', column.name && 'name'].filter(Boolean).join(' ') || undefined; }
 
-// Rows as the report lists them, or sorted by a column.
+// Rows in the report's order, or sorted by a column.
 function tablePage(table, rows) {
   const view = state();
   const columns = table.columns.filter(column => !column.gpu || rows.some(row => row.standing !== undefined));
@@ -93,7 +93,7 @@ function tablePage(table, rows) {
   return parts;
 }
 
-// Failures first, then by ratio, then what has none; see rows.cpp.
+// Failures first, then by ratio, then rows without a ratio; see rows.cpp.
 function worstFirst(rows) {
   const badness = row => [row.exit_code === 1 ? 0 : 1, row.ratio ?? (row.exit_code === 1 ? -Infinity : Infinity)];
   return rows.map(row => ({row, key: badness(row)})).sort((a, b) => a.key[0] - b.key[0] || (a.key[1] < b.key[1] ? -1 : a.key[1] > b.key[1] ? 1 : 0)).map(({row}) => row);

@@ -1,8 +1,8 @@
-// What is shown stands in the address behind '#', so that a view can be linked, reloaded and gone back to.
+// The address stores the state of the view after '#', so that a view can be linked, reloaded and revisited.
 
 function state() { return new URLSearchParams(location.hash.slice(1)); }
 
-// The address of the present view with some parts changed; empty parts are left out.
+// The address of the current view with some parts changed; empty parts are omitted.
 function linkTo(changes) {
   const next = state();
   for (const [key, value] of Object.entries(changes)) value ? next.set(key, value) : next.delete(key);

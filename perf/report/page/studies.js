@@ -1,12 +1,12 @@
-// Studies: one question over many problems, as `kernelgrade study` measured it. See docs/how-to/run_a_study.md.
+// Studies: one question over many problems, measured by `kernelgrade study`. See docs/how-to/run_a_study.md.
 
 const kStudyState = {0: 'passed', 77: 'skipped'};
 function studyState(study) { return kStudyState[study.exit_code] || 'failed'; }
 
-// Studies of one kind are told apart by when they began.
+// Studies of the same kind are distinguished by their start time.
 function studyLink(study) { return pageLink('studies', {study: study.name, begun: study.date_utc}); }
 
-// Time against size, a line per variant with its 99 % intervals; where one surely overtakes another, a line across.
+// Time against size, a curve per variant with its 99 % intervals. Vertical lines mark significant crossovers.
 function studyPlot(study, group) {
   const curves = study.curves.filter(curve => curve.group === group);
   const points = curves.flatMap(curve => curve.times);
