@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # emulate.sh KERNELGRADE NVCC WHAT: programs that nvcc makes here, run by `kernelgrade emulate`. WHAT: runtime (the runtime API), libraries
-# (Thrust and libcu++), static (a runtime that is linked in), driver (the driver API), tensor_map, hostile (damaged images), triton or numba (skipped,
-# 77, where python3 has none).
+# (Thrust and libcu++), static (a runtime that is linked in), driver (the driver API), tensor_map, hostile (damaged images); triton, numba or cupy, of
+# python3 or else of PyPI (skipped, 77, where that cannot be reached).
 set -euo pipefail
 kernelgrade=$1 nvcc=$2 what=$3
 sources=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -119,8 +119,20 @@ TEXT
   expect 1 'stripped: it is stripped, and the CUDA runtime is linked into it' -- ./stripped
   exit
 fi
+# need_python MODULE PACKAGE...: leads python3 to one that has them, kept in the build tree.
+need_python() {
+  local module=$1 venv
+  python3 -c "import $module" 2>/dev/null && return
+  shift
+  venv=$(dirname "$(dirname "$kernelgrade")")/frameworks/$module
+  if [[ ! -x $venv/bin/python3 ]] || ! "$venv/bin/python3" -c "import $module" 2>/dev/null; then
+    { python3 -m venv "$venv" && "$venv/bin/pip" install --quiet "$@"; } || { echo "skipped: PyPI gave no $*"; exit 77; }
+  fi
+  export PATH=$venv/bin:$PATH
+}
+
 if [[ $what == triton ]]; then
-  python3 -c 'import numpy, triton' 2>/dev/null || exit 77
+  need_python triton triton numpy
   export TRITON_CACHE_DIR=$work/triton
   expect 0 'right' -- python3 "$sources/triton_tutorials.py"
   expect 0 'right' --checked -- python3 "$sources/triton_tutorials.py"
@@ -130,14 +142,15 @@ if [[ $what == triton ]]; then
 fi
 
 if [[ $what == cupy ]]; then
-  python3 -c 'import cupy' 2>/dev/null || exit 77
+  need_python cupy cupy-cuda13x numpy
   expect 0 'right' -- python3 "$sources/cupy_kernels.py"
   expect 0 'right' --checked -- python3 "$sources/cupy_kernels.py"
   expect 1 'kernel block_sum' --checked -- python3 "$sources/cupy_kernels.py" wrong
+  exit
 fi
 
 if [[ $what == numba ]]; then
-  python3 -c 'import numpy, numba_cuda' 2>/dev/null || exit 77
+  need_python numba_cuda numba-cuda numpy
   expect 0 'right' -- python3 "$sources/numba_kernels.py"
   expect 0 'right' --checked -- python3 "$sources/numba_kernels.py"
   expect 1 'kernel __main__::block_sum' --checked -- python3 "$sources/numba_kernels.py" wrong
