@@ -4,6 +4,9 @@
 #include "cuda/binary/layouts.h"
 #include "cuda/binary/modules.h"
 #include "cuda/source/state.h"
+#include "runtime/device.h"
+
+#include <algorithm>
 
 namespace kg::emulate {
 
@@ -28,7 +31,8 @@ int function_of(const void* kernel, Function& to) {
   return foreign::call("cudaFuncGetAttributes", [&] {
     try {
       to = {kernel_at(kernel).static_shared_bytes, attributes.maxThreadsPerBlock,
-            attributes.ptxVersion, attributes.maxDynamicSharedSizeBytes};
+            ptx_version_at(kernel), std::max(ptx_version_at(kernel), compute_capability()),
+            attributes.maxDynamicSharedSizeBytes};
     } catch (const Error& error) {
       throw foreign::Refusal(cudaErrorInvalidDeviceFunction, error.what());
     }

@@ -68,7 +68,8 @@ extern "C" {
   *to = {};
   to->sharedSizeBytes = from.static_shared_bytes;
   to->maxThreadsPerBlock = from.max_threads;
-  to->ptxVersion = to->binaryVersion = from.architecture;
+  to->ptxVersion = from.ptx_version; // CUB chooses its launch parameters by it
+  to->binaryVersion = from.binary_version;
   to->maxDynamicSharedSizeBytes = from.max_dynamic_shared_bytes;
   return cudaSuccess;
 }

@@ -24,7 +24,9 @@ int attribute_of(int attribute, int device); // 0 if unknown
 struct Function {
   std::size_t static_shared_bytes = 0;
   int max_threads = 0;
-  int architecture = 0; // such as 80
+  // 80 for compute_80: what the kernel's PTX was compiled for, and what a driver would compile it
+  // to
+  int ptx_version = 0, binary_version = 0;
   int max_dynamic_shared_bytes = 0;
 };
 int function_of(const void* kernel, Function& to);

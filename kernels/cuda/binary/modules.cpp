@@ -32,6 +32,7 @@ namespace kg::emulate {
 
 struct Program {
   std::string ptx;
+  int arch = 0;        // that the PTX was compiled for: 80 for compute_80
   std::string missing; // why there is no PTX
 };
 
@@ -196,7 +197,9 @@ Program* register_program(const void* wrapper) {
   auto program = std::make_unique<Program>();
   try {
     const auto& given = *static_cast<const Wrapper*>(wrapper);
-    program->ptx = ptx_in_container(readable_from(given.data)).text;
+    Ptx ptx = ptx_in_container(readable_from(given.data));
+    program->ptx = std::move(ptx.text);
+    program->arch = ptx.arch;
   } catch (const std::exception& error) { // reported at the first launch: there may be none
     program->missing = is_linked_separately() ? kLinkedSeparately : error.what();
   }
@@ -220,6 +223,7 @@ Program* register_image(const void* image) {
   }
   auto program = std::make_unique<Program>();
   program->ptx = std::move(ptx.text);
+  program->arch = ptx.arch;
   return keep(std::move(program));
 }
 
@@ -269,6 +273,12 @@ const ptx_run::LoadedKernel& kernel_at(const void* address) {
     foreign::expect_launch(reinterpret_cast<const void*>(kernel.loaded->run), kernel.mangled);
   }
   return *kernel.loaded;
+}
+
+int ptx_version_at(const void* address) {
+  Registered& all = registered();
+  const std::lock_guard lock(all.mutex);
+  return find(all, address).program->arch;
 }
 
 const char* mangled_name_at(const void* address) {

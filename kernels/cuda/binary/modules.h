@@ -44,6 +44,7 @@ void place_managed(const Program* program);
 // The kernel registered at this address, compiled on first use. Throws Error if none is registered
 // or the emulator does not support it.
 const ptx_run::LoadedKernel& kernel_at(const void* address);
+int ptx_version_at(const void* address);          // of the kernel's PTX: 80 for compute_80
 const char* mangled_name_at(const void* address); // lives as long as the program
 std::string kernel_name_at(const void* address);  // readable
 

@@ -29,7 +29,7 @@ int attribute(CUfunction_attribute attribute, const void* handle) {
   case CU_FUNC_ATTRIBUTE_NUM_REGS: return kRegisters;
   case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
     return static_cast<int>(compiled(handle).static_shared_bytes);
-  case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+  case CU_FUNC_ATTRIBUTE_PTX_VERSION: return ptx_version_at(&function_of(handle));
   case CU_FUNC_ATTRIBUTE_BINARY_VERSION: return compute_capability();
   case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
     return static_cast<int>(function_of(handle).dynamic_shared);

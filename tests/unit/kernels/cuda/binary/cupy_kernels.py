@@ -49,4 +49,8 @@ for dtype in (np.float32, np.float64):
 right &= np.allclose(cp.exp(of_x).get(), np.exp(x), rtol=1e-6)
 right &= np.allclose(cp.sum(of_x, axis=0).get(), x.sum(axis=0), rtol=1e-5)
 right &= np.array_equal(cp.where(of_x > of_y, of_x, of_y).T.get(), np.maximum(x, y).T)
+right &= np.array_equal(cp.sort(of_x, axis=1).get(), np.sort(x, axis=1))
+right &= np.allclose(cp.cumsum(of_x, dtype=cp.float64).get(), np.cumsum(x, dtype=np.float64))
+right &= int(of_x.argmax()) == int(x.argmax())
+right &= np.array_equal(cp.unique(cp.asarray([3, 1, 3, 2])).get(), [1, 2, 3])
 print("right" if right else "wrong")

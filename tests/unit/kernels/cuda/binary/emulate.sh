@@ -111,6 +111,10 @@ TEXT
   # Below a script, as a build tool runs it.
   printf '#!/bin/sh\nexec ./right "$@"\n' >script && chmod +x script
   expect 0 'right, 7 blocks, cudaSuccess' -- ./script
+  # By which CUB chooses its launch parameters.
+  printf '#include <cstdio>\n#include <cuda_runtime.h>\n__global__ void f() {}\nint main() { cudaFuncAttributes of; cudaFuncGetAttributes(&of, f); std::printf("PTX %%d for %%d\\n", of.ptxVersion, of.binaryVersion); }\n' >versions.cu
+  "$nvcc" -gencode arch=compute_75,code=compute_75 versions.cu -o versions
+  expect 0 'PTX 75 for 80' -- ./versions
   # What cannot be replaced is refused, and no code of the runtime runs.
   printf '#include <cuda_runtime.h>\nint main() { return cudaSetValidDevices(nullptr, 0); }\n' >missing.cu
   "$nvcc" missing.cu -o missing
