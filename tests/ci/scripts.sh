@@ -145,11 +145,10 @@ cp build/host/perf/kernelgrade build/host/perf/kernelgrade-cost
 bash .ci/refresh >"$work/refresh.log"
 check 'refresh blesses resources and costs without a reason' \
   test "$(grep '^called: ' "$work/refresh.log" | tr '\n' ';')" = 'called: resources --bless;called: bless --cost;'
-check 'refresh says that nothing was stale' test "$(tail -1 "$work/refresh.log")$(cat report/baselines.patch)" = changed=false
+check 'refresh leaves an empty patch where nothing was stale' test -e report/baselines.patch -a ! -s report/baselines.patch
 echo 'echo >>baselines/simt/sources/counted.csv' >>build/host/perf/kernelgrade-cost
 sed -i '/^exit/d' build/host/perf/kernelgrade-cost
-GITHUB_OUTPUT=$work/outputs bash .ci/refresh >"$work/refresh.log"
-check 'refresh says that something was' test "$(cat "$work/outputs")" = changed=true
+bash .ci/refresh >"$work/refresh.log"
 check 'refresh leaves a patch of the baselines' grep -q '^+++ b/baselines/simt/sources/counted.csv' report/baselines.patch
 git checkout --quiet -- baselines
 code=0
