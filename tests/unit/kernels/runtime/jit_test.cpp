@@ -186,6 +186,9 @@ TEST(JitHeaders, TheirContentsAndTheirNamesCount) {
   std::filesystem::rename(include + "/primitives/pack.h", include + "/primitives/row.h");
   EXPECT_NE(detail::hash_headers(include), more);
   std::filesystem::remove(include + "/primitives/row.h");
+  write_file(include + "/instructions/mma.h", "");
+  EXPECT_NE(detail::hash_headers(include), changed);
+  std::filesystem::remove(include + "/instructions/mma.h");
   EXPECT_EQ(detail::hash_headers(include), changed);
 }
 
