@@ -151,7 +151,6 @@ int emulate(const Options& options, World& world) {
   const char* const preloaded = std::getenv("LD_PRELOAD");
   put("LD_PRELOAD",
       redirects.string() + (preloaded && *preloaded ? std::string(":") + preloaded : ""));
-  lead_frameworks(common / "ptxas", folder);
   std::vector<std::string> words;
   std::optional<TemporaryFolder> cache;
   if (const candidate::Sandbox sandbox = candidate::sandbox(); sandbox.on) {
@@ -159,16 +158,22 @@ int emulate(const Options& options, World& world) {
     // g++ compiles PTX to host code in the temporary folder.
     words = {"--write", fs::current_path().string(), "--write", fs::temp_directory_path().string()};
     // A sandboxed program must not leave code that runs outside the sandbox. So compiled kernels
-    // are not kept where others find them, unless the caller names the folder.
-    if (const char* const named = std::getenv("KERNELGRADE_JIT_CACHE"); named && *named) {
-      fs::create_directories(named);
-      words.insert(words.end(), {"--write", fs::absolute(named)});
-    } else {
-      put("KERNELGRADE_JIT_CACHE", cache.emplace().path());
+    // are kept for this run only, unless the caller names a folder.
+    for (const char* const variable :
+         {"KERNELGRADE_JIT_CACHE", "TRITON_CACHE_DIR", "CUPY_CACHE_DIR"}) {
+      if (const char* const named = std::getenv(variable); named && *named) {
+        fs::create_directories(named);
+        words.insert(words.end(), {"--write", fs::absolute(named)});
+      } else {
+        if (!cache) cache.emplace();
+        fs::create_directory(cache->path() / variable);
+        put(variable, cache->path() / variable);
+      }
     }
     if (!options.emulated.counts.empty())
       words.insert(words.end(), {"--write", fs::absolute(options.emulated.counts).parent_path()});
   }
+  lead_frameworks(common / "ptxas", folder);
   words.insert(words.end(), {"--", fs::absolute(program).string()});
   words.insert(words.end(), options.emulated.program.begin() + 1, options.emulated.program.end());
   return run_and_sum_up(options.emulated, words, world);
