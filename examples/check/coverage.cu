@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels of which some never run, and arithmetic that a GPU rounds otherwise: -D EXACT has none.
+// Some kernels never run. -D EXACT removes the arithmetic that a GPU rounds differently.
 #include <cstdio>
 
 __global__ void add(float* out) { out[threadIdx.x] += 1; }
@@ -25,7 +25,7 @@ __global__ void gaussian(float* out) {
 }
 #endif
 
-// Nobody launches these three.
+// Without -D ALL, the program launches none of these three.
 __global__ void never(float* out) { out[threadIdx.x] = __logf(out[threadIdx.x]); }
 template __global__ void scale<double>(double*, double);
 template <class T>

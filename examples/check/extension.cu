@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A PyTorch extension: a sum of each row. A barrier is missing unless REPAIRED is defined.
+// A PyTorch extension: the sum of each row. A barrier is missing unless REPAIRED is defined.
 #include <torch/extension.h>
 
 template <typename scalar_t>

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reverses each chunk of a row by way of shared memory. A fast warp loads the next chunk while
-// another has yet to read this one; on a GPU that is right on most days.
+// Reverses each chunk of a row through shared memory. A fast warp can load the next chunk before
+// another warp has read this one. On a GPU the result is usually correct nevertheless.
 //   ./grade check examples/check/race.cu
 #include <cstdio>
 #include <cuda_runtime.h>

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts bytes by way of shared memory. No barrier separates the zeroing of the bins from the
-// counting, so a fast warp loses its counts.
+// Counts bytes in shared memory. No barrier separates the zeroing of the bins from the counting, so
+// a fast warp loses its counts.
 //   nvcc -cudart shared -gencode arch=compute_80,code=compute_80 -lineinfo histogram.cu -o
 //   histogram
 #include <cstdio>

@@ -1,8 +1,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# A test of a kernel, by the driver API: `pytest --kernelgrade` runs it without a GPU (docs/how-to/emulate_from_python.md). The kernel lacks
-# `if (i < n)`, so that 300 elements are too few for its three blocks of 128 threads.
+# Tests a kernel through the driver API: `pytest --kernelgrade` runs it without a GPU (docs/how-to/emulate_from_python.md). The kernel lacks
+# `if (i < n)`, so its three blocks of 128 threads access memory past 300 elements.
 import ctypes
 
 import pytest

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA as people write it. Nothing here knows of Kernelgrade: nvcc compiles it, too.
+// Ordinary CUDA code without any use of Kernelgrade: nvcc also compiles it.
 #include "softmax.h"
 
 #include <cfloat>
@@ -25,7 +25,7 @@ __global__ void softmax_kernel(const float* __restrict__ in, float* __restrict__
   const float* row = in + (size_t)blockIdx.x * columns;
 
   float largest = -FLT_MAX;
-#ifdef PLANT_UNCOALESCED // a thread reads neighbouring elements, not a warp
+#ifdef PLANT_UNCOALESCED // each thread, not each warp, reads adjacent elements
   const int each = (columns + blockDim.x - 1) / blockDim.x;
   for (int i = tid * each; i < min((tid + 1) * each, columns); ++i)
     largest = fmaxf(largest, row[i]);
@@ -34,7 +34,7 @@ __global__ void softmax_kernel(const float* __restrict__ in, float* __restrict__
 #endif
   buffer[tid] = largest;
   __syncthreads();
-#ifdef PLANT_CONFLICT // lanes reach 2, 4, 8... words apart
+#ifdef PLANT_CONFLICT // lanes access words at strides of 2, 4, 8...
   for (int s = 1, i = 2 * tid; s < (int)blockDim.x; s <<= 1, i <<= 1) {
     if (i < (int)blockDim.x) buffer[i] = fmaxf(buffer[i], buffer[i + s]);
     __syncthreads();
@@ -47,7 +47,7 @@ __global__ void softmax_kernel(const float* __restrict__ in, float* __restrict__
 #endif
   largest = buffer[0];
 #ifndef PLANT_RACE
-  __syncthreads(); // everyone has read the maximum before its place holds a sum
+  __syncthreads(); // all threads read the maximum before a sum overwrites it
 #endif
 
   float sum = 0.0f;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernels ask of a GPU's memory, counted on the CPU: exact, so any increase fails.
+// The kernels' memory costs, counted on the CPU. Counts are exact, so any increase fails.
 #include "softmax.h"
 
 #include "perf/code/cost/limits.h"
@@ -22,7 +22,7 @@ TEST(SoftmaxCost, IsNoHigherThanBlessed) {
   const std::string worse =
       kg::cost::exceeded(kg::count::take_launches(),
                          {
-                             {"sectors_per_request", 4},      // 32 lanes read 128 bytes in a row
+                             {"sectors_per_request", 4},      // 32 lanes read 128 contiguous bytes
                              {"unique_sectors", 4 * kMatrix}, // two kernels read and write
                              {"bank_conflict_degree", 1},
                              {"barriers", kRows * (2 * (1 + 7) + 1)}, // two trees of 7 levels

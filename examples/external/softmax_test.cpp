@@ -10,8 +10,8 @@
 
 namespace {
 
-// Against the fp64 oracle, every element within the derived bound (tests/oracle/tolerance.h), plus
-// half an ulp for the multiplication.
+// Compares every element with the fp64 oracle, within the derived tolerance
+// (tests/oracle/tolerance.h) plus half an ulp for the multiplication.
 TEST(Softmax, IsWhatTheOracleSays) {
   constexpr int kRows = 5, kColumns = 300, kThreads = 128;
   constexpr float kScale = 3;

@@ -13,7 +13,7 @@ using ActivationBackwardVariant =
               activation::Function, Dtype>;
 extern const Table<ActivationBackwardVariant> activation_backward_table;
 
-// dx = dy f'(x). y = f(x) is for libraries that take the slope from it (cuDNN).
+// dx = dy f'(x). `y` is f(x), for libraries that compute the derivative from it (cuDNN).
 inline void activation_backward(std::string_view variant, activation::Function function,
                                 Dtype dtype, const void* x, const void* y, const void* dy, void* dx,
                                 std::int64_t n, Stream& stream) {

@@ -7,8 +7,8 @@
 
 namespace kg::vendor {
 
-// A packed outer x axis x inner tensor; the index of the first largest element of its middle
-// extent. NaN is the library's matter.
+// A packed outer x axis x inner tensor. The result is the index of the first largest element along
+// the middle axis. The handling of NaN depends on the library.
 struct ArgmaxProblem {
   Dtype dtype = Dtype::f32;
   std::int64_t outer = 1, axis = 1, inner = 1;

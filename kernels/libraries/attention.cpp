@@ -47,7 +47,7 @@ void require_masks(std::string_view what, const AttentionProblem& p, const Atten
 void attention(std::string_view variant, const AttentionProblem& p, const AttentionTensors& tensors,
                Stream& stream) {
   const std::string what = join("attention", {name(p.dtype)});
-  require_valid(what, p); // a depth says what variants there are
+  require_valid(what, p); // the depths decide which variants exist
   const auto& entry = find(attention_table, variant, what, p);
   if (p.batch * p.heads * p.queries * p.keys == 0) return;
   require_pointers(what,

@@ -17,7 +17,7 @@ bool AttentionBackwardVariant::supports(const AttentionProblem& p) const {
 void attention_backward(std::string_view variant, const AttentionProblem& p,
                         const AttentionBackwardTensors& tensors, Stream& stream) {
   const std::string what = join("attention_backward", {name(p.dtype)});
-  require_valid(what, p); // a depth says what variants there are
+  require_valid(what, p); // the depths decide which variants exist
   const auto& entry = find(attention_backward_table, variant, what, p);
   if (p.batch * p.heads * p.queries * p.keys == 0) return;
   require_pointers(what, {{"q", tensors.q},

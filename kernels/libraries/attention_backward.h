@@ -1,11 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of attention by a library's one call, where it has one, and what a caller of the
-// libraries writes where none has: the weights once more as in attention.h, by a batch of products
-// and a softmax with an addend; the gradient by them, a product; that by the scores, a softmax's
-// backward pass; and three products. Weights and their gradients of such a chain pass through
-// memory and are rounded to the element type. Each query must see a key.
+// Gradients of attention by a library: one fused call if the library has one, otherwise the chain
+// of calls that its user would write. The chain recomputes the weights as in attention.h. A product
+// gives the weights' gradients, a softmax backward pass those of the scores, and three more
+// products dq, dk and dv. Weights and their gradients pass through memory and are rounded to the
+// element type. Each query must see at least one key.
 #pragma once
 
 #include "libraries/attention.h"
@@ -14,21 +14,21 @@
 
 namespace kg::vendor {
 
-// Tensors as AttentionProblem says, gradients as what they belong to.
+// Layouts as in AttentionProblem. Each gradient has the layout of its tensor.
 struct AttentionBackwardTensors {
   const void *q = nullptr, *k = nullptr, *v = nullptr, *dout = nullptr;
   void *dq = nullptr, *dk = nullptr, *dv = nullptr;
-  AttentionMasks masks = {};                     // of one call
-  const void* out = nullptr;                     // of one call: the forward pass's
-  const float* log_sum = nullptr;                // the same, laid out as in AttentionTensors
-  const void* addend = nullptr;                  // of a chain: batch x heads x queries x keys
-  void *weights = nullptr, *gradients = nullptr; // of a chain: the same, overwritten
+  AttentionMasks masks = {};                     // fused call only
+  const void* out = nullptr;                     // fused call only: result of the forward pass
+  const float* log_sum = nullptr;                // fused call only: laid out as in AttentionTensors
+  const void* addend = nullptr;                  // chain only: batch x heads x queries x keys
+  void *weights = nullptr, *gradients = nullptr; // chain only: the same shape, overwritten
 };
 
 void attention_backward(std::string_view variant, const AttentionProblem& problem,
                         const AttentionBackwardTensors& tensors, Stream& stream);
 
-// As AttentionVariant.
+// See AttentionVariant.
 struct AttentionBackwardVariant {
   std::string_view name, products, softmax;
   bool (*takes)(const AttentionProblem& problem) = nullptr;

@@ -10,8 +10,8 @@ using AxpyVariant =
     VariantOf<void(Dtype, float, const void*, const void*, void*, std::int64_t, Stream&), Dtype>;
 extern const Table<AxpyVariant> axpy_table;
 
-// out = alpha x + y. BLAS has only y += alpha x, so its variants copy y to out first: five passes
-// over memory, not three. Where alpha is 0 they do not read x.
+// out = alpha x + y. BLAS only offers y += alpha x, so the BLAS variants first copy y to out: five
+// passes over memory instead of three. These variants do not read x if alpha is 0.
 inline void axpy(std::string_view variant, Dtype dtype, float alpha, const void* x, const void* y,
                  void* out, std::int64_t n, Stream& stream) {
   const std::string what = join("axpy", {name(dtype)});

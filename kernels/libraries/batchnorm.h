@@ -7,9 +7,9 @@
 
 namespace kg::vendor {
 
-// x and y have a type of their own, all else is f32; all must be there. Training writes the batch's
-// mean and, as `spread`, 1 / sqrt(variance + epsilon); it updates no running statistics, which not
-// every library does. Inference reads the running mean and, as `spread`, the running variance.
+// x and y have the given Dtype, all other arrays are f32; no pointer may be null. Training writes
+// the batch mean and 1 / sqrt(variance + epsilon) (`spread`). It updates no running statistics,
+// because not every library does. Inference reads the running mean and variance (`spread`).
 struct BatchnormProblem {
   batchnorm::Problem shape;
   const void* x;

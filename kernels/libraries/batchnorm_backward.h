@@ -7,8 +7,8 @@
 
 namespace kg::vendor {
 
-// dy, x and dx have a type of their own, all else is f32; all must be there. rstd must not be 0
-// (oneDNN takes the variance).
+// dy, x and dx have the given Dtype, all other arrays are f32; no pointer may be null. rstd must
+// not be 0, because oneDNN takes the variance instead.
 struct BatchnormBackwardProblem {
   batchnorm::Problem shape;
   const void* dy;

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a caller of the libraries writes for y = gelu(x + bias): the sum into y, and gelu in place.
-// The sum passes through memory and is rounded to the element type. oneDNN has one call, too, that
-// appends the gelu to the sum.
+// y = gelu(x + bias) as a user of the libraries would write it: the sum into y, then gelu in place.
+// The sum passes through memory and is rounded to the element type. oneDNN also offers a single
+// call, with gelu as a post-op of the sum.
 #pragma once
 
 #include "libraries/dispatch.h"

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a caller of the libraries writes for the gradients of y = gelu(x + bias): the sum once more,
-// the gradient of the gelu, and the sums of its columns. The sum and dx pass through memory and are
-// rounded to the element type.
+// Gradients of y = gelu(x + bias) as a user of the libraries would write them: the sum again, the
+// gradient of gelu, and its column sums. The sum and dx pass through memory and are rounded to the
+// element type.
 #pragma once
 
 #include "libraries/bias_gelu.h"
@@ -11,7 +11,7 @@
 
 namespace kg::vendor {
 
-// Packed; dx apart from the inputs.
+// All packed. dx must not overlap an input.
 struct BiasGeluTensors {
   const void* x;
   const void* bias;

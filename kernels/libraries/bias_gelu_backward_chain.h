@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of gelu(x + bias) by the wrappers of three operations, each by a library.
+// Gradients of gelu(x + bias) through the wrappers of three operations, each by a given library.
 #pragma once
 
 #include "libraries/activation_backward.h"
@@ -27,13 +27,13 @@ inline bool chain_supported(const BiasGeluLibraries& by, bias_gelu::Form form, D
          contains(names(reduction_table, column_sums(dtype, kProbe, kProbe)), by.columns);
 }
 
-// `sums`: memory for as many elements as x has.
+// `sums`: workspace for as many elements as x.
 inline void chain(const BiasGeluLibraries& by, bias_gelu::Form form, Dtype dtype,
                   const BiasGeluTensors& of, void* sums, std::int64_t rows, std::int64_t cols,
                   Stream& stream) {
   const BroadcastShapes shapes{{1, 1, 1, rows, cols}, {1, 1, 1, 1, cols}};
   broadcast(by.sum, elementwise::Op::add, dtype, shapes, of.x, of.bias, sums, stream);
-  // No library takes gelu's slope from its result, for which the sums stand here.
+  // The sums also stand in for y: no library computes gelu's derivative from its result.
   activation_backward(by.gelu, activation_of(form), dtype, sums, sums, of.dy, of.dx, rows * cols,
                       stream);
   reduction(by.columns, column_sums(dtype, rows, cols), of.dx, of.dbias, stream);

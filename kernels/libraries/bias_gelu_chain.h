@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// gelu(x + bias) by the wrappers of the two operations, the first by library `sum`, the second by
-// library `gelu`.
+// gelu(x + bias) through the wrappers of both operations: library `sum` adds the bias, library
+// `gelu` applies gelu.
 #pragma once
 
 #include "libraries/activation.h"

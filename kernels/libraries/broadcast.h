@@ -11,14 +11,14 @@ namespace kg::vendor {
 
 inline constexpr int kBroadcastRank = 5;
 
-// Extents of packed row-major operands, ones in front where a tensor has a lower rank. They match:
-// equal, or one of them 1.
+// Extents of packed row-major operands, with leading ones for a lower rank. The extents of an axis
+// must be equal, or one of them 1.
 struct BroadcastShapes {
   std::array<std::int64_t, kBroadcastRank> a{};
   std::array<std::int64_t, kBroadcastRank> b{};
 };
 
-// out = a op b. Which shapes a library takes differs: cuDNN repeats b alone, say.
+// out = a op b. Libraries differ in the shapes they support: cuDNN, for example, only repeats b.
 void broadcast(std::string_view variant, elementwise::Op op, Dtype dtype,
                const BroadcastShapes& shapes, const void* a, const void* b, void* out,
                Stream& stream);
@@ -28,7 +28,7 @@ using BroadcastVariant = VariantOf<void(elementwise::Op, Dtype, const BroadcastS
                                    elementwise::Op, Dtype, const BroadcastShapes&>;
 extern const Table<BroadcastVariant> broadcast_table;
 
-// For the backends: the result's extents, and where its elements lie in an operand.
+// For the backends: extents of the result, and an operand's strides (0 along repeated axes).
 std::array<std::int64_t, kBroadcastRank> result_extents(const BroadcastShapes& shapes);
 std::array<std::int64_t, kBroadcastRank>
 repeated_strides(const std::array<std::int64_t, kBroadcastRank>& operand);

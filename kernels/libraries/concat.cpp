@@ -17,7 +17,7 @@ bool ConcatVariant::supports(Dtype dtype) const {
 
 namespace {
 
-// Throws Error; the columns of the whole as a matrix of `outer` rows.
+// Returns the number of columns of the whole as a matrix of `outer` rows. Throws Error.
 std::int64_t require_shape(std::string_view what, const ConcatShape& shape, std::size_t pointers) {
   require_extents(what, {{"outer", shape.outer}, {"inner", shape.inner}});
   require(pointers == shape.extents.size(),

@@ -6,7 +6,7 @@
 
 namespace kg::vendor {
 
-// Asked whether rows follow each other without gaps on both sides, too.
+// `supports` also receives whether x and y are both packed.
 using CopyVariant = VariantOf<void(Dtype, const void*, std::int64_t, std::int64_t, std::int64_t,
                                    void*, std::int64_t, Stream&),
                               Dtype, bool>;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every operation's dispatch does: check arguments, find the variant.
+// Argument checks and the search for a variant, shared by all operations.
 #pragma once
 
 #include "libraries/variants.h"
@@ -12,15 +12,15 @@
 
 namespace kg::vendor {
 
-// Whether `name` is among them, for what is made of other operations.
+// Whether `names` contains `name`; for variants that consist of other operations.
 inline bool contains(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 [[noreturn]] void fail_unknown(std::string_view variant, std::string_view what, const Names& known);
 
-// The one called `variant`; an Error that names `what` and lists those there are if it does not
-// support the problem.
+// Returns the variant of this name. Throws Error, naming `what` and the supported variants, if
+// there is no such variant or it does not support the problem.
 template <class Variant, class... Problem>
 const Variant& find(const Table<Variant>& table, std::string_view variant, std::string_view what,
                     const Problem&... problem) {

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a caller of the libraries writes for y = act(gate) value, of rows that are gates and then as
-// many values: x is rows x 2 cols, y rows x cols, both packed.
+// y = act(gate) value as a user of the libraries would write it. Each row of x holds its gates,
+// then as many values: x is rows x 2 cols, y rows x cols, both packed.
 #pragma once
 
 #include "libraries/activation.h"

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a caller of the libraries writes for the gradients of y = act(gate) value, of rows that are
-// gates and then as many values: x and dx are rows x 2 cols, dy rows x cols, all packed; dx apart
-// from the inputs.
+// Gradients of y = act(gate) value as a user of the libraries would write them. Each row of x holds
+// its gates, then as many values: x and dx are rows x 2 cols, dy is rows x cols, all packed. dx
+// must not overlap an input.
 #pragma once
 
 #include "libraries/activation.h"

@@ -19,8 +19,8 @@ using GatherVariant = VariantOf<
     void(Dtype, const void*, const void*, std::size_t, void*, const GatherShape&, Stream&), Dtype>;
 extern const Table<GatherVariant> gather_table;
 
-// index_bytes: of each index, a signed integer; 4 or 8. The libraries do not look whether an index
-// is in range.
+// index_bytes: size of an index, a signed integer; 4 or 8. The libraries do not check that indices
+// are in range.
 inline void gather(std::string_view variant, Dtype dtype, const void* table, const void* index,
                    std::size_t index_bytes, void* y, const GatherShape& shape, Stream& stream) {
   const std::string what = join("gather", {name(dtype)});

@@ -46,7 +46,7 @@ void gemm(std::string_view variant, const Gemm& problem, Math math, Stream& stre
     require(!problem.transpose_b || problem.bias_gradient != gemm::BiasGradient::of_b,
             what + ": dbias of a transposed B; pass it as it is");
   }
-  Gemm checked = problem; // BLAS wants leading dimensions of at least 1 even where k = 0
+  Gemm checked = problem; // BLAS requires leading dimensions >= 1, even if k = 0
   checked.lda = std::max<std::int64_t>(problem.lda, 1);
   checked.ldb = std::max<std::int64_t>(problem.ldb, 1);
   if (problem.k == 0) checked.stride_a = checked.stride_b = 0; // A and B may be null

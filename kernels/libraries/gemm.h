@@ -23,18 +23,18 @@ struct Gemm {
   float beta;
   void* c;
   std::int64_t ldc;
-  bool tf32 = false; // f32 matrices may be rounded to TF32 on their way into products
+  bool tf32 = false; // f32 inputs may be rounded to TF32 before multiplication
   gemm::Epilogue epilogue = gemm::Epilogue::none;
-  const void* bias = nullptr; // n elements, where the epilogue adds one
-  std::int64_t batch = 1;     // so many products, with one bias
-  // Elements from one matrix to the next; 0 shares A or B.
+  const void* bias = nullptr; // n elements, if the epilogue adds a bias
+  std::int64_t batch = 1;     // number of products; all share one bias
+  // Batch strides in elements. With stride 0, all products share A or B.
   std::int64_t stride_a = 0;
   std::int64_t stride_b = 0;
   std::int64_t stride_c = 0;
-  // m x n, where the epilogue reads it, or, of bias_gelu_tanh by cuBLASLt, keeps it; else null.
+  // m x n: input of gradient epilogues, optional output of cuBLASLt's bias_gelu_tanh; else null.
   void* z = nullptr;
   std::int64_t ldz = 0;
-  // Of one product; a matrix whose rows are added lies by rows: A transposed, B as it is.
+  // Only without a batch. The summed matrix is stored by rows: A transposed, B not transposed.
   gemm::BiasGradient bias_gradient = gemm::BiasGradient::none;
   void* dbias = nullptr;
 
@@ -47,12 +47,12 @@ struct Gemm {
   friend bool operator==(const Gemm&, const Gemm&) = default;
 };
 
-// A matrix without gaps, rows of it or, transposed, columns of it lying one behind another.
+// A packed matrix: row-major, or column-major if transposed.
 struct Packed {
   const void* data;
   bool transposed = false;
 };
-// c = alpha a b, all packed: m x n, sums of k products.
+// c = alpha a b, all packed. c is m x n, and its elements are sums of k products.
 inline Gemm packed_gemm(Dtype dtype, const std::array<std::int64_t, 3>& mnk, float alpha,
                         const Packed& a, const Packed& b, void* c) {
   const auto [m, n, k] = mnk;

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A product for each head of K and V, of what the chains of attention and its gradient consist.
-// Heads of Q that share keys are rows of one product.
+// One product per head of K and V, from which the chains of attention and its gradient are built.
+// Heads of Q that share a head of K and V are rows of one product.
 #pragma once
 
 #include "libraries/attention.h"
@@ -18,7 +18,7 @@ class HeadProducts {
       : library_(library), dtype_(problem.dtype), batch_(problem.batch * problem.kv_heads),
         stream_(stream) {}
 
-  // c = alpha a b; extents: rows and columns of c, and the sums' length.
+  // c = alpha a b. extents: rows of c, columns of c, length of the sums.
   void multiply(const std::array<std::int64_t, 3>& extents, float alpha, const Packed& a,
                 const Packed& b, void* c) const {
     const auto [m, n, k] = extents;

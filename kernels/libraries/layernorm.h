@@ -6,8 +6,8 @@
 
 namespace kg::vendor {
 
-// Packed rows; gamma and beta have the type of x and must be there. mean and rstd: where to put the
-// rows' statistics, one f32 per row each, or both null.
+// Packed rows. gamma and beta have the type of x and must not be null. mean and rstd receive the
+// row statistics, one f32 per row each, or are both null.
 struct LayernormProblem {
   const void* x;
   const void* gamma;
@@ -20,7 +20,7 @@ struct LayernormProblem {
   float* rstd = nullptr;
 };
 
-// Whether a library must store the rows' statistics.
+// Whether the library must store the row statistics.
 enum class Statistics { none, stored };
 using LayernormVariant =
     VariantOf<void(Dtype, const LayernormProblem&, Stream&), Dtype, Statistics>;

@@ -6,9 +6,9 @@
 
 namespace kg::vendor {
 
-// Packed rows; gamma has the type of x, the statistics are f32 whatever that is, and the columns'
-// gradients have the type that layernorm_backward_sums says. All must be there: a library takes the
-// variance and epsilon, or rstd, which is 1 / sqrt(variance + epsilon).
+// Packed rows. gamma has the type of x, the statistics are always f32, and dgamma and dbeta have
+// the type that layernorm_backward_sums returns. No pointer may be null: a library takes either
+// variance and epsilon, or rstd = 1 / sqrt(variance + epsilon).
 struct LayernormBackwardProblem {
   const void* dy;
   const void* x;
@@ -24,7 +24,7 @@ struct LayernormBackwardProblem {
   std::int64_t cols;
 };
 
-// The type in which the variant gives dgamma and dbeta.
+// The variant's type of dgamma and dbeta.
 Dtype layernorm_backward_sums(std::string_view variant, Dtype dtype);
 void layernorm_backward(std::string_view variant, Dtype dtype,
                         const LayernormBackwardProblem& problem, Stream& stream);

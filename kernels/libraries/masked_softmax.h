@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a caller of the libraries writes for a softmax of which some elements are masked: y = scale
-// x + addend, an addend of 0 where an element is kept and of -inf where it is not, and the softmax
-// in place. The sum passes through memory and is rounded to the element type. A row of which
-// nothing is kept is NaN, and so is one whose masked elements are NaN or infinite.
+// Masked softmax as a user of the libraries would write it: y = scale x + addend, then the softmax
+// in place. The addend is 0 for a kept element and -inf for a masked one. The sum passes through
+// memory and is rounded to the element type. A row is NaN if no element is kept, or if a masked
+// element is NaN or +inf after scaling.
 #pragma once
 
 #include "libraries/dispatch.h"

@@ -6,8 +6,8 @@
 
 namespace kg::vendor {
 
-// A library has nothing for what it was asked, on this device or at all, and says so in these
-// words: no fault of the caller's. A row that meets it is skipped.
+// The library does not support the request, on this device or at all, and the message says why. The
+// caller made no mistake. A row with this error is skipped.
 class NotSupported : public Error {
  public:
   using Error::Error;

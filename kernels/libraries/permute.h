@@ -6,7 +6,7 @@
 
 namespace kg::vendor {
 
-// Axis d of y is axis order[d] of x, whose shape is given; as many entries in each as x has axes.
+// Axis d of y is axis order[d] of x. `shape` is that of x; both spans have one entry per axis.
 void permute(std::string_view variant, Dtype dtype, std::span<const std::int64_t> shape,
              std::span<const int> order, const void* x, void* y, Stream& stream);
 
@@ -15,7 +15,7 @@ struct PermutedAxis {
   std::int64_t extent, stride;
 };
 
-// `axes` in the order of y, at most five, none of extent 0.
+// `axes` are in the order of y: at most five, none of extent 0.
 struct PermuteVariant {
   std::string_view name;
   bool (*supports)(Dtype dtype);

@@ -7,8 +7,7 @@
 
 namespace kg::vendor {
 
-// What a pooling's gradient is made of: x and y, the input and the output of the forward pass, and
-// dy. dx is written.
+// x and y are the input and the output of the forward pass. dx is written.
 struct PoolingGradient {
   const void* x;
   const void* y;

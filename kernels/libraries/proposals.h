@@ -14,17 +14,17 @@
 
 namespace kg::vendor {
 
-// What a library's heuristic proposes for one problem, the best first. A proposal may turn out to
-// be none only when it is executed; then the next takes its place for good.
+// The algorithms that a library's heuristic proposes for one problem, best first. Some turn out to
+// be unsupported only when they are executed. They are then dropped for the next one.
 template <class Algorithm>
 class Proposals {
  public:
-  // `none`: what is said where there are no proposals at all.
+  // `none`: the message if there are no proposals.
   Proposals(std::vector<Algorithm> ranked, std::string none)
       : ranked_(std::move(ranked)), refusal_(std::move(none)) {}
 
-  // Calls with one proposal after another until one call does not throw NotSupported. Throws
-  // NotSupported, with the words of the last, where every one did.
+  // Calls with one proposal after another until a call does not throw NotSupported. If all of them
+  // throw, throws NotSupported with the last message.
   template <class Call>
   void run(Call call) {
     for (; !ranked_.empty(); ranked_.erase(ranked_.begin())) {
@@ -37,9 +37,9 @@ class Proposals {
     throw NotSupported(refusal_);
   }
 
-  // The same, but the first time the first few that the library executes are timed, and the fastest
-  // comes first from then on: heuristics err. `time_of` runs what it is given, waits for it and
-  // returns how long it took. For calls that may be repeated: they read nothing that they write.
+  // The same, but the first call times the first few proposals that the library can execute, and
+  // puts the fastest first, since heuristics err. `time_of` runs its argument, waits for it and
+  // returns its time. Only for repeatable calls, which do not read what they write.
   template <class Call, class TimeOf>
   void run_fastest(Call call, TimeOf time_of) {
     if (!chosen_) choose(call, time_of);
@@ -58,7 +58,7 @@ class Proposals {
     std::size_t tried = 0;
     for (std::size_t i = 0; i < ranked_.size() && tried < kTried; ++i) {
       try {
-        call(ranked_[i]); // loads, and may compile
+        call(ranked_[i]); // warm-up: loads, and may compile
         const double ns = time_of([&] { call(ranked_[i]); });
         if (!fastest || ns < least) {
           fastest = i;

@@ -8,7 +8,7 @@
 
 namespace kg::vendor {
 
-// As in ops/quantised_matmul/quantised_matmul.h, of its kinds w8a8 and e4m3.
+// As in ops/quantised_matmul/quantised_matmul.h, for the kinds w8a8 and e4m3.
 struct QuantisedProduct {
   bool integers = true;
   Dtype dtype = Dtype::f32; // of y
@@ -16,7 +16,7 @@ struct QuantisedProduct {
   const void *x = nullptr, *w = nullptr;
   const float *x_scale = nullptr, *w_scale = nullptr;
   void* y = nullptr;
-  std::int32_t* sums = nullptr; // m x n, overwritten; of integers alone
+  std::int32_t* sums = nullptr; // workspace of m x n, only with integers
 
   friend bool operator==(const QuantisedProduct&, const QuantisedProduct&) = default;
 };

@@ -13,8 +13,8 @@ using ReduceByKeyVariant =
               const reduce_by_key::Problem&>;
 extern const Table<ReduceByKeyVariant> reduce_by_key_table;
 
-// As in ops/reduce_by_key/reduce_by_key.h. The order of additions is the library's, and so is what
-// becomes of NaN.
+// As in ops/reduce_by_key/reduce_by_key.h. The order of additions and the handling of NaN depend on
+// the library.
 inline void reduce_by_key(std::string_view variant, const reduce_by_key::Problem& problem,
                           const reduce_by_key::Arrays& arrays, Stream& stream) {
   const std::string what = join("reduce_by_key", {name(problem.dtype)});

@@ -9,7 +9,7 @@
 
 namespace kg::vendor {
 
-// A packed outer x axis x inner tensor, reduced over its middle extent.
+// A packed outer x axis x inner tensor, reduced along its middle axis.
 struct ReductionProblem {
   reduction::Op op = reduction::Op::sum;
   Dtype dtype = Dtype::f32;
@@ -22,8 +22,8 @@ using ReductionVariant =
     VariantOf<void(const ReductionProblem&, const void*, void*, Stream&), const ReductionProblem&>;
 extern const Table<ReductionVariant> reduction_table;
 
-// The order of additions is the library's; Thrust's on the host (TBB) may change from run to run.
-// Sums of nothing are 0; what else there is of nothing is an error.
+// The order of additions depends on the library; Thrust's on the host (TBB) may vary between runs.
+// Empty sums are 0. Any other empty reduction is an error.
 inline void reduction(std::string_view variant, const ReductionProblem& problem, const void* x,
                       void* out, Stream& stream) {
   const std::string what = join("reduction", {name(problem.op), name(problem.dtype)});
@@ -40,7 +40,7 @@ inline void reduction(std::string_view variant, const ReductionProblem& problem,
     return;
   }
   require_pointers(what, {{"x", x}});
-  if (problem.axis == 1) { // one term each, which cuDNN and oneDNN refuse to call a reduction
+  if (problem.axis == 1) { // cuDNN and oneDNN reject a reduction of one element
     copy_on_device(out, x, bytes, stream);
     return;
   }

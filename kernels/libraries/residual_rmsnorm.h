@@ -6,7 +6,7 @@
 
 namespace kg::vendor {
 
-// Packed rows; z = x + residual, and y its rmsnorm. gamma has the type of x. All must be there.
+// Packed rows: z = x + residual, y = rmsnorm(z). gamma has x's type. No pointer may be null.
 struct ResidualRmsnormProblem {
   const void* x;
   const void* residual;

@@ -6,8 +6,8 @@
 
 namespace kg::vendor {
 
-// Packed rows; gamma has the type of x and must be there. rstd: where to put the rows' factors, one
-// f32 per row, or null.
+// Packed rows. gamma has the type of x and must not be null. rstd receives the scale of each row,
+// one f32 per row, or is null.
 struct RmsnormProblem {
   const void* x;
   const void* gamma;

@@ -6,8 +6,7 @@
 
 namespace kg::vendor {
 
-// Packed rows; gamma and dgamma have the type of x, rstd is f32 whatever that is. All must be
-// there.
+// Packed rows. gamma and dgamma have the type of x, rstd is always f32. No pointer may be null.
 struct RmsnormBackwardProblem {
   const void* dy;
   const void* x;

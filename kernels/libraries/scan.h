@@ -7,7 +7,7 @@
 
 namespace kg::vendor {
 
-// As in ops/scan/scan.h. The order of additions is the library's, and so is what becomes of NaN.
+// As in ops/scan/scan.h. The order of additions and the handling of NaN depend on the library.
 struct ScanProblem {
   scan::Op op = scan::Op::sum;
   scan::Kind kind = scan::Kind::inclusive;

@@ -1,22 +1,22 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each segment of an array in order, as run_segments of ops/sort/sort.h has it.
+// Sorts each segment of an array, as run_segments of ops/sort/sort.h does.
 #pragma once
 
 #include "libraries/dispatch.h"
 
 namespace kg::vendor {
 
-// Segment s is [offsets[s], offsets[s + 1]) of n keys; ascending, stable. Where NaN go is the
-// library's matter.
+// Segment s is [offsets[s], offsets[s + 1]) of n keys. Ascending and stable. The position of NaN
+// depends on the library.
 struct SegmentedSortProblem {
   Dtype dtype = Dtype::f32;
   std::int64_t n = 0, segments = 0;
   bool pairs = false;
 };
 
-// Offsets are segments + 1 numbers on the device; values are null without pairs.
+// offsets: segments + 1 numbers on the device. values and sorted_values are null without pairs.
 struct SegmentedSortArrays {
   const void* keys;
   void* sorted_keys;

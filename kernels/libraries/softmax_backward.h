@@ -12,7 +12,7 @@ using SoftmaxBackwardVariant = VariantOf<void(softmax::Kind, Dtype, const void*,
                                          softmax::Kind, Dtype>;
 extern const Table<SoftmaxBackwardVariant> softmax_backward_table;
 
-// From the results y of softmax or log_softmax and the gradient dy by them; packed rows.
+// dx from y, the result of softmax or log_softmax, and its gradient dy. Packed rows.
 inline void softmax_backward(std::string_view variant, softmax::Kind kind, Dtype dtype,
                              const void* y, const void* dy, void* dx, std::int64_t rows,
                              std::int64_t cols, Stream& stream) {

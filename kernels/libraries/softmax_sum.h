@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a caller of the libraries writes: a softmax of alpha, and the product of the row of weights
-// and the matrix whose rows are the tensors. In f32, as our wrapper of the product.
+// softmax_sum as a user of the libraries would write it: a softmax of alpha, then the product of
+// the row of weights and the matrix whose rows are the tensors. f32 only.
 #pragma once
 
 #include "libraries/dispatch.h"

@@ -1,17 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a caller of the libraries writes for the gradients of y = sum over k of w[k] x[k], w =
-// softmax(alpha): the softmax once more, dx as the product of a column of weights and the row dy,
-// the products of dy and each term, and from these the gradient of the softmax. In f32, as our
-// wrapper of the product.
+// Gradients of y = sum over k of w[k] x[k], w = softmax(alpha), as a user of the libraries would
+// write them: the softmax again, dx as the product of the column of weights and the row dy, the dot
+// product of dy and each term, and from these the gradient of the softmax. f32 only.
 #pragma once
 
 #include "libraries/dispatch.h"
 
 namespace kg::vendor {
 
-// Packed; dx apart from the inputs.
+// All packed. dx must not overlap an input.
 struct SoftmaxSumTensors {
   const float* x;
   const float* alpha;

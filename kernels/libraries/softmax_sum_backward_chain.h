@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The softmax, its gradient and the product of the weights and dy by their wrappers; the sums of
-// the terms' products with dy by a call of the backend.
+// The wrappers compute the softmax, its gradient, and the product of the weights and dy. A call of
+// the backend computes the dot product of each term and dy.
 #pragma once
 
 #include "libraries/gemm.h"
@@ -11,7 +11,7 @@
 
 namespace kg::vendor {
 
-// What a chain keeps from call to call: so many floats each.
+// Workspace that the chain keeps between calls: `terms` floats each.
 struct SoftmaxSumWorkspace {
   float* weights;
   float* sums;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Both operations by their wrappers, the weights in a workspace of the backend.
+// Both operations through their wrappers. The backend provides the workspace for the weights.
 #pragma once
 
 #include "libraries/gemm.h"

@@ -6,7 +6,7 @@
 
 namespace kg::vendor {
 
-// As in ops/sort/sort.h; where NaN go is the library's matter. Values may be null, both of them.
+// As in ops/sort/sort.h; the library decides where NaN go. Both value arrays may be null.
 struct SortProblem {
   Dtype dtype = Dtype::f32;
   std::int64_t n = 0;

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where Thrust's algorithms find elements that do not lie one after another, on either backend, and
-// what is only such a walk: transposes, permutations, picked rows. `policy` is Thrust's.
+// Index maps with which Thrust's algorithms access non-contiguous elements, on either backend, and
+// operations that only apply such a map: transpose, permute, gather. `policy` is Thrust's.
 #pragma once
 
 #include "libraries/broadcast.h"
@@ -16,7 +16,7 @@
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/scatter.h>
 
-// Thrust on the host has other meanings for the keywords than kernels have.
+// On the host, Thrust and our kernels define these keywords differently.
 #ifdef __CUDACC__
 #define KG_WALK __host__ __device__
 #else
@@ -25,7 +25,7 @@
 
 namespace kg::vendor::walks {
 
-// The places that a walk gives of 0, 1, 2 and so on; and the elements of `data` there.
+// Iterators over the offsets walk(0), walk(1), ..., and over the elements of `data` at them.
 template <class Walk>
 auto places(Walk walk) {
   return thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), walk);
@@ -35,19 +35,19 @@ auto elements(T* data, Walk walk) {
   return thrust::make_permutation_iterator(data, places(walk));
 }
 
-// Where element i of a walk over the rows of a matrix lies when its rows are `leading` apart.
+// Offset of element i, counted row by row, in a matrix with leading dimension `leading`.
 struct AlongRows {
   std::int64_t cols, leading;
   KG_WALK std::int64_t operator()(std::int64_t i) const { return i / cols * leading + i % cols; }
 };
 
-// Where the same element lies in the transposed matrix.
+// Offset of the same element in the transposed matrix.
 struct AlongColumns {
   std::int64_t cols, leading;
   KG_WALK std::int64_t operator()(std::int64_t i) const { return i % cols * leading + i / cols; }
 };
 
-// Where element i of a dense tensor of these extents lies in one of these strides.
+// Offset of element i of a packed tensor with these extents in a tensor with these strides.
 struct Strided {
   PermutedAxis axes[5];
   int rank;
@@ -61,7 +61,7 @@ struct Strided {
   }
 };
 
-// Where an element of a result that is made of operands which repeat lies in one of them.
+// The offset, in one operand, of each element of a broadcast result.
 inline Strided repeated(const BroadcastShapes& shapes,
                         const std::array<std::int64_t, kBroadcastRank>& operand) {
   const auto extents = result_extents(shapes);
@@ -71,11 +71,11 @@ inline Strided repeated(const BroadcastShapes& shapes,
   return walk;
 }
 
-// Where element i of gathered rows comes from.
+// Offset, in the table, of element i of the gathered rows.
 struct Picked {
   const void* index;
   bool wide;
-  bool elements; // rows of one element in one slice: without divisions, as the library is meant
+  bool elements; // rows of one element, one slice: no divisions, the library's usual use
   GatherShape shape;
   KG_WALK std::int64_t picked(std::int64_t i) const {
     return wide ? static_cast<const std::int64_t*>(index)[i]

@@ -1,9 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the header of every operation speaks in: the call of a variant by its name, and the table
-// that a backend brings (host/<op>.cpp, cuda/<op>), which says what variants there are of a
-// problem.
+// Shared by the headers of all operations: the names of variants, and the table in which a backend
+// lists its variants of an operation (host/<op>.cpp, cuda/<op>).
 #pragma once
 
 #include "runtime/dtype.h"
@@ -20,9 +19,9 @@ namespace kg::vendor {
 
 using Names = std::vector<std::string_view>;
 
-// A library's part in an operation: whether it takes a problem, which needs no device, and its
-// call, which gets what the operation's does behind the variant's name once that has checked it
-// (dispatch.h).
+// A library's implementation of an operation. `supports` returns whether it takes a problem, and
+// needs no device. `run` gets the arguments that follow the variant's name in the operation's call,
+// which has checked them (dispatch.h).
 template <class Call, class... Problem>
 struct VariantOf {
   std::string_view name;
@@ -30,12 +29,12 @@ struct VariantOf {
   Call* run;
 };
 
-// What a backend brings of an operation, in the order in which names are listed; not for use before
+// A backend's variants of an operation, in the order in which names are listed. Not for use before
 // main.
 template <class Variant>
 using Table = std::initializer_list<Variant>;
 
-// The names in `table`, in its order, of the variants that support the problem.
+// The names of the variants that support the problem, in the order of the table.
 template <class Variant, class... Problem>
 Names names(const Table<Variant>& table, const Problem&... problem) {
   Names result;

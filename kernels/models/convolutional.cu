@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Networks for images, with the names that torchvision's files have. Their training is that of
-// their papers: stochastic gradient descent with momentum.
+// Image networks, with the parameter names of torchvision's files. They train as in their papers,
+// by stochastic gradient descent with momentum.
 #include "models/images.h"
 #include "models/initial_values.h"
 #include "models/layers.h"
@@ -17,7 +17,7 @@
 namespace kg::models {
 namespace {
 
-// 0.1 for a batch of 256, and in proportion: Goyal et al., arXiv 1706.02677, section 2.1.
+// 0.1 for a batch of 256, scaled linearly: Goyal et al., arXiv 1706.02677, section 2.1.
 optimizer::Step settings(std::int64_t batch) {
   return {.rate = 0.1 * static_cast<double>(batch) / 256, .beta1 = 0.9, .decay = 1e-4};
 }
@@ -31,7 +31,7 @@ std::vector<std::int32_t> random_classes(std::uint64_t seed, std::int64_t count,
   return chosen;
 }
 
-// Begins with the input and ends with the classes, or their loss; `network` is between the two.
+// Wraps `network` with the input, the inputs' values and, for training, the loss and the update.
 template <class Network>
 Model made(std::string name, const ImageConfig& config, Purpose purpose, const Network& network) {
   require(config.batch > 0 && config.size >= 32 && config.classes > 0 && config.narrower > 0,
@@ -67,20 +67,20 @@ Model made(std::string name, const ImageConfig& config, Purpose purpose, const N
   return model;
 }
 
-// "conv1" is followed by "bn1", "downsample.0" by "downsample.1".
+// The batchnorm after a convolution: "bn1" after "conv1", "downsample.1" after "downsample.0".
 std::string batchnorm_of(std::string convolution) {
   const std::size_t conv = convolution.rfind("conv");
   if (conv != std::string::npos) return convolution.replace(conv, 4, "bn");
   return convolution.replace(convolution.size() - 1, 1, "1");
 }
 
-// What all of its blocks share.
+// The context of all blocks.
 struct Resnet {
   Tape& tape;
   Batchnorms batchnorms;
 };
 
-// A convolution with the batchnorm behind it, which gives what comes out the size `gain`.
+// A convolution followed by a batchnorm. `gain` scales the magnitude of the output.
 Images normalised(const Resnet& at, const std::string& name, const Images& x, std::int64_t channels,
                   Window window, double gain = 1) {
   if (at.batchnorms == Batchnorms::folded)
@@ -98,8 +98,8 @@ struct Block {
   std::int64_t channels, stride;
 };
 
-// The last convolution of a block begins small, so that what the blocks add up to stays of one size
-// (Goyal et al., section 5.1, begin with 0).
+// The last convolution of a block starts small, so that the sum over the blocks keeps its magnitude
+// (Goyal et al., section 5.1, start with 0).
 constexpr double kLastGain = 0.25;
 
 Images shortcut(const Resnet& at, const Block& block, const Images& x, std::int64_t channels) {
@@ -157,7 +157,7 @@ Model resnet(int depth, const ImageConfig& config, Purpose purpose) {
 }
 
 // Krizhevsky, "One weird trick for parallelizing convolutional neural networks", arXiv 1404.5997:
-// AlexNet on one device, as torchvision has it, whose images are of 224 x 224. Without dropout.
+// AlexNet on one device, as in torchvision, for images of 224 x 224. Without dropout.
 Model alexnet(const ImageConfig& config, Purpose purpose) {
   require(config.size == 224, "alexnet: its images are of 224 x 224");
   return made("alexnet", config, purpose, [&](Tape& tape, Images x) {

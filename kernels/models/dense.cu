@@ -20,8 +20,8 @@ namespace {
 
 using gemm::Transpose;
 
-// C = op(A) op(B), plus a bias of C's columns, and the sums of op(A)'s rows where `row_sums` are
-// asked for.
+// C = op(A) op(B) + bias, where the optional bias has one element per column of C. If `row_sums`
+// exists, it receives the sums of op(A)'s rows.
 struct Product {
   Tensor a;
   Transpose transpose_a;

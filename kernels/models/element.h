@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the name of an element type to the type, and between its bytes and numbers.
+// Maps a Dtype to its C++ type, and converts between floats and stored elements.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -14,7 +14,7 @@
 
 namespace kg::models {
 
-// call(T{}), T being the floating-point type that `dtype` names.
+// Returns call(T{}), where T is the floating-point type that `dtype` names.
 template <class Call>
 auto with_element(Dtype dtype, const Call& call) {
   switch (dtype) {
@@ -25,7 +25,7 @@ auto with_element(Dtype dtype, const Call& call) {
   }
 }
 
-// Rounded to the nearest, halves to even; and back.
+// `encoded` rounds to nearest, ties to even.
 std::vector<std::byte> encoded(std::span<const float> values, Dtype dtype);
 std::vector<float> decoded(std::span<const std::byte> bytes, Dtype dtype);
 

@@ -15,8 +15,8 @@ namespace kg::models {
 
 namespace {
 
-// Memory that is not there is lent by a disk or by the host, on some systems without a word, and
-// every time that is measured then is that of the lender.
+// Some systems silently back oversubscribed device memory with host memory or a disk, and timings
+// then measure the backing store.
 void require_room(std::int64_t bytes) {
   const std::size_t room = device_free_bytes();
   require(static_cast<std::size_t>(bytes) <= room,

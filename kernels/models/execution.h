@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tape with memory: one arena, planned before the first step, and all launches on one stream.
+// Runs a tape in one arena, planned before the first step, with all launches on one stream.
 #pragma once
 
 #include "models/tape.h"
@@ -14,38 +14,38 @@ namespace kg::models {
 
 struct MemoryUse {
   std::int64_t predicted = 0; // bytes of the arena, as planned
-  std::int64_t measured = 0;  // the most device memory that was held at once since then
-  std::int64_t most_live = 0; // of the tensors of one step: the least that any plan could do with
-  std::int64_t unshared = 0;  // if each tensor had memory of its own
+  std::int64_t measured = 0;  // peak device memory allocated since the plan was made
+  std::int64_t most_live = 0; // peak over the steps of live bytes: a lower bound for any plan
+  std::int64_t unshared = 0;  // if no two tensors shared memory
 };
 
 class Execution {
  public:
   // Plans and allocates the arena, and prepares constants and state. Parameters and inputs are
-  // poisoned until they are written. Throws Error where the device has not so much memory free.
+  // poisoned until they are written. Throws Error if the device has too little free memory.
   Execution(Tape tape, Stream& stream);
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 
-  // Enqueues the steps of a phase. They wait for nobody, so that forward and backward can be
-  // captured as a graph; the optimiser's correction counts updates, which a graph would repeat.
+  // Enqueues the steps of a phase without synchronization, so forward and backward can be captured
+  // as a graph. Phase update cannot: a graph would freeze the update number in bias correction.
   void run(Phase phase);
-  // The same with the nanoseconds that each of its steps took, in order.
+  // Runs the phase and returns the nanoseconds of each step, in order.
   std::vector<double> run_timed(Phase phase);
   std::vector<Step> steps(Phase phase) const;
-  // The last phase update left everything as it was: it is none of those that are counted.
+  // Does not count the last phase update, because the device skipped it.
   void take_back_update() { --updates_; }
 
-  // Memory is poisoned (NaN) before the step that writes it first, and after the one that reads it
-  // last, so that a wrong lifetime cannot go unnoticed.
+  // Fills each tensor with NaN before its first write and after its last read, so that a wrong
+  // lifetime becomes visible.
   void poison_unused(bool on) { poison_ = on; }
 
-  // Numbers are rounded to the tensor's elements.
+  // Rounds the values to the tensor's element type.
   void write(Tensor tensor, std::span<const float> values);
   void write(Tensor tensor, std::span<const std::int32_t> values);
-  // Rows [first, first + values.size() / cols) alone.
+  // Only rows [first, first + values.size() / cols).
   void write_rows(Tensor tensor, std::int64_t first, std::span<const float> values);
-  // Throws Error for a tensor whose memory others have by the end of the run: Tape::keep.
+  // Throws Error for a tensor whose memory may be reused before the run ends; see Tape::keep.
   std::vector<float> read(Tensor tensor) const;
   std::vector<std::int32_t> read_integers(Tensor tensor) const;
 
@@ -53,8 +53,8 @@ class Execution {
   const Placement& placement() const { return placement_; }
   Stream& stream() const { return stream_; }
   MemoryUse memory() const;
-  // Throws Error unless the device held what was predicted and no byte more, and what surrounds it
-  // is untouched.
+  // Throws Error unless the device held exactly the predicted bytes and the arena's guards are
+  // intact.
   void check_memory() const;
 
  private:

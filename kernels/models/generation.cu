@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What generation needs beside the layers: caches, and how far the sequences are. Everything lies
-// on the device, so that no phase waits for the host to look at a word.
+// Generation: key/value caches, the sequences' token counts and greedy decoding. All state stays on
+// the device, so no phase waits for the host to read a token.
 #include "models/layers.h"
 
 #include "models/element.h"
@@ -45,7 +45,7 @@ void assign(Tape& tape, Tensor from, Tensor to) {
              }});
 }
 
-// A head's tokens lie one behind the other: what attention reads of it is contiguous.
+// The tokens of a head are contiguous, so attention reads a contiguous range per head.
 PageStrides strides(const Cache& cache, const Heads& heads) {
   return {heads.keys * cache.capacity * heads.depth, cache.capacity * heads.depth, heads.depth};
 }
@@ -180,7 +180,7 @@ Tensor last_rows(Tape& tape, Tensor x, const Tokens& tokens) {
   return y;
 }
 
-// A row of a cache whose tokens are words: one head of one element, and no values.
+// Treats `all` as a key cache with one head of one element, and without values.
 void append_words(Tape& tape, Tensor words, Tensor where, Tensor all) {
   const auto problem = [=](const Addresses& at) {
     kv_append::Problem p;

@@ -4,7 +4,7 @@
 // GPT-2: Radford et al., "Language models are unsupervised multitask learners", 2019, section 2.3:
 // the decoder of Vaswani et al., arXiv 1706.03762, with a norm before each block and a last one,
 // learned positions, and the gelu of Hendrycks and Gimpel, arXiv 1606.08415, in its tanh form. Its
-// files hold each matrix by inputs.
+// files store each weight matrix with one row per input.
 #include "models/decoder.h"
 
 #include <string>

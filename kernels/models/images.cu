@@ -1,8 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layers of images with weights for each channel of theirs: convolutions, and the linear layers
-// behind them.
+// Image layers with weights per input channel: convolutions, and the linear layers after them.
 #include "models/images.h"
 
 #include "models/element.h"
@@ -19,8 +18,8 @@ using conv2d_backward::Gradient;
 
 constexpr double kBiasSpread = 0.1;
 
-// A matrix of a row per output, whose inputs are channels of so many places each; files give it the
-// dimensions `in_files` behind the first.
+// A matrix with a row per output, over the channels of x with `places` positions each. `in_files`
+// are its dimensions in files, without the first.
 Tensor weights(Tape& tape, const std::string& name, std::int64_t outputs, const Images& x,
                std::int64_t places, std::vector<std::int64_t> in_files, double gain) {
   Parameter parameter{.value = {-1, outputs, x.channels * places, x.tensor.dtype},
@@ -51,7 +50,7 @@ conv2d::Geometry geometry_of(const Images& x, const Convolution& what) {
   return geometry;
 }
 
-// The gradient by `of`, which is the convolution's input, its weights or its bias.
+// Adds the gradient of `of`, which is the convolution's input, weights or bias.
 template <class T>
 void add_gradient_by(Tape& tape, Gradient gradient, const conv2d::Geometry& geometry, Tensor of,
                      Tensor dy, Tensor x, Tensor weights) {

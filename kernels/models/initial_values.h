@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// First values of parameters and inputs, from a seed.
+// Initial values of parameters and inputs, from a seed.
 #pragma once
 
 #include "models/execution.h"
@@ -12,13 +12,12 @@
 
 namespace kg::models {
 
-// `count` numbers that are uniform within centre +- spread. Each depends on the seed, the name and
-// its index alone, and no function of a maths library has a part in it: the bits are the same on
-// every machine.
+// `count` uniform numbers within centre +- spread. Each depends only on the seed, the name and its
+// index. No math library function is involved, so the bits are the same on every machine.
 std::vector<float> uniform(std::uint64_t seed, std::string_view name, std::int64_t count,
                            double centre, double spread);
 
-// Fills all parameters, part by part: a part's values do not depend on what it is stored with.
+// Fills all parameters part by part: a part's values do not depend on the parts stored with it.
 void initialise(Execution& execution, std::uint64_t seed);
 
 } // namespace kg::models

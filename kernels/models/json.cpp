@@ -13,7 +13,7 @@ namespace kg::models {
 nlohmann::json parse_object(const std::string& text, const std::string& file) {
   using nlohmann::json;
   constexpr int kDeepest = 8;
-  std::vector<std::set<std::string>> open; // the names in each object that is being read
+  std::vector<std::set<std::string>> open; // the member names of each open object
   const auto check = [&](int depth, json::parse_event_t event, json& parsed) {
     if (depth > kDeepest) throw Error(file + ": its JSON lies too deep");
     if (event == json::parse_event_t::object_start) open.emplace_back();

@@ -7,9 +7,8 @@
 
 namespace kg::models {
 
-// A text that is one JSON object, in which no object has two members of one name (nlohmann alone
-// would keep the last) and nothing lies deeper than files of models need. Throws Error that names
-// `file`.
+// Parses a text that is one JSON object. Throws Error naming `file` on invalid JSON, on duplicate
+// member names (nlohmann alone would keep the last), and on nesting deeper than model files need.
 nlohmann::json parse_object(const std::string& text, const std::string& file);
 
 } // namespace kg::models

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The decoder of Touvron et al., "LLaMA", arXiv 2302.13971, with the grouped heads of Ainslie et
-// al., arXiv 2305.13245, and where the configuration has them the biases of Qwen2, arXiv
-// 2407.10671: norms before the blocks, rotary positions, gated feed-forward blocks.
+// al., arXiv 2305.13245, and, if configured, the biases of Qwen2, arXiv 2407.10671: norms before
+// the blocks, rotary positions, gated feed-forward blocks.
 #include "models/decoder.h"
 
 #include <string>
@@ -59,7 +59,7 @@ Tensor llama(const Stage& at) {
   const Tensor head = config.tied ? words
                                   : weight(tape, {{"lm_head.weight", config.vocabulary}},
                                            config.hidden, kSpread, config.dtype);
-  // x: the residual stream. last: what the block before adds to it, together with the next norm.
+  // x: the residual stream. last: the previous block's output; the next norm's kernel adds it to x.
   Tensor x = embed(tape, words, at.tokens), last, normed;
   const auto add_and_norm = [&](const std::string& name) {
     const Tensor gamma = norm(tape, config, name);

@@ -14,7 +14,7 @@ namespace {
 Tensor layer(Tape& tape, Tensor x, std::int64_t dim, std::int64_t number) {
   const std::string name = "layers." + std::to_string(number);
   const Layer here(tape, name);
-  // 1 / sqrt(dim): what PyTorch's nn.Linear begins with.
+  // 1 / sqrt(dim), the default of PyTorch's nn.Linear.
   const double spread = 1 / std::sqrt(static_cast<double>(dim));
   const Tensor w = weight(tape, {{name + ".weight", dim}}, dim, spread, x.dtype);
   const Tensor b = vector(tape, {{name + ".bias", dim}}, 0, spread, x.dtype);

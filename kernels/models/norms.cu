@@ -21,7 +21,7 @@ MatrixView<const T> const_view(const Run& run, Tensor tensor) {
   return matrix<const T>(run.at.as<T>(tensor), tensor.rows, tensor.cols);
 }
 
-// The gradient of x by that of rmsnorm(x), and gamma's.
+// Returns the gradient of x from dy, that of rmsnorm(x), and adds the gradient of gamma.
 template <class T>
 Tensor norm_gradient(Tape& tape, Tensor x, Tensor gamma, Tensor rstd, Tensor dy) {
   namespace op = rmsnorm_backward;

@@ -5,7 +5,7 @@
 namespace kg::models {
 namespace {
 
-// Each row, a matrix of `rows` x `cols`, transposed.
+// Transposes each consecutive `rows` x `cols` matrix of `all`.
 std::vector<float> transposed(std::span<const float> all, std::int64_t rows, std::int64_t cols) {
   std::vector<float> result(all.size());
   for (std::size_t begin = 0; begin < all.size(); begin += static_cast<std::size_t>(rows * cols))

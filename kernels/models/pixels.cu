@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layers of images that keep each channel for itself.
+// Image layers that do not mix channels.
 #include "models/images.h"
 
 #include "models/element.h"
@@ -99,12 +99,11 @@ Images pool(Tape& tape, const Images& x, pooling::Kind kind, Window window) {
   return {y, x.channels, problem.out_height(), problem.out_width(), x.layout};
 }
 
-// One of each per channel.
+// One element of each per channel.
 struct Normalisation {
-  Tensor gamma, beta, mean, variance; // the last two are the running ones
+  Tensor gamma, beta, mean, variance; // mean and variance are the running statistics
 };
-constexpr float kEpsilon =
-    1e-5F; // of torchvision's networks, as is the running ones' momentum of 0.1
+constexpr float kEpsilon = 1e-5F; // as in torchvision, like the running statistics' momentum of 0.1
 
 template <class T>
 void normalise_running(Tape& tape, const batchnorm::Problem& problem, Tensor x,
@@ -170,8 +169,7 @@ Images batchnorm(Tape& tape, const std::string& name, const Images& x, Statistic
   const auto parameter = [&](const char* ending, double centre, double spread) {
     return vector(tape, {{name + ending, x.channels}}, centre, spread);
   };
-  constexpr double kSpread =
-      0.1; // what begins with 0 or 1 varies, so that a test sees what it does
+  constexpr double kSpread = 0.1; // varies the usual 0 and 1, so that tests detect their effect
   const Normalisation by{parameter(".weight", gain, kSpread * gain), parameter(".bias", 0, kSpread),
                          parameter(".running_mean", 0, kSpread),
                          parameter(".running_var", 1, kSpread)};

@@ -32,7 +32,7 @@ void require_valid(std::span<const Lifetime> lifetimes) {
 
 std::int64_t most_live(std::span<const Lifetime> lifetimes) {
   std::int64_t most = 0;
-  for (const Lifetime& moment : lifetimes) { // the most lives where some tensor is born
+  for (const Lifetime& moment : lifetimes) { // the peak is at some tensor's first step
     std::int64_t live = 0;
     for (const Lifetime& each : lifetimes)
       if (each.first <= moment.first && moment.first <= each.last) live += aligned(each.bytes);
@@ -45,7 +45,7 @@ struct Occupied {
   std::int64_t begin, end;
 };
 
-// Of the gaps between them the smallest that holds `bytes`, or where the last one ends.
+// The begin of the smallest gap that holds `bytes`, or the end of the last range if none does.
 std::int64_t best_fit(std::vector<Occupied> occupied, std::int64_t bytes) {
   std::sort(occupied.begin(), occupied.end(),
             [](const Occupied& a, const Occupied& b) { return a.begin < b.begin; });
@@ -56,7 +56,7 @@ std::int64_t best_fit(std::vector<Occupied> occupied, std::int64_t bytes) {
       best = end;
       smallest = gap;
     }
-    end = std::max(end, each.end); // two that never meet may lie over each other
+    end = std::max(end, each.end); // ranges may overlap if their lifetimes are disjoint
   }
   return best < 0 ? end : best;
 }

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the tensors of a model lie in one arena: those that live at different times share memory.
+// Places a model's tensors in one arena. Tensors with disjoint lifetimes share memory.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,16 @@ struct Lifetime {
 struct Placement {
   std::vector<std::int64_t> offsets; // multiples of kAlignment, in the order of the lifetimes
   std::int64_t bytes = 0;            // of the arena
-  std::int64_t most_live = 0; // the most that lives in one step: no arena could have fewer bytes
+  std::int64_t most_live = 0;        // peak over the steps of live bytes: a lower bound on `bytes`
 };
 
-inline constexpr std::int64_t kAlignment = 256; // that of an Allocation
+inline constexpr std::int64_t kAlignment = 256; // the alignment of an Allocation
 
-// The largest tensor first, each in the smallest gap that holds it between those already placed
-// that live at the same time: "greedy by size" of Pisarchyk and Lee, "Efficient memory management
+// Places the largest tensor first, each in the smallest sufficient gap between the placed tensors
+// with overlapping lifetimes: "greedy by size" of Pisarchyk and Lee, "Efficient memory management
 // for deep neural net inference", arXiv 2001.03288. The problem is NP-hard; the paper finds this
-// order within a few percent of `most_live` for real networks. Throws Error on a negative size or a
-// tensor that dies before it is born.
+// order within a few percent of `most_live` for real networks. Throws Error on a negative size or
+// if `last` precedes `first`.
 Placement place(std::span<const Lifetime> lifetimes);
 
 } // namespace kg::models

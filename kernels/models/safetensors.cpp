@@ -73,7 +73,7 @@ class Entry {
     return numbers;
   }
   std::int64_t elements(const std::vector<std::int64_t>& shape, std::int64_t each) const {
-    std::int64_t product = each; // in bytes, so that these do not overflow either
+    std::int64_t product = each; // in bytes, so that the byte count cannot overflow either
     for (const std::int64_t extent : shape)
       need(!__builtin_mul_overflow(product, extent, &product), "has more elements than can be");
     return product / each;
@@ -83,7 +83,7 @@ class Entry {
   const nlohmann::json& value_;
 };
 
-// The format lets no byte belong to two arrays, or to none.
+// In this format every byte belongs to exactly one array.
 void require_whole(const std::string& file, const std::map<std::string, StoredArray>& arrays,
                    std::int64_t begin, std::int64_t end) {
   std::vector<std::pair<std::string, StoredArray>> order(arrays.begin(), arrays.end());
@@ -104,7 +104,7 @@ float from_bf16(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
-// IEEE 754 binary16; each of its numbers is one of f32.
+// IEEE 754 binary16; f32 represents every value exactly.
 float from_f16(std::uint16_t bits) {
   const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000) << 16;
   const std::uint32_t exponent = (bits >> 10) & 0x1F, fraction = bits & 0x3FF;
@@ -144,7 +144,7 @@ std::string header_of(std::span<const NamedArray> arrays) {
     at += bytes;
   }
   std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' '); // the elements begin at a multiple of 8
+  text.resize((text.size() + 7) / 8 * 8, ' '); // the elements begin at a multiple of 8 bytes
   return text;
 }
 

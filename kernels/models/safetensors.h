@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files of named arrays in the format safetensors (github.com/huggingface/safetensors, "Format"):
-// eight bytes with the length of a JSON header, the header, and the elements of all arrays one
-// after another. A file may come from anywhere, so that nothing in it is believed: every extent and
-// offset is checked against the file's size before anything is allocated or read.
+// Files of named arrays in the safetensors format (github.com/huggingface/safetensors, "Format"):
+// eight bytes with the length of a JSON header, the header, and the elements of all arrays in
+// sequence. Files are untrusted: the reader checks every extent and offset against the file's size
+// before it allocates or reads anything.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +19,26 @@
 namespace kg::models {
 
 struct StoredArray {
-  std::string dtype; // as the format names it: "F32"
+  std::string dtype; // the format's name, such as "F32"
   std::vector<std::int64_t> shape;
   std::int64_t begin = 0; // bytes from the beginning of the file
   std::int64_t end = 0;
   std::int64_t count() const; // elements
 };
 
-// Throws Error naming the file, and the array, where the header is longer than the file or than 100
-// MB, no JSON, or has a name twice; where an array has an unknown type, a negative extent or more
-// elements than 2^63 can count, offsets that are out of order, outside of the file, or not as far
-// apart as its elements need; where arrays overlap or leave a gap.
+// Throws Error naming the file if the header is longer than the file or 100 MB, is not JSON or
+// repeats a name. Throws Error naming the file and the array if the array has an unknown type, a
+// negative extent or a size of 2^63 bytes or more; if its offsets are out of order, outside the
+// file or do not match its size; or if it overlaps another array or leaves a gap.
 class SafetensorsReader {
  public:
   explicit SafetensorsReader(const std::filesystem::path& file);
 
   const std::map<std::string, StoredArray>& arrays() const { return arrays_; }
-  // Throws Error where there is none of this name.
+  // Throws Error if the file has no array of this name.
   const StoredArray& array(const std::string& name) const;
 
-  // F32, and F16 and BF16, which f32 holds exactly; of F64 nothing. Throws Error for another type.
+  // Reads F32, F16 and BF16, all of which f32 represents exactly. Throws Error for any other type.
   std::vector<float> floats(const std::string& name);
   std::vector<std::int32_t> integers(const std::string& name); // I32
 
@@ -56,8 +56,8 @@ struct NamedArray {
   std::variant<std::vector<float>, std::vector<std::int32_t>> values;
 };
 
-// Writes a new file beside `file` and renames it over it. Throws Error where two have one name, a
-// shape is not that of the values, or the file cannot be written.
+// Writes a temporary file next to `file`, then renames it to `file`. Throws Error if two arrays
+// have the same name, if a shape does not match its values, or if the file cannot be written.
 void write_safetensors(const std::filesystem::path& file, std::span<const NamedArray> arrays);
 
 } // namespace kg::models

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What knows of tokens and heads.
+// Layers that depend on tokens and heads: embedding, rotary positions and attention.
 #include "models/layers.h"
 
 #include "models/element.h"
@@ -45,7 +45,7 @@ forward::Problem<T> problem_of(Tensor qkv, const Heads& heads, const Tokens& tok
   return p;
 }
 
-// dqkv lies as qkv does.
+// dqkv has the layout of qkv.
 template <class T>
 backward::Problem<T> gradient_of(const forward::Problem<T>& forward, Tensor dout, Tensor dqkv,
                                  const Addresses& at) {
@@ -65,7 +65,7 @@ void turn(Tape& tape, Tensor qkv, const Heads& heads, const Positions& positions
   const auto problem = [=](const Addresses& at) {
     rope::Problem<T> p;
     p.tokens = qkv.rows;
-    p.heads = heads.queries + heads.keys; // those of the keys stand behind those of the queries
+    p.heads = heads.queries + heads.keys; // the key heads follow the query heads
     p.depth = p.rotary = heads.depth;
     p.direction = direction;
     p.x = p.y = at.as<T>(qkv);
@@ -121,7 +121,7 @@ Tensor embed_of(Tape& tape, Tensor table, const Tokens& tokens) {
 template <class T>
 void rotate_of(Tape& tape, Tensor qkv, const Heads& heads, const Positions& positions) {
   turn<T>(tape, qkv, heads, positions, rope::Direction::forward);
-  // The gradient that attention left is of qkv as it was turned; it has no other reader.
+  // Attention's gradient is that of the rotated qkv. In place: the gradient has no other reader.
   tape.on_backward([=](Tape& tape) {
     turn<T>(tape, tape.gradient(qkv), heads, positions, rope::Direction::backward);
   });
@@ -214,7 +214,7 @@ Positions rotary_positions(Tape& tape, const Tokens& tokens, std::int64_t count,
       cosine.push_back(static_cast<float>(std::cos(angle)));
       sine.push_back(static_cast<float>(std::sin(angle)));
     }
-  // Without order: nobody learns them.
+  // Without `order`, because these positions are not learned.
   Positions positions = learned_positions(tape, {tokens.batch, tokens.sequence}, count);
   positions.cosine = tape.constant("rope.cosine", count, depth / 2, std::move(cosine));
   positions.sine = tape.constant("rope.sine", count, depth / 2, std::move(sine));

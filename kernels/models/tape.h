@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model as it is written down: tensors, the steps that compute them, and how each layer is
-// differentiated. Nothing runs and no memory is there yet: a layer's code puts its forward steps on
-// the tape and says what steps its gradient takes, backward() puts those there in reverse order,
-// and then all lifetimes are known (placement.h, execution.h).
+// The record of a model: its tensors, the steps that compute them, and the gradient of each layer.
+// Recording runs no step and allocates no memory. A layer records its forward steps and registers
+// the steps of its gradient; backward() records the latter in reverse order of the layers. Then all
+// lifetimes are known (placement.h, execution.h).
 #pragma once
 
 #include "models/placement.h"
@@ -21,7 +21,7 @@
 
 namespace kg::models {
 
-// A packed row-major matrix of f32, f16, bf16 or i32. Default: none.
+// A packed row-major matrix of f32, f16, bf16 or i32. Default: null.
 struct Tensor {
   std::int32_t id = -1;
   std::int64_t rows = 0;
@@ -33,7 +33,7 @@ struct Tensor {
   std::int64_t bytes() const { return size() * static_cast<std::int64_t>(size_of(dtype)); }
 };
 
-// Where the tensors of a tape lie.
+// The addresses of a tape's tensors.
 class Addresses {
  public:
   Addresses(std::byte* base, std::span<const std::int64_t> offsets)
@@ -54,15 +54,15 @@ class Addresses {
   std::span<const std::int64_t> offsets_;
 };
 
-// decode: one more token for each sequence, as often as wanted, once forward has taken the prompts.
+// decode: one more token for each sequence; may run repeatedly after forward has read the prompts.
 enum class Phase { forward, backward, update, decode };
 const char* name(Phase phase);
 
-// What a step gets when it runs.
+// The arguments of a step.
 struct Run {
   Addresses at;
   Stream& stream;
-  std::int64_t update = 1; // the number of the update that is being made, from 1
+  std::int64_t update = 1; // the number of the current update, from 1
 };
 
 // One call of an operation.
@@ -72,11 +72,11 @@ struct Step {
   std::vector<Tensor> writes = {};
   Work work = {};
   std::function<void(const Run&)> run = {};
-  std::string layer = {};       // the tape's, as is the phase
-  Phase phase = Phase::forward; //
+  std::string layer = {};       // the tape sets the layer
+  Phase phase = Phase::forward; // and the phase
 };
 
-// Rows of a parameter that files hold under a name of their own.
+// Rows of a parameter that files store as an array of this name.
 struct Part {
   std::string name;
   std::int64_t rows;
@@ -85,19 +85,18 @@ struct Part {
 struct Parameter {
   Tensor value;
   std::vector<Part> parts;
-  std::vector<std::int64_t> inner = {}; // its dimensions behind the rows, in files
-  std::int64_t channels_last = 0; // not 0: files have a row channel by channel, so many; memory has
-                                  // the channels last
-  bool by_inputs = false;         // files have a row per input: the transpose of what memory has
-  double centre = 0;              // first values are uniform within centre +- spread
+  std::vector<std::int64_t> inner = {}; // the dimensions after the rows, in files
+  std::int64_t channels_last = 0;       // channels per row: first in files, last in memory; 0: none
+  bool by_inputs = false;               // files store the transpose, one row per input
+  double centre = 0;                    // initial values are uniform within centre +- spread
   double spread = 0;
 };
 
 class Tape {
  public:
-  // What is there before the first step and after the last.
-  // Of the value its extents and elements alone are looked at. One that is described again is the
-  // same one.
+  // Tensors that live from before the first step until after the last.
+  // `parameter` reads only the extents and element type of description.value. It returns the same
+  // tensor if the parameter is already known.
   Tensor parameter(Parameter description);
   Tensor input(const std::string& name, std::int64_t rows, std::int64_t cols,
                Dtype dtype = Dtype::f32);
@@ -107,29 +106,29 @@ class Tape {
                   std::vector<std::int32_t> values);
   Tensor state(const std::string& name, std::int64_t rows, std::int64_t cols,
                Dtype dtype = Dtype::f32);
-  // An f32 copy of a parameter, which is not rounded: whoever writes the parameter writes it, too.
+  // The f32 master copy of a parameter, not rounded. Every write to the parameter must update it.
   Tensor master(Tensor parameter);
 
-  // What lives from the step that writes it to the last that reads it. Without bytes: none.
+  // Tensors that live from their first write to their last read. A workspace of 0 bytes is null.
   Tensor temporary(const std::string& name, std::int64_t rows, std::int64_t cols,
                    Dtype dtype = Dtype::f32);
   Tensor workspace(std::size_t bytes);
-  // Lives on to the end: it may be read when all has run.
+  // Extends the tensor's lifetime to the last step, so that it can be read after the run.
   void keep(Tensor tensor);
 
-  // Puts a step behind the others. Throws Error where it reads what no step before it has written.
+  // Appends a step. Throws Error if it reads a temporary that no earlier step has written.
   void step(Step step);
-  // Called once where the model gets its memory.
+  // Registers a call that runs once, after the memory of the model is allocated.
   void prepare(std::function<void(const Run&)> call);
-  // Addresses for questions that must be asked before there is memory (workspaces, work): no two
-  // tensors meet there, and nobody reads or writes anything.
+  // Placeholder addresses for queries that precede the allocation (workspace sizes, work). Tensors
+  // do not overlap, and nothing may be read or written there.
   Addresses unplaced() const;
 
-  // Gradients by the loss. A layer's own come from `steps`, which backward() calls in reverse.
+  // Gradients of the loss. `steps` record those of a layer; backward() calls them in reverse.
   void on_backward(std::function<void(Tape&)> steps);
   void backward();
-  bool differentiable(Tensor tensor) const; // no input and no constant
-  Tensor gradient(Tensor tensor) const;     // none where nothing has reached it
+  bool differentiable(Tensor tensor) const; // a parameter or a temporary
+  Tensor gradient(Tensor tensor) const;     // null until a contribution reaches it
   void set_gradient(Tensor of, Tensor gradient);
   void begin(Phase phase) { phase_ = phase; }
 
@@ -137,12 +136,12 @@ class Tape {
   const std::vector<Parameter>& parameters() const { return parameters_; }
   const std::vector<std::function<void(const Run&)>>& preparations() const { return prepare_; }
   std::vector<Lifetime> lifetimes() const;
-  Tensor master_of(Tensor tensor) const; // none where it has none
-  bool kept(Tensor tensor) const;        // it is there when all has run
+  Tensor master_of(Tensor tensor) const; // null if it has none
+  bool kept(Tensor tensor) const;        // whether it can be read after the run
   bool planned(Tensor tensor) const;
   const std::string& name(Tensor tensor) const;
   bool has(const std::string& name) const;
-  Tensor named(const std::string& name) const; // throws Error where there is no such tensor
+  Tensor named(const std::string& name) const; // throws Error if there is no such tensor
   std::size_t tensor_count() const { return tensors_.size(); }
   Tensor tensor(std::size_t id) const { return tensors_[id].tensor; }
 
@@ -167,7 +166,7 @@ class Tape {
   const Record& record(Tensor tensor) const;
 
   std::vector<Record> tensors_;
-  std::vector<std::int64_t> apart_ = {0}; // offsets of `unplaced`, and where the next one is
+  std::vector<std::int64_t> apart_ = {0}; // offsets of unplaced(), then that of the next tensor
   std::vector<Parameter> parameters_;
   std::vector<Step> steps_;
   std::vector<std::function<void(const Run&)>> prepare_;
@@ -176,7 +175,7 @@ class Tape {
   Phase phase_ = Phase::forward;
 };
 
-// While it lives, steps belong to a layer of this name, below that of the layer around it.
+// A scope: steps recorded during its lifetime belong to this layer, nested in the enclosing one.
 class Layer {
  public:
   Layer(Tape& tape, const std::string& name) : tape_(tape), outer_(tape.layer_) {

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Losses and the optimiser's step.
+// Losses and the optimizer step.
 #include "models/layers.h"
 
 #include "models/element.h"
@@ -22,7 +22,7 @@
 namespace kg::models {
 namespace {
 
-// The mean of all elements, in one.
+// The mean of all elements, as a 1 x 1 tensor.
 template <class T>
 Tensor mean(Tape& tape, Tensor x) {
   const reduction::Extents extents{1, x.size(), 1};
@@ -41,8 +41,8 @@ Tensor mean(Tape& tape, Tensor x) {
   return y;
 }
 
-// Of a mean of so many each has this share of the gradient, times the scale of the loss where the
-// model is of 16 bits.
+// The gradient of a mean over the elements of `of`: 1 / size for each element, times the loss scale
+// for a 16-bit model.
 Tensor shares(Tape& tape, Tensor of, Dtype model) {
   const float share = static_cast<float>(first_scale(model) / static_cast<double>(of.size()));
   const std::vector<float> values(static_cast<std::size_t>(of.size()), share);
@@ -146,7 +146,7 @@ struct Trained {
   Tensor value, gradient, master = {}, first = {}, second = {};
 };
 
-// The parameters of that type that have a gradient, with what an optimiser keeps of each.
+// The parameters of type `dtype` that have a gradient, with the optimizer state of each.
 std::vector<Trained> trained(Tape& tape, Dtype dtype, optimizer::Kind kind) {
   std::vector<Trained> all;
   for (const Parameter& parameter : tape.parameters()) {
@@ -164,13 +164,13 @@ std::vector<Trained> trained(Tape& tape, Dtype dtype, optimizer::Kind kind) {
   return all;
 }
 
-// What all gradients together are; the optimiser reads scale and flag.
+// The norm of all gradients together. The optimizer reads `scale` and `found_inf`.
 struct Norm {
   Tensor norm = {}, scale = {}, found_inf = {};
 };
 
-// Of these gradients and, so that one flag speaks of all, the norm of those before: it is not
-// finite where one of them is not, and the norm of both parts' norms is that of all.
+// The norm of these gradients and of `before`, the norm of the previous type's gradients. The norm
+// of partial norms is the norm of all, and a non-finite gradient sets the one flag.
 template <class T>
 Norm norm_of(Tape& tape, const std::vector<Trained>& trained, Tensor before, Tensor unscale) {
   using Row = grad_norm::Gradient<T>;
@@ -277,7 +277,7 @@ Tensor mean_square_error(Tape& tape, Tensor y, Tensor target) {
 
 void optimise(Tape& tape, optimizer::Kind kind, const optimizer::Step& settings) {
   tape.begin(Phase::update);
-  // f32 comes last, among which batchnorms' are where a model is of 16 bits.
+  // f32 comes last: a 16-bit model has its batchnorm parameters in f32.
   std::vector<std::pair<Dtype, std::vector<Trained>>> all;
   for (const Dtype dtype : {Dtype::f16, Dtype::bf16, Dtype::f32})
     if (std::vector<Trained> some = trained(tape, dtype, kind); !some.empty())

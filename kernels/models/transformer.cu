@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decoders: what goes in and comes out of them, their training, and how they write.
+// Decoders: inputs, outputs, training and generation.
 #include "models/decoder.h"
 #include "models/initial_values.h"
 #include "models/model.h"
@@ -16,7 +16,7 @@ namespace {
 
 Tensor decode(const Stage& at) { return at.config.family == Family::gpt2 ? gpt2(at) : llama(at); }
 
-// Of sequences of up to `most` tokens.
+// For sequences of up to `most` tokens.
 Positions positions(Tape& tape, const TransformerConfig& config, const Tokens& tokens,
                     std::int64_t most) {
   if (config.family != Family::gpt2)
@@ -43,7 +43,6 @@ Heads heads_of(const TransformerConfig& config) {
   return {config.heads, config.kv_heads, config.head_dim};
 }
 
-// Each token looks at those before it and at itself.
 Tensor look_back(const Stage& at, std::int64_t layer, Tensor qkv) {
   const Heads heads = heads_of(at.config);
   if (at.memory == nullptr) return attention(at.tape, qkv, heads, at.tokens);
@@ -112,7 +111,7 @@ Generator generator(const TransformerConfig& config, const Prompts& prompts) {
   const Tokens prompt{batch, length, tape.input("tokens", batch, length, Dtype::i32), {}, {}};
   made.words = tape.state("words", batch, length + generated, Dtype::i32);
   const Tensor newest = tape.state("newest", batch, 1, Dtype::i32);
-  // The last token that is generated is nobody's input.
+  // The last generated token is never an input, so it is not cached.
   const std::int64_t capacity = length + generated - 1;
   Memory memory;
   for (std::int64_t layer = 0; layer < config.layers; ++layer)

@@ -12,7 +12,7 @@
 namespace kg::models {
 namespace {
 
-constexpr std::int64_t kMost = std::int64_t{1} << 24; // of any extent: products stay within 2^63
+constexpr std::int64_t kMost = std::int64_t{1} << 24; // of any extent: products stay below 2^63
 
 class Members {
  public:
@@ -64,10 +64,10 @@ class Members {
   const std::string file_;
 };
 
-// What would change the formula, and is not here.
+// Rejects unsupported features that would change the formula.
 void require_gpt2(const Members& members) {
   const std::string function = members.word("activation_function");
-  if (function != "gelu_new" && function != "gelu_pytorch_tanh") // two names of one function
+  if (function != "gelu_new" && function != "gelu_pytorch_tanh") // two names for one function
     members.refuse("activation_function", "must be \"gelu_new\"");
   for (const char* name : {"scale_attn_by_inverse_layer_idx", "add_cross_attention"})
     if (members.flag_or(name, false)) members.refuse(name, "is true, which is not done here");
@@ -87,7 +87,7 @@ TransformerConfig gpt2(const Members& members) {
   config.epsilon = static_cast<float>(members.positive("layer_norm_epsilon"));
   config.qkv_bias = config.tied = true;
   config.positions = members.extent("n_positions");
-  for (const char* name : {"attn_pdrop", "embd_pdrop", "resid_pdrop"}) // 0.1 unless it is said
+  for (const char* name : {"attn_pdrop", "embd_pdrop", "resid_pdrop"}) // default: 0.1
     config.dropout = config.dropout || !members.has(name) || members.number(name) != 0;
   if (config.hidden % config.heads != 0) members.refuse("n_head", "must divide n_embd");
   return config;

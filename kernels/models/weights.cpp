@@ -21,14 +21,14 @@ std::string text(const std::vector<std::int64_t>& shape) {
   return text;
 }
 
-// What files hold beside the numbers that a model computes with: the masks of GPT-2's attention,
-// and how many batches a batchnorm has seen.
+// Arrays in files that a model does not use: GPT-2's attention masks, and the number of batches
+// that a batchnorm has seen.
 bool is_no_number_of_a_model(const std::string& name) {
   return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias") ||
          name.ends_with(".num_batches_tracked");
 }
 
-// A file of a decoder alone, as GPT-2's own is, does not say so in its names.
+// Files that hold only the decoder, such as GPT-2's own, omit the prefix of its names.
 std::string name_in(const SafetensorsReader& reader, const std::string& name) {
   constexpr std::string_view kDecoder = "transformer.";
   if (reader.arrays().contains(name) || !name.starts_with(kDecoder)) return name;

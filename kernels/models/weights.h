@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model's parameters in safetensors files, under the names of their parts.
+// Saves and loads a model's parameters as safetensors files, one array per part.
 #pragma once
 
 #include "models/execution.h"
@@ -12,9 +12,9 @@ namespace kg::models {
 
 void save_weights(const Execution& execution, const std::filesystem::path& file);
 
-// Throws Error naming the array that is missing, has another shape or type, or is no part of the
-// model: a file of another model must not pass for this one's. Names may lack a "transformer." at
-// their beginning; masks of attention and counts of batches are passed over.
+// Throws Error naming an array that is missing, has another shape or type, or is not part of the
+// model, so that the file of another model is rejected. Names may lack the prefix "transformer.";
+// attention masks and batch counts are ignored.
 void load_weights(Execution& execution, const std::filesystem::path& file);
 
 } // namespace kg::models

@@ -12,7 +12,7 @@ namespace kg::vendor {
 namespace cudnn {
 namespace {
 
-// cudnnActivationForward: all but the gelus.
+// cudnnActivationForward: all functions but the two gelus.
 bool activation_supported(activation::Function function, Dtype dtype) {
   return mode_of(function).has_value() && type_of(dtype).has_value();
 }

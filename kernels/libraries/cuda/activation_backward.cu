@@ -12,7 +12,7 @@ namespace kg::vendor {
 namespace cudnn {
 namespace {
 
-// cudnnActivationBackward: all but the gelus. It is handed both x and y.
+// cudnnActivationBackward: all functions but the two gelus. It takes both x and y.
 bool backward_supported(activation::Function function, Dtype dtype) {
   return mode_of(function).has_value() && type_of(dtype).has_value();
 }

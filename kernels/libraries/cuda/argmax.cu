@@ -18,8 +18,8 @@ struct Less {
   }
 };
 
-// All of a tensor (thrust::max_element, the first of the largest). Waits for the stream and
-// allocates.
+// A whole tensor (thrust::max_element, which returns the first of equal maxima). Waits for the
+// stream and allocates.
 template <class T>
 void all(const ArgmaxProblem& problem, const void* x, std::int32_t* out, Stream& stream) {
   const auto policy = thrust::cuda::par.on(cuda::native(stream));

@@ -14,7 +14,7 @@ namespace {
 
 bool axpy_supported(Dtype dtype) { return type_of(dtype).has_value(); }
 
-// In place, after a copy; computes in f32 for every type.
+// Copies y to out and runs in place. Computes in f32 for every type.
 void axpy(Dtype dtype, float alpha, const void* x, const void* y, void* out, std::int64_t n,
           Stream& stream) {
   const cudaDataType type = type_of(dtype).value();

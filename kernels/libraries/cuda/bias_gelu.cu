@@ -5,8 +5,7 @@
 namespace kg::vendor {
 namespace {
 
-// cuDNN's fixed functions have the sum of tensors, and no gelu; Thrust has both, as a user writes
-// them.
+// cuDNN's fixed functions can add tensors, but have no gelu. With Thrust, users write both.
 bool cudnn_thrust_supported(bias_gelu::Form form, Dtype dtype) {
   return chain_supported("cudnn", "thrust", form, dtype);
 }

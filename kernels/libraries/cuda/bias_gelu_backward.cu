@@ -6,7 +6,7 @@
 namespace kg::vendor {
 namespace {
 
-// cuDNN has no gelu, and sums no columns of bf16; cuBLAS sums columns of f32 alone.
+// cuDNN has no gelu and no column sums of bf16; cuBLAS only has column sums of f32.
 constexpr BiasGeluLibraries kCudnnThrust{"cudnn", "thrust", "cudnn"};
 constexpr BiasGeluLibraries kCudnnThrustCublas{"cudnn", "thrust", "cublas"};
 
@@ -15,7 +15,7 @@ bool supported(bias_gelu::Form form, Dtype dtype) {
   return chain_supported(by, form, dtype);
 }
 
-// cuDNN may take the same scratch memory for the sums of the columns, behind the gelu.
+// After gelu, cuDNN may use the same scratch memory for the column sums.
 template <const BiasGeluLibraries& by>
 void run(bias_gelu::Form form, Dtype dtype, const BiasGeluTensors& tensors, std::int64_t rows,
          std::int64_t cols, Stream& stream) {

@@ -14,7 +14,7 @@ namespace kg::vendor {
 namespace cudnn {
 namespace {
 
-// cudnnOpTensor, as in the wrapper of `elementwise`: no division, and only b is repeated. cuDNN
+// cudnnOpTensor, as in the wrapper of `elementwise`: no division, and it only repeats b. cuDNN
 // counts in int.
 bool broadcast_supported(elementwise::Op op, Dtype dtype, const BroadcastShapes& shapes) {
   return op != elementwise::Op::div && type_of(dtype).has_value() &&

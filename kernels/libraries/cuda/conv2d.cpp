@@ -11,7 +11,7 @@ namespace kg::vendor {
 namespace cudnn {
 namespace {
 
-// Transforms change the numbers before they are multiplied, and err by more than a sum of products.
+// Algorithms that transform their operands have larger errors than a sum of products.
 bool sums_products(cudnnConvolutionFwdAlgo_t algorithm) {
   return algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM ||
          algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM ||
@@ -19,7 +19,7 @@ bool sums_products(cudnnConvolutionFwdAlgo_t algorithm) {
          algorithm == CUDNN_CONVOLUTION_FWD_ALGO_DIRECT;
 }
 
-// A problem in cuDNN's words, and the algorithms that it has for it.
+// A problem as cuDNN's descriptors, and cuDNN's algorithms for it.
 class Plan : public ConvolutionDescription {
  public:
   Plan(Dtype dtype, const conv2d::Geometry& g, Math math, Stream& stream)
@@ -51,7 +51,7 @@ class Plan : public ConvolutionDescription {
   Math math_;
 };
 
-// The one of the last problem is kept: asking the heuristic takes longer than a small convolution.
+// Keeps the plan of the last problem: the heuristic takes longer than a small convolution.
 Plan& plan_of(const Conv2d& problem, Math math, Stream& stream) {
   thread_local std::optional<Plan> kept;
   if (!kept || !kept->is_for(problem.dtype, problem.geometry, math))
@@ -59,7 +59,7 @@ Plan& plan_of(const Conv2d& problem, Math math, Stream& stream) {
   return *kept;
 }
 
-// y holds the bias when the convolution is added to it: one rounding.
+// Writes the bias to y, then adds the convolution to it, with one rounding.
 void conv2d(const Conv2d& problem, Math math, Stream& stream) {
   Plan& plan = plan_of(problem, math, stream);
   const cudnnHandle_t handle = handle_on(stream);

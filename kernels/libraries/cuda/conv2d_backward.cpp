@@ -13,7 +13,7 @@ namespace {
 
 using conv2d_backward::Gradient;
 
-// Transforms change the numbers before they are multiplied, and err by more than a sum of products.
+// Algorithms that transform their operands have larger errors than a sum of products.
 bool sums_input_products(cudnnConvolutionBwdDataAlgo_t algorithm) {
   return algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_0 ||
          algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_1;
@@ -24,7 +24,7 @@ bool sums_weights_products(cudnnConvolutionBwdFilterAlgo_t algorithm) {
          algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3;
 }
 
-// A problem in cuDNN's words, and the algorithms that it has for it.
+// A problem as cuDNN's descriptors, and cuDNN's algorithms for it.
 class Plan : public ConvolutionDescription {
  public:
   Plan(Gradient gradient, Dtype dtype, const conv2d::Geometry& g, Math math, Stream& stream)
@@ -75,7 +75,7 @@ class Plan : public ConvolutionDescription {
   Math math_;
 };
 
-// The one of the last problem is kept: asking the heuristic takes longer than a small convolution.
+// Keeps the plan of the last problem: the heuristic takes longer than a small convolution.
 Plan& plan_of(const Conv2dBackward& problem, Math math, Stream& stream) {
   thread_local std::optional<Plan> kept;
   if (!kept || !kept->is_for(problem, math))

@@ -13,8 +13,8 @@ namespace kg::vendor {
 namespace cuda_runtime {
 namespace {
 
-// The driver's copies; the one of two dimensions limits the pitch (2^31 - 1 bytes), which one long
-// row would pass.
+// The driver's copies. The 2D copy limits the pitch to 2^31 - 1 bytes, which a single long row
+// could exceed.
 void copy(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
           void* y, std::int64_t ldy, Stream& stream) {
   const auto bytes = [dtype](std::int64_t n) {

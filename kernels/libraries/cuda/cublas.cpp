@@ -42,7 +42,7 @@ const float* ones(std::int64_t n, Stream& stream) {
     const std::size_t doubled = buffers.empty() ? 0 : 2 * buffers.back().size();
     const std::vector<float> values(std::max(wanted, doubled), 1.0F);
     buffers.push_back(DeviceBuffer<float>::from_host(values, stream));
-    stream.synchronize(); // another stream of this thread may be the next to read them
+    stream.synchronize(); // another stream of this thread may read them next
   }
   return buffers.back().data();
 }

@@ -24,7 +24,7 @@ class Preference : public Owned<cublasLtMatmulPreference_t, cublasLtMatmulPrefer
   }
 };
 
-// The largest power of two that divides the address, as far as an algorithm asks.
+// The largest power of two, up to 256, that divides the address; algorithms require no more.
 std::uint32_t alignment(const void* data) {
   constexpr std::uintptr_t kMost = 256;
   const auto address = reinterpret_cast<std::uintptr_t>(data) | kMost;
@@ -43,10 +43,10 @@ cublasLtHandle_t handle() {
   return handle.get();
 }
 
-// The best first.
+// The heuristic's algorithms, best first.
 Proposals<cublasLtMatmulHeuristicResult_t> proposals_for(const Operation& operation,
                                                          const Operands& o) {
-  constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20; // what cuBLAS takes on Hopper
+  constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20; // as cuBLAS uses on Hopper
   Preference preference;
   preference.set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspaceBytes);
   preference.set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment(o.a));

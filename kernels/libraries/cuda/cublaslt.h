@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// cuBLASLt's matrix product, which takes an epilogue. As cuBLAS it stores by columns (cublas.h).
+// cuBLASLt's matrix product, which takes an epilogue. Like cuBLAS it is column-major (cublas.h).
 #pragma once
 
 #include "libraries/cuda/cublas.h"
@@ -15,12 +15,12 @@
 
 namespace kg::vendor::cublaslt {
 
-// So many matrices, `stride` elements apart; those of one product are as many.
+// `count` matrices, `stride` elements apart. All matrices of a product have the same count.
 struct Batch {
   std::int64_t count, stride;
 };
 
-// Each rows x columns, by columns, which begin `leading` elements apart.
+// Column-major rows x columns matrices with leading dimension `leading`.
 class Layout {
  public:
   Layout(cudaDataType type, std::int64_t rows, std::int64_t columns, std::int64_t leading,
@@ -34,7 +34,7 @@ class Layout {
   cublasLtMatrixLayout_t layout_ = nullptr;
 };
 
-// What is computed, with f32 scalars, or those of the type `scalars`, of as many bits.
+// The computation. Its scalars are f32, or of another 32-bit type `scalars`.
 class Operation {
  public:
   explicit Operation(cublasComputeType_t compute, cudaDataType scalars = CUDA_R_32F);
@@ -52,7 +52,7 @@ class Operation {
   cublasLtMatmulDesc_t operation_ = nullptr;
 };
 
-// C = alpha op(A) op(B) + beta C, and what the operation says follows.
+// C = alpha op(A) op(B) + beta C, followed by the operation's epilogue.
 struct Operands {
   float alpha;
   const void* a;
@@ -64,19 +64,19 @@ struct Operands {
   Layout layout_c;
 };
 
-// A product in cuBLASLt's words, and the algorithms for it. A caller keeps it: describing a small
-// product and asking the heuristic takes the host longer than the product takes the GPU.
+// A product as described to cuBLASLt, and its algorithms. Callers cache it: for small products the
+// description and the heuristic take the host longer than the product takes the GPU.
 class Product {
  public:
-  // Throws NotSupported where the heuristic knows of nothing.
+  // Throws NotSupported if the heuristic finds no algorithm.
   Product(Operation operation, Operands operands);
-  // Elsewhere, since nvcc 13.0 breaks down over the library's unnamed struct in a vector.
+  // Defined in cublaslt.cpp: nvcc 13.0 fails on the library's unnamed struct in a vector.
   Product(Product&& other) noexcept;
   ~Product();
 
-  // Enqueues it, by the first algorithm that the library executes of those that its heuristics put
-  // first for these layouts and alignments; for `fastest`, where C is not read, by the fastest of
-  // the first few, which the first call times. Throws NotSupported where there is none.
+  // Enqueues the product by the first algorithm that the library executes. The heuristic ranks the
+  // algorithms for these layouts and alignments. `fastest`, if C is not read, uses the fastest of
+  // the first few, which the first call times. Throws NotSupported if no algorithm works.
   void multiply(Math math, Stream& stream);
 
  private:

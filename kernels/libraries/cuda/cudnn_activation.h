@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What cuDNN's forward and backward activations share.
+// Shared by cuDNN's forward and backward activations.
 #pragma once
 
 #include "libraries/activation.h"
@@ -26,9 +26,9 @@ class ActivationDescriptor
     : public Owned<cudnnActivationDescriptor_t, cudnnCreateActivationDescriptor,
                    cudnnDestroyActivationDescriptor> {
  public:
-  // Of a function that has a mode.
+  // `function` must have a mode.
   explicit ActivationDescriptor(activation::Function function) {
-    constexpr double kUnused = 0; // a clipped relu's ceiling, elu's factor
+    constexpr double kUnused = 0; // the limit of a clipped relu, elu's factor
     KG_CHECK(cudnnSetActivationDescriptor(get(), mode_of(function).value(), CUDNN_PROPAGATE_NAN,
                                           kUnused));
     if (function == activation::Function::silu)

@@ -12,7 +12,7 @@ namespace {
 
 using Id = AttentionId;
 
-// With the masks that the graph of the problem has tensors for.
+// The masks for which the problem's graph has tensors.
 std::vector<Binding> bindings(const AttentionProblem& p, const AttentionMasks& masks) {
   std::vector<Binding> result;
   if (p.bias) result.push_back({Id::bias, masks.bias});

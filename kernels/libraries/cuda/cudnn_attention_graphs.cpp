@@ -9,7 +9,7 @@ namespace {
 
 using Id = AttentionId;
 
-// Rows of heads, in the order of the problem's tensors.
+// The rows of all heads, in the problem's token order.
 Described rows(std::int64_t id, const AttentionProblem& p, std::int64_t heads, std::int64_t tokens,
                std::int64_t depth) {
   Described result = packed(id, p.dtype, {p.batch, heads, tokens, depth});
@@ -29,7 +29,7 @@ Described rows_of_k(std::int64_t id, const AttentionProblem& p) {
 Described rows_of_v(std::int64_t id, const AttentionProblem& p) {
   return rows(id, p, p.kv_heads, p.keys, p.value_depth);
 }
-// Heads before tokens in any order of the other tensors.
+// Heads before tokens, whatever the order of the other tensors.
 Described log_sums(const AttentionProblem& p) {
   Described result = packed(Id::log_sum, Dtype::f32, {p.batch, p.heads, p.queries, 1});
   if (p.order == TokenOrder::ragged) result.strides = {p.heads * p.tokens, p.tokens, 1, 1};
@@ -40,7 +40,7 @@ TensorHandle counts(Graph& graph, std::int64_t id, std::int64_t count) {
   return input(graph, {id, Dtype::i32, {count, 1, 1, 1}, {1, 1, 1, 1}});
 }
 
-// Where the sequences of ragged tensors begin; of others no tensors.
+// Start offsets of the sequences of ragged tensors; null for other token orders.
 struct Offsets {
   Offsets(Graph& graph, const AttentionProblem& p) {
     if (p.order != TokenOrder::ragged) return;
@@ -63,7 +63,7 @@ void mark_output(const TensorHandle& result, const Described& tensor, const Tens
   if (offsets) result->set_ragged_offset(offsets);
 }
 
-// Of the forward pass and of its gradient, whose attributes have these names alike.
+// For the forward and the backward pass, whose attributes have the same setters.
 template <class Attributes>
 Attributes with_masks(Graph& graph, const AttentionProblem& p) {
   Attributes result;

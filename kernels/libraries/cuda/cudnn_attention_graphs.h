@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention and its gradients as graphs of cuDNN, and the names of their tensors. Making one needs
+// Attention and its gradients as cuDNN graphs, and the ids of their tensors. Building a graph needs
 // no device.
 #pragma once
 
@@ -32,7 +32,7 @@ struct AttentionId {
   };
 };
 
-// Tensors lie as AttentionTensors says; log_sum is always an output.
+// Layouts as in AttentionTensors. The forward graph always outputs log_sum.
 std::shared_ptr<Graph> attention_graph(const AttentionProblem& problem);
 std::shared_ptr<Graph> attention_backward_graph(const AttentionProblem& problem);
 

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batch normalisation in cuDNN's words, for both directions. CUDNN_BATCHNORM_SPATIAL_PERSISTENT is
-// made for nhwc; elsewhere cuDNN takes the other mode.
+// Batch normalisation as described to cuDNN, for both directions.
+// CUDNN_BATCHNORM_SPATIAL_PERSISTENT is made for nhwc; for other layouts cuDNN uses the other mode.
 #pragma once
 
 #include "libraries/cuda/cudnn.h"
@@ -19,7 +19,7 @@ inline bool persistent_batchnorm_agrees(Dtype dtype, const batchnorm::Problem& p
   return p.layout == batchnorm::Layout::nhwc && batchnorm_agrees(dtype, p);
 }
 
-// The tensor and what there is one of per channel.
+// Descriptors of the tensor and of the arrays with one element per channel.
 class BatchNormDescription {
  public:
   BatchNormDescription(Dtype dtype, const batchnorm::Problem& p, cudnnBatchNormMode_t mode)

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What conv2d and conv2d_backward describe to cuDNN.
+// The descriptors of conv2d and conv2d_backward.
 #pragma once
 
 #include "libraries/cuda/cudnn.h"
@@ -32,7 +32,7 @@ class FilterDescriptor : public Owned<cudnnFilterDescriptor_t, cudnnCreateFilter
   }
 };
 
-// True f32 without TF32; matrix units for 16-bit types, whose sums are f32 in them, too.
+// f32 without TF32. 16-bit types use tensor cores, which also accumulate in f32.
 class ConvolutionDescriptor
     : public Owned<cudnnConvolutionDescriptor_t, cudnnCreateConvolutionDescriptor,
                    cudnnDestroyConvolutionDescriptor> {
@@ -49,7 +49,7 @@ class ConvolutionDescriptor
   }
 };
 
-// A problem in cuDNN's words.
+// A problem as cuDNN's descriptors.
 struct ConvolutionDescription {
   ConvolutionDescription(Dtype dtype, const conv2d::Geometry& g)
       : x(type_of(dtype).value(), {g.batch, g.in_channels, g.height, g.width}, format_of(g.layout)),
@@ -63,8 +63,8 @@ struct ConvolutionDescription {
   const ConvolutionDescriptor windows;
 };
 
-// cuDNN pads both sides alike and counts elements in int. Where it has as many windows as the
-// problem, they are the same ones: what lies behind the input holds no element.
+// cuDNN pads both sides equally and counts elements in int. If it has as many windows as the
+// problem, its windows are the same: padding after the input holds no elements.
 inline bool convolution_supported(Dtype dtype, const conv2d::Geometry& g) {
   const auto agrees = [](std::int64_t in, const conv2d::Axis& axis) {
     conv2d::Axis alike = axis;
@@ -76,15 +76,15 @@ inline bool convolution_supported(Dtype dtype, const conv2d::Geometry& g) {
          g.weights() <= kMost && agrees(g.height, g.vertical) && agrees(g.width, g.horizontal);
 }
 
-// What the heuristic says it ran with may be TF32; for f32 the descriptor decides.
+// The heuristic's math type may be TF32, so f32 keeps the descriptor's math type.
 template <class Ranked>
 void use_math_of(const Ranked& one, Dtype dtype, const ConvolutionDescriptor& windows) {
   if (dtype != Dtype::f32) KG_CHECK(cudnnSetConvolutionMathType(windows.get(), one.mathType));
 }
 
-// Of what a heuristic ranked, the algorithms that need no more than 1 GiB of workspace, and for
-// `pedantic` that add up products in a fixed order. need(one, &bytes) asks for the workspace, which
-// can be more than the heuristic says (cuDNN 9.19).
+// Selects the ranked algorithms that need at most 1 GiB of workspace and, for `pedantic`, add
+// products in a fixed order. need(one, &bytes) queries the workspace, which can be larger than the
+// heuristic says (cuDNN 9.19).
 template <class Ranked, class Need>
 Proposals<Ranked> usable(const std::string& what, const Ranked* ranked, int count, Math math,
                          bool (*sums_products)(decltype(Ranked::algo)), const Need& need) {
@@ -105,7 +105,7 @@ Proposals<Ranked> usable(const std::string& what, const Ranked* ranked, int coun
   return {std::move(chosen), std::move(refusal)};
 }
 
-// By the fastest of the first few, which the first call times; `pedantic` by the first.
+// Runs the fastest of the first few, which the first call times; `pedantic` runs the first.
 template <class Ranked, class Call>
 void run_proposals(Proposals<Ranked>& proposals, Math math, Stream& stream, Call call) {
   if (math == Math::fastest)

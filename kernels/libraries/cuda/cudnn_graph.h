@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Graphs of cuDNN's operations on described tensors, by cudnn-frontend. Making one needs no device;
-// cudnn_plan.h runs it.
+// Graphs of cuDNN operations on described tensors, built with cudnn-frontend. Building a graph
+// needs no device; cudnn_plan.h runs it.
 //
 // Sources: cuDNN's documentation, "Graph API"; github.com/NVIDIA/cudnn-frontend, docs.
 #pragma once
@@ -25,7 +25,7 @@ using Axes = std::array<std::int64_t, 4>;
 // An empty graph whose operations compute in f32.
 std::shared_ptr<Graph> empty_graph();
 
-// What a tensor is and where its elements lie, in elements. `id` names it in the graph.
+// A tensor's type and layout; strides are in elements. `id` identifies the tensor in the graph.
 struct Described {
   std::int64_t id;
   Dtype dtype; // f32, f16, bf16 or i32
@@ -34,9 +34,9 @@ struct Described {
 TensorHandle input(Graph& graph, const Described& tensor);
 void mark_output(const TensorHandle& result, const Described& tensor);
 
-// A packed row-major matrix, as (rows, cols, 1, 1) with the columns side by side.
+// A packed row-major matrix, as (rows, cols, 1, 1); columns have stride 1.
 Described matrix(std::int64_t id, Dtype dtype, std::int64_t rows, std::int64_t cols);
-// Packed, the last axis side by side.
+// Packed; the last axis has stride 1.
 Described packed(std::int64_t id, Dtype dtype, const Axes& extents);
 
 } // namespace kg::vendor::cudnn

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// In place of what is made with cudnn-frontend, in a build without it: rows of these libraries are
-// then skipped, in these words.
+// Replaces the files that need cudnn-frontend in a build without it. Rows of these variants are
+// then skipped, with the message below.
 #include "libraries/cuda/cudnn_attention.h"
 #include "libraries/cuda/cudnn_norm.h"
 #include "libraries/not_supported.h"

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layer and root mean square normalisation of packed rows, which cuDNN has in its graph interface
-// only. The plan of the last problem is kept, for each thread: making one compiles.
+// Layer and RMS normalisation of packed rows, which cuDNN only offers in its graph interface. Each
+// thread keeps the plan of its last problem, because building a plan compiles code.
 #pragma once
 
 #include "ops/normalization/kind.h"
@@ -17,9 +17,9 @@ inline bool norm_supported(Dtype dtype) {
   return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16;
 }
 
-// gamma and beta have the type of x. beta and mean: of layer normalisation alone. With rstd, the
-// rows' 1 / sqrt(variance + epsilon), the statistics are stored (cuDNN's training), without it they
-// are not (inference).
+// gamma and beta have the type of x. beta and mean: layer normalisation only. rstd receives 1 /
+// sqrt(variance + epsilon) of each row. If rstd is null, no statistics are stored (cuDNN's
+// inference; otherwise its training).
 struct NormForward {
   const void* x;
   const void* gamma;
@@ -34,8 +34,8 @@ struct NormForward {
 void norm_forward(normalization::Kind norm, Dtype dtype, const NormForward& problem,
                   Stream& stream);
 
-// gamma and the columns' gradients have the type of x: for 16-bit ones cuDNN 9.19 has no engine
-// that keeps the sums in f32. mean and dbeta: of layer normalisation alone.
+// gamma, dgamma and dbeta have the type of x: cuDNN 9.19 has no engine that keeps 16-bit types'
+// column sums in f32. mean and dbeta: layer normalisation only.
 struct NormBackward {
   const void* dy;
   const void* x;

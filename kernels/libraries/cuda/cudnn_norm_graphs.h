@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layer and root mean square normalisation, and their gradients, as graphs of cuDNN, and the names
-// of their tensors. Making one needs no device.
+// Layer and RMS normalisation and their gradients as cuDNN graphs, and the ids of their tensors.
+// Building a graph needs no device.
 #pragma once
 
 #include "libraries/cuda/cudnn_graph.h"
@@ -13,10 +13,10 @@
 
 namespace kg::vendor::cudnn {
 
-// The tensors' names in the graphs.
+// Ids of the tensors in the graphs.
 enum NormId : std::int64_t { kX = 1, kGamma, kBeta, kY, kMean, kRstd, kDy, kDx, kDgamma, kDbeta };
 
-// What a plan is made for; `training` and `epsilon` of a gradient say nothing.
+// Identifies a plan. Gradients ignore `training` and `epsilon`.
 struct NormShape {
   normalization::Kind norm;
   Dtype dtype;
@@ -33,7 +33,7 @@ struct NormShape {
   friend bool operator==(const NormShape&, const NormShape&) = default;
 };
 
-// beta and mean: of layer normalisation alone; mean and rstd are outputs in training.
+// beta and mean: layer normalisation only. mean and rstd are outputs in training.
 std::shared_ptr<Graph> norm_forward_graph(const NormShape& shape);
 std::shared_ptr<Graph> norm_backward_graph(const NormShape& shape);
 

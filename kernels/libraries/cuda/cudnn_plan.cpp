@@ -14,7 +14,7 @@
 namespace kg::vendor::cudnn {
 namespace {
 
-// As check_support does; these say that cuDNN lacks something, all others that the call was wrong.
+// Like check_support. The codes below mean that cuDNN lacks something, all others a wrong call.
 void check(frontend::error_t status, const char* what) {
   using Code = frontend::error_code_t;
   if (status.is_good()) return;
@@ -26,7 +26,7 @@ void check(frontend::error_t status, const char* what) {
   fail(text);
 }
 
-// What the heuristics propose for the graph, the best first.
+// Ranks the engines that the heuristics propose, best first, and returns their number.
 std::int64_t rank_engines(Graph& graph, Stream& stream) {
   check(graph.validate(), "the graph");
   check(graph.build_operation_graph(handle_on(stream)), "the graph of operations");
@@ -49,7 +49,7 @@ Plan::Plan(std::shared_ptr<Graph> graph, Stream& stream)
 void Plan::execute(std::span<const Binding> bindings, Stream& stream) {
   std::unordered_map<std::int64_t, void*> data;
   for (const Binding& each : bindings)
-    data[each.id] = const_cast<void*>(each.data); // the interface knows no const
+    data[each.id] = const_cast<void*>(each.data); // the interface has no const pointers
   const auto call = [&](Engine& engine) {
     if (!engine.built) check(graph_->build_plan_at_index(engine.index), "a plan");
     engine.built = true;

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A graph of cuDNN becomes a plan, which is executed on any memory. Making a plan asks the
-// heuristics and compiles; a caller keeps it.
+// Makes a plan from a cuDNN graph; a plan can be executed on any memory. Building a plan queries
+// the heuristics and compiles code, so callers cache it.
 #pragma once
 
 #include "libraries/cuda/cudnn_graph.h"
@@ -17,29 +17,29 @@
 
 namespace kg::vendor::cudnn {
 
-// What stands for a tensor in one execution: device memory. cuDNN writes to outputs.
+// The device memory of a tensor in one execution. cuDNN writes to outputs.
 struct Binding {
   std::int64_t id;
   const void* data;
 };
 
-// A graph, ready to run on the device and the thread on which it was made.
+// A graph that is ready to run, on the device and thread on which the plan was made.
 class Plan {
  public:
-  // Asks cuDNN's heuristics A and B, and the one that falls back. Throws NotSupported, with cuDNN's
-  // words, where it has no engine for the graph; Error where the graph is wrong.
+  // Queries cuDNN's heuristics A, B and FALLBACK. Throws NotSupported, with cuDNN's message, if
+  // cuDNN has no engine for the graph; Error if the graph is wrong.
   Plan(std::shared_ptr<Graph> graph, Stream& stream);
 
-  // Enqueues the graph: the first time by the first engine that cuDNN executes, from the second
-  // time on by the fastest of the first few, which that call times. What is called once, as in
-  // tests, then compiles one engine only. Throws NotSupported where there is none. Workspace is
-  // that of libraries/cuda/scratch.h. No output may be an input.
+  // Enqueues the graph. The first call uses the first engine that cuDNN executes. The second call
+  // times the first few; from then on, the fastest is used. A single call, as in tests, thus
+  // compiles only one engine. Throws NotSupported if no engine works. The workspace is that of
+  // libraries/cuda/scratch.h. No output may be an input.
   void execute(std::span<const Binding> bindings, Stream& stream);
 
  private:
   struct Engine {
     std::int64_t index;
-    bool built = false; // when it is first wanted
+    bool built = false; // on first use
   };
 
   std::shared_ptr<Graph> graph_;
@@ -47,7 +47,7 @@ class Plan {
   bool executed_ = false;
 };
 
-// The plan of the last problem; nothing is kept of one that cuDNN refuses.
+// Caches the plan of the last problem. After a problem that cuDNN refuses, the cache is empty.
 template <class Problem>
 class KeptPlan {
  public:

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pooling problem in cuDNN's words, for both directions.
+// A pooling problem as cuDNN's descriptors, for both directions.
 #pragma once
 
 #include "libraries/cuda/cudnn.h"
@@ -11,9 +11,9 @@
 
 namespace kg::vendor::cudnn {
 
-// cuDNN pads both sides alike, has neither dilation nor ceil mode, counts elements in int, and
-// refuses paddings as large as the kernel. Where it has as many windows as the problem, they are
-// the same ones: what lies behind the input, declared or not, holds no element. The average with
+// cuDNN pads both sides equally, has neither dilation nor ceil mode, counts elements in int, and
+// refuses paddings as large as the kernel. If it has as many windows as the problem, its windows
+// are the same: padding after the input, declared or not, holds no elements. The average with
 // padding divides by the whole area, so its windows must fit.
 inline bool pooling_agrees(pooling::Kind kind, const pooling::Problem& p) {
   const auto agrees = [&](std::int64_t in, const pooling::Axis& axis) {
@@ -30,7 +30,7 @@ inline bool pooling_agrees(pooling::Kind kind, const pooling::Problem& p) {
          agrees(p.width, p.horizontal);
 }
 
-// What cuDNN is asked for: NaN propagates, and the maximum's gradient goes to one place.
+// The settings: NaN propagates, and each maximum passes its gradient to one element.
 class PoolingDescription : public Owned<cudnnPoolingDescriptor_t, cudnnCreatePoolingDescriptor,
                                         cudnnDestroyPoolingDescriptor> {
  public:

@@ -9,8 +9,8 @@
 
 namespace kg::vendor {
 
-// cuBLAS and cuDNN bring a CUDA runtime of their own, which talks to the driver: throws
-// NotSupported where the device is emulated and there is none.
+// cuBLAS and cuDNN contain their own CUDA runtime, which calls the driver. Throws NotSupported if
+// the device is emulated, because then there is no driver.
 inline void require_driver(const char* library) {
   if (device_properties().emulated)
     throw NotSupported(std::string(library) +

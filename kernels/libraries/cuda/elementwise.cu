@@ -17,8 +17,8 @@ namespace {
 using OpTensor =
     Owned<cudnnOpTensorDescriptor_t, cudnnCreateOpTensorDescriptor, cudnnDestroyOpTensorDescriptor>;
 
-// cudnnOpTensor: add, mul, and sub as a + (-1) b, which is the same number. There is no division.
-// f16 and bf16 compute in f32.
+// cudnnOpTensor: add, mul, and sub as a + (-1) b, which gives the same result. No division. f16 and
+// bf16 compute in f32.
 bool elementwise_supported(elementwise::Op op, Dtype dtype) {
   return op != elementwise::Op::div && type_of(dtype).has_value();
 }

@@ -12,7 +12,7 @@ namespace kg::vendor {
 namespace thrust_cuda {
 namespace {
 
-// As a user of Thrust would write it: element i of dy.
+// As a user of Thrust would write it, for element i of dy.
 template <activation::Function function, class T>
 struct Differentiate {
   const T* x;

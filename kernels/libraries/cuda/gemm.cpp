@@ -17,8 +17,8 @@ bool gemm_supported(Dtype dtype, gemm::Epilogue epilogue, gemm::BiasGradient bia
          bias_gradient == gemm::BiasGradient::none;
 }
 
-// Math::pedantic is CUBLAS_PEDANTIC_MATH, Math::fastest CUBLAS_DEFAULT_MATH, which uses no TF32,
-// but may reduce partial sums of 16-bit matrices in their own type unless it is told not to.
+// Math::pedantic is CUBLAS_PEDANTIC_MATH, Math::fastest CUBLAS_DEFAULT_MATH. The latter uses no
+// TF32; its flag forbids cuBLAS to reduce partial sums of 16-bit matrices in their own type.
 struct Arithmetic {
   int mode;
   cublasComputeType_t compute;
@@ -31,10 +31,10 @@ Arithmetic arithmetic_of(const Gemm& problem, Math math) {
           CUBLAS_COMPUTE_32F};
 }
 
-// cublasGemmEx with f32 sums; a batch by cublasGemmStridedBatchedEx.
+// cublasGemmEx with f32 sums; cublasGemmStridedBatchedEx for a batch.
 //
-// The column view of C = op(A) op(B) is op(B)' op(A)': B first, sizes n x m, and each operand's
-// view is transposed already, so the transpositions stay with their matrices.
+// The column view of C = op(A) op(B) is op(B)' op(A)': B first, sizes n x m. Each operand's view is
+// already transposed, so each matrix keeps its own transposition.
 void gemm(const Gemm& problem, Math math, Stream& stream) {
   const cudaDataType type = type_of(problem.dtype).value();
   const Arithmetic arithmetic = arithmetic_of(problem, math);
@@ -60,8 +60,8 @@ void gemm(const Gemm& problem, Math math, Stream& stream) {
 namespace cublaslt {
 namespace {
 
-// nullopt: cuBLASLt has no such epilogue. Its gelu is the one by tanh, and its relu's slope is of
-// bits in an order of its own, where ours is of z. It stores by columns, so its A is our B.
+// nullopt: cuBLASLt has no such epilogue. Its gelu is the tanh form. Its drelu reads a bit mask in
+// its own order, ours reads z. It is column-major, so its A is our B.
 std::optional<cublasLtEpilogue_t> epilogue_of(gemm::Epilogue epilogue,
                                               gemm::BiasGradient bias_gradient) {
   const bool of_c = bias_gradient == gemm::BiasGradient::of_c;
@@ -85,20 +85,20 @@ bool gemm_supported(Dtype dtype, gemm::Epilogue epilogue, gemm::BiasGradient bia
   return cublas::type_of(dtype).has_value() && epilogue_of(epilogue, bias_gradient).has_value();
 }
 
-// 16-bit matrices have f32 sums in either math.
+// 16-bit matrices have f32 sums in both modes.
 cublasComputeType_t compute_of(const Gemm& problem, Math math) {
   if (problem.dtype != Dtype::f32) return CUBLAS_COMPUTE_32F;
   return cublas::arithmetic_of(problem, math).compute;
 }
 
-// Matrices that are stored by rows, op(X) of rows x columns, as cuBLASLt reads them.
+// The column view of a row-major matrix X, where op(X) is rows x columns.
 Layout column_view(cudaDataType type, std::int64_t rows, std::int64_t columns, std::int64_t leading,
                    bool transposed, const Batch& batch) {
   if (transposed) std::swap(rows, columns);
   return Layout(type, columns, rows, leading, batch);
 }
 
-// In the column view (see cublas::gemm) a bias of our columns is one of rows, as cuBLASLt has it.
+// In the column view (see cublas::gemm), our bias per column is cuBLASLt's bias per row.
 Product described(const Gemm& problem, Math math) {
   const cudaDataType type = cublas::type_of(problem.dtype).value();
   Operation operation(compute_of(problem, math));
@@ -133,8 +133,7 @@ struct Kept {
   Product product;
 };
 
-// Products of nothing, which cuBLASLt does not take, by cuBLAS. What was made for the last problem
-// is kept.
+// cuBLASLt rejects empty products, so cuBLAS computes them. Keeps the Product of the last problem.
 void gemm(const Gemm& problem, Math math, Stream& stream) {
   if (problem.alpha == 0 || problem.k == 0) {
     require(problem.epilogue == gemm::Epilogue::none,
@@ -143,7 +142,7 @@ void gemm(const Gemm& problem, Math math, Stream& stream) {
   }
   thread_local std::optional<Kept> last;
   if (!last || last->problem != problem || last->math != math) {
-    last.reset(); // nothing is kept of a problem that cuBLASLt refuses
+    last.reset(); // keeps nothing if cuBLASLt refuses the problem
     last.emplace(Kept{problem, math, described(problem, math)});
   }
   last->product.multiply(math, stream);

@@ -11,9 +11,8 @@ namespace kg::vendor {
 namespace cub_device {
 namespace {
 
-// Of samples of one byte CUB (CCCL 3.0.1) makes a first histogram by their value, and leaves those
-// below 0 out (agent_histogram.cuh: `if (bin >= 0)`). It is given integers, which their bounds are,
-// too.
+// For one-byte samples CUB (CCCL 3.0.1) first builds a histogram by value, which omits negative
+// samples (agent_histogram.cuh: `if (bin >= 0)`). So CUB gets 32-bit integers, like the bounds.
 struct Widened {
   __host__ __device__ std::int32_t operator()(std::int8_t sample) const { return sample; }
 };

@@ -15,7 +15,7 @@ std::string dotted(int major, int minor, int patch) {
   return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
 }
 
-// cublasGetVersion wants a handle and so a device; the properties do not.
+// cublasGetVersion requires a handle and thus a device; cublasGetProperty does not.
 std::string cublas_version() {
   int major = 0;
   int minor = 0;
@@ -26,7 +26,7 @@ std::string cublas_version() {
   return dotted(major, minor, patch);
 }
 
-// 91900 is 9.19.0; before version 9 a major counted 1000.
+// 91900 is 9.19.0; before version 9 the major version counted 1000.
 std::string cudnn_version() {
   const auto number = static_cast<int>(cudnnGetVersion());
   const int unit = number >= 90000 ? 10000 : 1000;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// cudnnOpTensor on packed tensors, of which it repeats the second one along axes of extent 1.
+// cudnnOpTensor on packed tensors. It repeats the second tensor along axes of extent 1.
 #pragma once
 
 #include "libraries/broadcast.h"
@@ -33,8 +33,8 @@ struct Scales {
   float b = 1;
 };
 
-// out = (scales.a a) op (scales.b b), computed in f32; a and out are of one shape, with fewer than
-// 2^31 elements. out may be a.
+// out = (scales.a a) op (scales.b b), computed in f32. a and out have the same shape, with fewer
+// than 2^31 elements. out may be a.
 inline void op_tensor(cudnnOpTensorOp_t op, Dtype dtype, const BroadcastShapes& shapes,
                       const Scales& scales, const void* a, const void* b, void* out,
                       Stream& stream) {

@@ -7,12 +7,12 @@
 
 namespace kg::vendor {
 
-// Owns one object of a library, a handle or a descriptor, which its functions make and destroy.
+// Owns a library's object, such as a handle or a descriptor.
 template <class Object, auto create, auto destroy>
 class Owned {
  public:
   Owned() { KG_CHECK(create(&object_)); }
-  // Of what needs NVIDIA's driver: throws NotSupported where there is none.
+  // For objects that need NVIDIA's driver: throws NotSupported if there is none.
   explicit Owned(const char* library) {
     require_driver(library);
     KG_CHECK(create(&object_));

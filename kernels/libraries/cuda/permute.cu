@@ -12,13 +12,13 @@ namespace kg::vendor {
 namespace cudnn {
 namespace {
 
-// cudnnTransformTensor between two strided layouts of one tensor. Multiplies by 1, so the payload
-// of a NaN is not kept. It counts in int.
+// cudnnTransformTensor between two strided layouts of one tensor. It multiplies by 1, which loses
+// NaN payloads. It counts in int.
 bool permute_supported(Dtype dtype) { return type_of(dtype).has_value(); }
 
 void permute(Dtype dtype, std::span<const PermutedAxis> axes, const void* x, void* y,
              Stream& stream) {
-  constexpr int kRank = 5; // axes of extent 1 fill it up in front
+  constexpr int kRank = 5; // padded with leading axes of extent 1
   int extent[kRank];
   int from[kRank];
   int to[kRank];

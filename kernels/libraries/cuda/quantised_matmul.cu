@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// cuBLASLt multiplies e4m3 with a scale for each row of both matrices in one call, where it has an
-// algorithm for that. Of integers it has sums of 32 bits, which Thrust scales.
+// cuBLASLt multiplies e4m3 matrices, with a scale per row of both, in one call, if it has an
+// algorithm for that. For integers it returns 32-bit sums, which Thrust scales.
 #include "libraries/quantised_matmul.h"
 
 #include "libraries/cuda/cublaslt.h"
@@ -23,7 +23,7 @@ namespace {
 
 bool quantised_supported(Dtype dtype, bool) { return cublas::type_of(dtype).has_value(); }
 
-// By columns Y is n x m: the rows of W times those of X. Scalars of integer products are integers.
+// In the column view Y is n x m: rows of W times rows of X. Integer products have integer scalars.
 Product quantised_product(const QuantisedProduct& p) {
   const cudaDataType type = p.integers ? CUDA_R_8I : CUDA_R_8F_E4M3;
   Operation operation =
@@ -68,11 +68,11 @@ struct KeptQuantised {
   Product product;
 };
 
-// What was made for the last problem is kept.
+// Keeps the Product of the last problem.
 void quantised_matmul(const QuantisedProduct& p, Math math, Stream& stream) {
   thread_local std::optional<KeptQuantised> last;
   if (!last || last->problem != p) {
-    last.reset(); // nothing is kept of a problem that cuBLASLt refuses
+    last.reset(); // keeps nothing if cuBLASLt refuses the problem
     last.emplace(KeptQuantised{p, quantised_product(p)});
   }
   last->product.multiply(math, stream);

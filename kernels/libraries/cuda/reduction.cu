@@ -22,13 +22,13 @@ namespace kg::vendor {
 namespace cub_device {
 namespace {
 
-// Where row i begins.
+// Offset of a row.
 struct RowStart {
   std::int64_t cols;
   __host__ __device__ std::int64_t operator()(std::int64_t row) const { return row * cols; }
 };
 
-// CUB accumulates in the type that an operator gives: f32, also for narrower elements.
+// CUB accumulates in the result type of an operator: f32, also for narrower elements.
 struct Widen {
   template <class T>
   __device__ float operator()(T value) const {
@@ -47,7 +47,7 @@ struct Add {
   __device__ A operator()(A a, A b) const { return a + b; }
 };
 
-// NaN wins, as in cuDNN's PROPAGATE_NAN.
+// NaN propagates, as with cuDNN's PROPAGATE_NAN.
 template <bool largest>
 struct Extreme {
   __device__ float operator()(float a, float b) const {
@@ -56,7 +56,7 @@ struct Extreme {
   }
 };
 
-// All of it (DeviceReduce::Reduce) and rows (DeviceSegmentedReduce::Reduce).
+// Whole tensors (DeviceReduce::Reduce) and rows (DeviceSegmentedReduce::Reduce).
 template <class From, class To, class Combine, class A>
 void reduce(const ReductionProblem& problem, From x, To out, Combine combine, A identity,
             Stream& stream) {
@@ -117,8 +117,8 @@ struct RowOf {
   __host__ __device__ std::int64_t operator()(std::int64_t i) const { return i / cols; }
 };
 
-// f32 sums of all of it (thrust::reduce) and of rows (thrust::reduce_by_key); what else there is
-// CUB has, which Thrust calls. Both wait for the stream and allocate.
+// f32 sums of whole tensors (thrust::reduce) and of rows (thrust::reduce_by_key). Both wait for the
+// stream and allocate. Other reductions are left to the variant cub, since Thrust calls CUB.
 bool reduction_supported(const ReductionProblem& problem) {
   return problem.op == reduction::Op::sum && problem.dtype == Dtype::f32 && problem.inner == 1;
 }
@@ -154,7 +154,7 @@ bool reduction_supported(const ReductionProblem& problem) {
          problem.dtype == Dtype::f32 && (problem.outer == 1) != (problem.inner == 1);
 }
 
-// The column view of x has our rows for its columns: its row sums are our column sums.
+// The rows of x are the columns of its column view, so our column sums are its row sums.
 void reduction(const ReductionProblem& problem, const void* x, void* out, Stream& stream) {
   const float scale =
       problem.op == reduction::Op::mean ? 1 / static_cast<float>(problem.axis) : 1.0F;

@@ -9,7 +9,7 @@ namespace kg::vendor {
 namespace cudnn {
 namespace {
 
-// In two calls: the sum is rounded to the type of x before it is normalised.
+// Two calls: the sum is rounded to the type of x before it is normalised.
 void residual_rmsnorm(Dtype dtype, const ResidualRmsnormProblem& p, Stream& stream) {
   const std::array<std::int64_t, kBroadcastRank> extents = {1, 1, 1, p.rows, p.cols};
   op_tensor(CUDNN_OP_TENSOR_ADD, dtype, {extents, extents}, {}, p.x, p.residual, p.z, stream);

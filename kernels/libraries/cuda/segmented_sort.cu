@@ -31,7 +31,7 @@ void radix_sort(const SegmentedSortProblem& problem, const SegmentedSortArrays& 
   });
 }
 
-// CUB of CCCL 3.0 counts in int.
+// CUB in CCCL 3.0 counts in int.
 bool segmented_sort_supported(const SegmentedSortProblem& p) {
   constexpr std::int64_t kMost = std::numeric_limits<int>::max();
   return (thrust_cuda::is_float(p.dtype) || is_integer(p.dtype)) && p.n <= kMost &&

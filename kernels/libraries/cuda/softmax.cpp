@@ -10,8 +10,8 @@ namespace {
 
 bool softmax_supported(softmax::Kind, Dtype dtype) { return type_of(dtype).has_value(); }
 
-// Mode "instance" normalises over C, H, W of each N: the same sums as mode "channel" for (N, C, 1,
-// 1), for which "channel" is slow (measured by Chainer's pull request 4261).
+// Mode "instance" normalises over C, H, W of each N. For (N, C, 1, 1) mode "channel" computes the
+// same, but is slow (measured in Chainer's pull request 4261).
 void softmax(softmax::Kind kind, Dtype dtype, const void* x, void* y, std::int64_t rows,
              std::int64_t cols, Stream& stream) {
   const Tensor each(type_of(dtype).value(), rows, cols);

@@ -10,7 +10,7 @@ namespace {
 
 bool softmax_backward_supported(softmax::Kind, Dtype dtype) { return type_of(dtype).has_value(); }
 
-// Mode "instance" for the reason that vendor/cuda/softmax.cu gives.
+// Mode "instance", for the reason given in libraries/cuda/softmax.cpp.
 void softmax_backward(softmax::Kind kind, Dtype dtype, const void* y, const void* dy, void* dx,
                       std::int64_t rows, std::int64_t cols, Stream& stream) {
   const Tensor each(type_of(dtype).value(), rows, cols);

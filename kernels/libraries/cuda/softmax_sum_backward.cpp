@@ -7,7 +7,7 @@
 namespace kg::vendor {
 namespace {
 
-// The column view of x has our terms for its columns.
+// The terms are the columns of x's column view.
 void term_sums(const float* x, const float* dy, float* sums, std::int64_t terms, std::int64_t n,
                Stream& stream) {
   const float one = 1;

@@ -10,7 +10,7 @@ namespace kg::vendor {
 namespace cub_device {
 namespace {
 
-// One of CUB's functions, each of which takes its storage, these arrays, and what the problem says.
+// Calls one of CUB's sorts. All take storage, these arrays, and the problem's parameters.
 template <class Sort, class... Array>
 void sort_by(Sort sort, const SortProblem& problem, Stream& stream, Array*... arrays) {
   with_storage(stream, [&](void* storage, std::size_t& bytes) {

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every wrapper of a Thrust or CUB algorithm uses. f16 and bf16 compute in f32 and round once.
+// Shared by all Thrust and CUB wrappers. f16 and bf16 compute in f32 and round once.
 #pragma once
 
 #include "libraries/cuda/scratch.h"
@@ -42,7 +42,7 @@ inline bool is_float(Dtype dtype) {
   return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16;
 }
 
-// Runs `body` with an element of that type, which is_float.
+// Calls `body` with an element of that type; is_float(dtype) must hold.
 template <class Body>
 void with_float(Dtype dtype, Body body) {
   if (dtype == Dtype::f16) return body(__half{});
@@ -53,14 +53,14 @@ void with_float(Dtype dtype, Body body) {
 // Enqueues on the stream, without waiting for it.
 inline auto on(Stream& stream) { return thrust::cuda::par_nosync.on(cuda::native(stream)); }
 
-// For thrust::transform, which runs cub::DeviceTransform: a function that may be given copies of
-// the elements, so that the GPU may fetch these in bulk.
+// For thrust::transform, which runs cub::DeviceTransform: marks a function whose arguments may be
+// copies of the elements. The GPU can then load the elements in bulk.
 template <class Function>
 auto of_copies(Function function) {
   return ::cuda::proclaim_copyable_arguments(function);
 }
 
-// Runs `body`; what Thrust throws becomes an Error with its words.
+// Runs `body` and turns Thrust's exceptions into Error with the same message.
 template <class Body>
 void translate(const char* what, Body body, Location where = Location::here()) {
   try {
@@ -74,7 +74,7 @@ void translate(const char* what, Body body, Location where = Location::here()) {
 
 namespace kg::vendor::cub_device {
 
-// CUB's two calls: without storage it says how much it wants, with storage it runs.
+// CUB's two calls: without storage it returns the required size, with storage it runs.
 template <class Call>
 void with_storage(Stream& stream, Call call) {
   std::size_t bytes = 0;

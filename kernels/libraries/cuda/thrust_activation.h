@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activations and their slopes, as a user of Thrust would write them for its transformations.
+// Activations and their derivatives, as a user of Thrust would write them for thrust::transform.
 #pragma once
 
 #include "libraries/activation.h"
@@ -39,7 +39,7 @@ __device__ float slope(float x) {
   if constexpr (function == activation::Function::silu) return logistic(x) * (1 + x * logistic(-x));
 }
 
-// Runs `body` with the function as a constant.
+// Calls `body` with the function as a compile-time constant.
 template <class Body>
 void with_function(activation::Function function, Body body) {
   using activation::Function;

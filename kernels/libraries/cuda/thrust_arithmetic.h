@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arithmetic of two elements, as a user of Thrust would write it for its transformations.
+// Arithmetic on two elements, as a user of Thrust would write it for thrust::transform.
 #pragma once
 
 #include "libraries/cuda/thrust.h"
@@ -21,7 +21,7 @@ struct Combine {
   }
 };
 
-// Runs `body` with the function of two elements.
+// Calls `body` with the function object for `op`.
 template <class T, class Body>
 void with_combine(elementwise::Op op, Body body) {
   switch (op) {

@@ -9,8 +9,8 @@
 
 namespace kg::vendor {
 
-// For Proposals::run_fastest: the nanoseconds that `stream` takes for what a call enqueues. The
-// least of three times, since what delays the caller comes on top.
+// For Proposals::run_fastest: the nanoseconds that the work of a call takes on `stream`. Returns
+// the minimum of three times, since delays of the caller only add to the time.
 class TimeOn {
  public:
   explicit TimeOn(Stream& stream) : stream_(stream) {}

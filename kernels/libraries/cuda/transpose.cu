@@ -12,10 +12,10 @@ namespace {
 
 bool transpose_supported(Dtype dtype) { return dtype == Dtype::f32 || dtype == Dtype::f64; }
 
-// cublasSgeam, Dgeam with beta = 0. They multiply by 1, so the payload of a NaN is not kept.
+// cublasSgeam and cublasDgeam with beta = 0. They multiply by 1, which loses NaN payloads.
 //
 // The column view of y is rows x cols, that of x its transpose. The second matrix is not read (beta
-// = 0) but must be a valid argument; y itself is what cuBLAS documents as the in-place form.
+// = 0) but must be a valid argument. We pass y, as in cuBLAS's documented in-place form.
 void transpose(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
                void* y, std::int64_t ldy, Stream& stream) {
   const auto handle = handle_on(stream, CUBLAS_PEDANTIC_MATH);

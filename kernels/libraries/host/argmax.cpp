@@ -12,7 +12,7 @@ namespace kg::vendor {
 namespace thrust_host {
 namespace {
 
-// thrust::max_element gives the first of the largest.
+// thrust::max_element returns the first of equal maxima.
 struct OneArgmax {
   const float* x;
   std::int64_t axis, inner;

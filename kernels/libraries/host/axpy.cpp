@@ -44,7 +44,7 @@ dnnl::primitive make_axpy(float alpha, const memory::desc& each) {
 #endif
 }
 
-// Not f16: 2.6.3 gives infinities for finite sums (seen on a CPU without f16 arithmetic).
+// Not f16: oneDNN 2.6.3 returns infinities for finite sums (seen on a CPU without f16 arithmetic).
 bool axpy_supported(Dtype dtype) {
   return dtype != Dtype::f16 && offers(type_of(dtype), [&](memory::data_type type) {
            make_axpy(0.5F, vector(type, kProbe));

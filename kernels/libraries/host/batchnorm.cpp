@@ -30,7 +30,7 @@ bool batchnorm_supported(Dtype dtype, const batchnorm::Problem& p) {
   });
 }
 
-// `mean` and `spread` are results of training and arguments of inference.
+// `mean` and `spread` are outputs of training and inputs of inference.
 void run(const dnnl::primitive& primitive, const memory::desc& each, const BatchnormProblem& p) {
   const memory::desc per_channel = vector(memory::data_type::f32, p.shape.channels);
   execute(primitive, {{DNNL_ARG_SRC, wrap(each, p.x)},
@@ -45,7 +45,7 @@ void batchnorm_training(Dtype dtype, const BatchnormProblem& p, Stream&) {
   translate("batch normalization in training", [&] {
     const memory::desc each = batchnorm_tensor(type_of(dtype).value(), p.shape);
     run(training(each, p.epsilon), each, p);
-    for (std::int64_t c = 0; c < p.shape.channels; ++c) // oneDNN gives the variance
+    for (std::int64_t c = 0; c < p.shape.channels; ++c) // oneDNN returns the variance
       p.spread[c] = 1 / std::sqrt(p.spread[c] + p.epsilon);
   });
 }

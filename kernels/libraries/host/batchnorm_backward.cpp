@@ -12,7 +12,7 @@ namespace {
 
 using dnnl::memory;
 
-// A backward primitive is made with the forward one's description as a hint.
+// A backward primitive needs the forward description as a hint.
 dnnl::primitive make_batchnorm_backward(const memory::desc& each) {
   constexpr float kNoEpsilon = 0;
   constexpr auto kBackward = dnnl::prop_kind::backward;
@@ -49,7 +49,7 @@ void batchnorm_backward(Dtype dtype, const BatchnormBackwardProblem& p, Stream&)
                         {DNNL_ARG_DIFF_SCALE, wrap(per_channel, p.dgamma)},
                         {DNNL_ARG_DIFF_SHIFT, wrap(per_channel, p.dbeta)}};
 #if DNNL_VERSION_MAJOR < 3
-    // It must be there, though no gradient depends on it.
+    // Required, although no gradient depends on it.
     arguments.emplace(DNNL_ARG_SHIFT, wrap(per_channel, p.gamma));
 #endif
     execute(make_batchnorm_backward(each), arguments);

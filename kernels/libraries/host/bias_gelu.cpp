@@ -10,7 +10,7 @@ namespace {
 
 using dnnl::memory;
 
-// The sum of a matrix and a row, with the gelu appended.
+// The sum of a matrix and a row, with gelu as a post-op.
 dnnl::primitive make_bias_gelu(bias_gelu::Form form, const memory::desc& each,
                                const memory::desc& row) {
   constexpr float kUnused = 0; // gelu has no parameters

@@ -18,7 +18,7 @@ dnnl::concat::primitive_desc make_concat(const dnnl::memory::desc& whole,
 #endif
 }
 
-// Every type that has a reorder has a concatenation, which falls back on it.
+// oneDNN can concatenate every type that it can reorder, because its concat falls back on reorders.
 void concat(Dtype dtype, std::span<const ConcatPart> parts, std::int64_t outer, void* whole,
             Stream&) {
   translate("concat", [&] {

@@ -16,7 +16,7 @@ bool conv2d_supported(Dtype dtype, const conv2d::Geometry& geometry) {
   });
 }
 
-// In the layout that the caller has. One arithmetic only: f32 sums.
+// In the caller's layout. There is only one arithmetic: f32 sums.
 void conv2d(const Conv2d& problem, Math, Stream&) {
   translate("conv2d", [&] {
     const Convolution c = describe_convolution(type_of(problem.dtype).value(), problem.geometry);

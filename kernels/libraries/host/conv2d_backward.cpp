@@ -12,7 +12,7 @@ namespace {
 using conv2d_backward::Gradient;
 using dnnl::memory;
 
-// Of the input or of the weights.
+// Gradient of the input or of the weights.
 template <class Backward>
 dnnl::primitive of_product(const Convolution& c) {
   const auto forward = convolution_forward(c, dnnl::prop_kind::forward_training, false);
@@ -20,7 +20,7 @@ dnnl::primitive of_product(const Convolution& c) {
                                               c.dilation, c.before, c.after));
 }
 
-// One element per channel, as a sum over the other axes of dy has it.
+// One element per channel, like the sum of dy over its other axes.
 memory::desc channels_of(memory::data_type type, const conv2d::Geometry& g) {
   return {{1, g.out_channels, 1, 1}, type, memory::format_tag::nchw};
 }
@@ -29,7 +29,7 @@ dnnl::primitive primitive_of(Gradient gradient, memory::data_type type, const co
   const Convolution c = describe_convolution(type, g);
   if (gradient == Gradient::input) return of_product<dnnl::convolution_backward_data>(c);
   if (gradient == Gradient::weights) return of_product<dnnl::convolution_backward_weights>(c);
-  // oneDNN has this gradient beside that of the weights alone.
+  // oneDNN has the gradient of the bias only together with that of the weights.
   return make_reduction(dnnl::algorithm::reduction_sum, c.y, channels_of(type, g));
 }
 
@@ -38,7 +38,7 @@ bool conv2d_backward_supported(Gradient gradient, Dtype dtype, const conv2d::Geo
                 [&](memory::data_type type) { primitive_of(gradient, type, geometry); });
 }
 
-// In the layout that the caller has. One arithmetic only: f32 sums.
+// In the caller's layout. There is only one arithmetic: f32 sums.
 void conv2d_backward(const Conv2dBackward& problem, Math, Stream&) {
   translate("conv2d_backward", [&] {
     const memory::data_type type = type_of(problem.dtype).value();

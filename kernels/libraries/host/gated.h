@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// oneDNN on rows that are gates and then as many values: a half of them as a matrix, and products.
+// oneDNN on rows that hold their gates, then as many values: one half as a matrix, and products.
 #pragma once
 
 #include "libraries/host/onednn_binary.h"
@@ -11,13 +11,13 @@
 
 namespace kg::vendor::onednn {
 
-// rows x cols, of rows of 2 cols elements.
+// rows x cols, with a row stride of 2 cols elements.
 inline dnnl::memory::desc half_of(dnnl::memory::data_type type, std::int64_t rows,
                                   std::int64_t cols) {
   return {{rows, cols}, type, dnnl::memory::dims{2 * cols, 1}};
 }
 
-// The second half of the first row.
+// The values of the first row, which follow its gates.
 inline const void* values_of(const void* x, Dtype dtype, std::int64_t cols) {
   return static_cast<const std::byte*>(x) + static_cast<std::size_t>(cols) * size_of(dtype);
 }

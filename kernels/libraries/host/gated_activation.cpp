@@ -19,7 +19,7 @@ bool gated_activation_supported(activation::Function function, Dtype dtype) {
          });
 }
 
-// Three calls: an activation wants one layout for both of its sides, so the gates are copied first.
+// Three calls: an activation's input and output must share a layout, so the gates are copied first.
 void gated_activation(activation::Function function, Dtype dtype, const void* x, void* y,
                       std::int64_t rows, std::int64_t cols, Stream& stream) {
   reorder("gated_activation", dtype, {rows, cols}, x, {2 * cols, 1}, y, {cols, 1});

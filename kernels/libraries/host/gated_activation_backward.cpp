@@ -25,7 +25,7 @@ bool gated_backward_supported(activation::Function function, Dtype dtype) {
          });
 }
 
-// Six calls: activations want one layout for all of their sides, so gates are copied first, and
+// Six calls: all tensors of an activation must share a layout, so the gates are copied first and
 // their gradients last.
 void backward(activation::Function function, Dtype dtype, const void* x, const void* dy, void* dx,
               std::int64_t rows, std::int64_t cols, Stream& stream) {
@@ -41,7 +41,7 @@ void backward(activation::Function function, Dtype dtype, const void* x, const v
     multiply({each, dy}, {each, other.data()}, {half, values_of(dx, dtype, cols)});
     multiply({each, dy}, {half, values_of(x, dtype, cols)}, {each, other.data()});
   });
-  // It takes no slope from a result, for which the gates stand here.
+  // oneDNN does not compute derivatives from results, so the gates stand in for y.
   activation_backward("onednn", function, dtype, gates.data(), gates.data(), other.data(),
                       other.data(), n, stream);
   reorder(what, dtype, {rows, cols}, other.data(), {cols, 1}, dx, {2 * cols, 1});

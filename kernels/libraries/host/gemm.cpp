@@ -25,7 +25,7 @@ void* advanced(void* data, std::int64_t elements, Dtype dtype) {
   return static_cast<std::byte*>(data) + elements * static_cast<std::int64_t>(size_of(dtype));
 }
 
-// The products of a batch, one after another: OpenBLAS has no call for all of them.
+// Runs the products of a batch one after another: OpenBLAS has no call for a whole batch.
 template <class Product>
 void each_product(const Gemm& batch, Product product) {
   Gemm one = batch;
@@ -43,7 +43,7 @@ void each_product(const Gemm& batch, Product product) {
 namespace openblas {
 namespace {
 
-// OpenBLAS counts in blasint, 32 bits in the distributions' usual builds.
+// OpenBLAS counts in blasint, which has 32 bits in most distributions' builds.
 blasint narrow(const char* name, std::int64_t value) {
   require(value <= std::numeric_limits<blasint>::max(),
           std::string("kg::vendor::gemm: ") + name + " is " + std::to_string(value) +
@@ -59,9 +59,9 @@ bool gemm_supported(Dtype dtype, gemm::Epilogue epilogue, gemm::BiasGradient bia
          bias_gradient == gemm::BiasGradient::none;
 }
 
-// One arithmetic only, so neither `math` nor TF32 chooses anything: f32 products and sums, in an
-// order fixed by shape, CPU and thread count. With alpha zero the product has depth 0: OpenBLAS
-// 0.3.21's kernels for small matrices (AVX-512) would read A and B, and make NaN of theirs.
+// There is only one arithmetic, so `math` and TF32 have no effect: f32 products and sums, in an
+// order fixed by shape, CPU and thread count. alpha = 0 runs with k = 0: OpenBLAS 0.3.21's kernels
+// for small matrices (AVX-512) would read A and B and propagate their NaN.
 void gemm(const Gemm& batch, Math, Stream&) {
   each_product(batch, [](const Gemm& g) {
     cblas_sgemm(CblasRowMajor, transposition(g.transpose_a), transposition(g.transpose_b),
@@ -94,10 +94,10 @@ std::optional<activation::Function> activation_of(gemm::Epilogue epilogue) {
   return std::nullopt;
 }
 
-// alpha A B + beta C and what follows, by what oneDNN can do to a product before it is rounded.
+// alpha A B + beta C and the epilogue, as far as oneDNN can apply them before rounding.
 struct Steps {
   dnnl::primitive_attr attributes;
-  int bias = -1; // which of them adds it
+  int bias = -1; // index of the post-op that adds the bias
 };
 Steps steps(const Gemm& g, const memory::desc& bias) {
   dnnl::post_ops after;
@@ -114,7 +114,7 @@ Steps steps(const Gemm& g, const memory::desc& bias) {
   return result;
 }
 
-// f32 without an epilogue is OpenBLAS's.
+// OpenBLAS covers f32 without an epilogue.
 bool gemm_supported(Dtype dtype, gemm::Epilogue epilogue, gemm::BiasGradient bias_gradient) {
   const bool sums = bias_gradient != gemm::BiasGradient::none;
   if (dtype == Dtype::f32 && epilogue == gemm::Epilogue::none && !sums) return false;
@@ -150,8 +150,8 @@ void multiply(const Gemm& g) {
   execute(make_with<dnnl::matmul>(after.attributes, a, b, c), arguments);
 }
 
-// One arithmetic only: f32 sums. Where A and B must not be read, oneDNN would read them, and make
-// NaN of theirs: it gets a column and a row of zeros.
+// There is only one arithmetic: f32 sums. oneDNN would read A and B even if they must not be read,
+// and propagate their NaN. It gets a column and a row of zeros instead.
 void multiply_or_scale(const Gemm& g) {
   if (g.alpha != 0 && g.k != 0) return multiply(g);
   const std::vector<std::byte> zeros(static_cast<std::size_t>(std::max(g.m, g.n)) *
@@ -165,7 +165,7 @@ void multiply_or_scale(const Gemm& g) {
   multiply(empty);
 }
 
-// The product, which is rounded to its type, times the slope.
+// Multiplies the product, which is rounded to its type, by the activation's derivative.
 void differentiate(const Gemm& g) {
   const memory::data_type type = type_of(g.dtype).value();
   const memory::desc z = stored(type, g.m, g.n, g.ldz, false);
@@ -180,7 +180,7 @@ void add_rows(const Gemm& g) {
   const memory::data_type type = type_of(g.dtype).value();
   const auto add = [&](const void* data, std::int64_t rows, std::int64_t columns,
                        std::int64_t leading) {
-    if (rows == 1) { // which oneDNN calls no reduction
+    if (rows == 1) { // oneDNN rejects a reduction of one row
       std::memcpy(g.dbias, data, static_cast<std::size_t>(columns) * size_of(g.dtype));
       return;
     }
@@ -194,7 +194,7 @@ void add_rows(const Gemm& g) {
   if (g.bias_gradient == gemm::BiasGradient::of_b) add(g.b, g.k, g.n, g.ldb);
 }
 
-// The gradients as a caller of the library writes them, by primitives one after another.
+// The gradients run one primitive after another, as a user of the library would write them.
 void gemm(const Gemm& batch, Math, Stream&) {
   translate("gemm", [&] {
     each_product(batch, multiply_or_scale);

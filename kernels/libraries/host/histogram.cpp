@@ -17,7 +17,7 @@ namespace kg::vendor {
 namespace thrust_host {
 namespace {
 
-// What lies outside goes behind the last bin.
+// Elements outside the range get index `bins`, after the last bin.
 template <class T>
 struct BinOf {
   std::int64_t bins;
@@ -34,7 +34,7 @@ struct BinOf {
   }
 };
 
-// Thrust has no histogram: elements become their bins, are sorted and counted by bisection.
+// Thrust has no histogram: maps elements to bins, sorts these and counts them by binary search.
 template <class T>
 void count(const HistogramProblem& problem, const void* x, std::int32_t* counts) {
   const auto* from = static_cast<const T*>(x);

@@ -21,7 +21,7 @@ dnnl::primitive make_layernorm(const memory::desc& each, float epsilon) {
 #endif
 }
 
-// It would store the variance, not rstd.
+// oneDNN would store the variance, not rstd.
 bool layernorm_supported(Dtype dtype, Statistics statistics) {
   return statistics == Statistics::none && offers(type_of(dtype), [&](memory::data_type type) {
            make_layernorm(matrix(type, kProbe, kProbe), 1);

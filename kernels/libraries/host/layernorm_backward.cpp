@@ -10,7 +10,7 @@ namespace {
 
 using dnnl::memory;
 
-// A backward primitive is made with the forward one's description as a hint.
+// A backward primitive needs the forward description as a hint.
 dnnl::primitive make_layernorm_backward(const memory::desc& each, float epsilon) {
   const dnnl::engine& engine = onednn::engine();
   constexpr auto kTraining = dnnl::prop_kind::forward_training;
@@ -49,7 +49,7 @@ void layernorm_backward(Dtype dtype, const LayernormBackwardProblem& p, Stream&)
         {DNNL_ARG_MEAN, wrap(vector(kF32, p.rows), p.mean)},
         {DNNL_ARG_VARIANCE, wrap(vector(kF32, p.rows), p.variance)},
         {DNNL_ARG_SCALE, scale},
-        {DNNL_ARG_SHIFT, scale}, // must be there, though no gradient depends on it
+        {DNNL_ARG_SHIFT, scale}, // required, although no gradient depends on it
         {DNNL_ARG_DIFF_SRC, wrap(each, p.dx)},
         {DNNL_ARG_DIFF_SCALE, wrap(vector(kF32, p.cols), p.dgamma)},
         {DNNL_ARG_DIFF_SHIFT, wrap(vector(kF32, p.cols), p.dbeta)}};

@@ -17,11 +17,10 @@ memory::desc score_tensor(memory::data_type type, std::int64_t sequences, std::i
   return {{sequences, queries, cols}, type, memory::format_tag::abc};
 }
 
-// scale x + addend. Version 2 has the scale in the primitive, version 3 wants it with the
-// arguments.
+// scale x + addend. Version 2 takes the scale with the primitive, version 3 with the arguments.
 dnnl::primitive make_sum(const memory::desc& each, const memory::desc& addend,
                          [[maybe_unused]] float scale) {
-  constexpr int kOneForAll = 0; // no dimension has scales of its own
+  constexpr int kOneForAll = 0; // one scale for the whole tensor
   dnnl::primitive_attr attributes;
 #if DNNL_VERSION_MAJOR >= 3
   attributes.set_scales_mask(DNNL_ARG_SRC_0, kOneForAll);

@@ -1,11 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every wrapper of a oneDNN primitive uses. oneDNN on the CPU, versions 2 and 3; version 3
-// gave up the operation descriptors of version 2. Which types a primitive takes depends on the
-// version (2.6 has f16 for reorders alone), so a wrapper's `supports` asks the library by creating
-// the primitive once (`offers`). It depends on the CPU as well (2.6 has bf16 only with AVX-512):
-// there the call throws NotSupported, and what a wrapper supports is the same on every CPU.
+// Shared by all oneDNN wrappers, for oneDNN 2 and 3 on the CPU; version 3 dropped version 2's
+// operation descriptors. The types that a primitive takes depend on the version (2.6 has f16 only
+// for reorders). So a wrapper's `supports` asks the library, by creating the primitive once
+// (`offers`). The types also depend on the CPU (2.6 has bf16 only with AVX-512). There the call
+// throws NotSupported, while `supports` gives the same answer on every CPU.
 #pragma once
 
 #include "runtime/dtype.h"
@@ -20,17 +20,17 @@
 
 namespace kg::vendor::onednn {
 
-// A shape that no implementation has reason to refuse, to ask for support with.
+// An extent for support queries, which no implementation has reason to refuse.
 inline constexpr std::int64_t kProbe = 64;
 
-std::string version(); // that it runs with, as "2.6.3"
+std::string version(); // at run time, such as "2.6.3"
 
-// Of this thread. Primitives are not kept: oneDNN caches them itself and hands a known one out in
-// about 1 us (measured, 2.6.3), against 0.3 ms for a new one.
+// The engine of this thread. Primitives are not kept: oneDNN caches them itself and returns a
+// cached one in about 1 us, a new one in 0.3 ms (measured, 2.6.3).
 dnnl::engine& engine();
 
-// A primitive, of the arguments in which the versions agree; a backward one wants the forward one's
-// description as a hint.
+// Create a primitive or its description from arguments on which both versions agree. A backward
+// primitive needs the forward description as a hint.
 template <class Primitive, class... Arguments>
 typename Primitive::primitive_desc describe(const Arguments&... arguments) {
 #if DNNL_VERSION_MAJOR >= 3
@@ -72,17 +72,16 @@ std::optional<dnnl::memory::data_type> type_of(Dtype dtype);
 dnnl::memory::desc vector(dnnl::memory::data_type type, std::int64_t n);
 dnnl::memory::desc matrix(dnnl::memory::data_type type, std::int64_t rows, std::int64_t cols);
 
-// oneDNN's memory is not const, its sources are.
+// oneDNN has no const memory, but does not write to sources.
 dnnl::memory wrap(const dnnl::memory::desc& desc, const void* data);
 
-// The vector in f32, in memory of its own unless it is in f32 already: normalisations take their
-// scales so.
+// The vector in f32, as normalisations require their scales. Copied unless it is f32 already.
 dnnl::memory widened(dnnl::memory::data_type type, std::int64_t n, const void* data);
 
-// As NotSupported where oneDNN has no such primitive for this CPU, as Error otherwise.
+// Throws NotSupported if oneDNN has no such primitive for this CPU, Error otherwise.
 [[noreturn]] void rethrow(const char* what, const dnnl::error& error, Location where);
 
-// Runs `body`; what oneDNN throws is rethrown as above.
+// Runs `body` and rethrows oneDNN's exceptions as above.
 template <class Body>
 void translate(const char* what, Body body, Location where = Location::here()) {
   try {
@@ -92,10 +91,10 @@ void translate(const char* what, Body body, Location where = Location::here()) {
   }
 }
 
-// The type to ask for in place of one for which a CPU may lack the instructions.
+// The type to use in support queries: f32 for a type that some CPUs do not support.
 dnnl::memory::data_type on_every_cpu(dnnl::memory::data_type type);
 
-// Whether oneDNN offers, on some CPU, the primitives that `make` creates of the type; none: no.
+// Whether oneDNN has, on some CPU, the primitives that `make` creates for the type. nullopt: no.
 template <class Make>
 bool offers(std::optional<dnnl::memory::data_type> type, Make make) {
   if (!type) return false;

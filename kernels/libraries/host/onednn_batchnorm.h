@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batch normalisation in oneDNN's words, for the primitives of both directions.
+// Batch normalisation as described to oneDNN, for the primitives of both directions.
 #pragma once
 
 #include "libraries/host/onednn.h"

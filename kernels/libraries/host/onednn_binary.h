@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// oneDNN's arithmetic of two tensors, of which it repeats those that have axes of extent 1.
+// oneDNN's arithmetic on two tensors. It repeats a tensor along axes of extent 1.
 #pragma once
 
 #include "libraries/host/onednn.h"

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What conv2d and conv2d_backward ask oneDNN for.
+// The oneDNN descriptions of conv2d and conv2d_backward.
 #pragma once
 
 #include "libraries/host/onednn.h"
@@ -16,7 +16,7 @@ struct Convolution {
   dnnl::memory::dims strides, dilation, before, after;
 };
 
-// batch or filters x channels x height x width, in one of the two orders.
+// Strides of (batch or filters) x channels x height x width, stored as nchw or nhwc.
 inline dnnl::memory::dims image_strides(conv2d::Layout layout, std::int64_t channels,
                                         std::int64_t height, std::int64_t width) {
   const std::int64_t outer = channels * height * width;
@@ -24,7 +24,7 @@ inline dnnl::memory::dims image_strides(conv2d::Layout layout, std::int64_t chan
   return {outer, height * width, width, 1};
 }
 
-// oneDNN counts the elements between taps as dilation, and has groups as an axis of the weights.
+// oneDNN's dilation counts the elements between taps. Groups are an axis of its weights.
 inline Convolution describe_convolution(dnnl::memory::data_type type, const conv2d::Geometry& g) {
   const conv2d::Axis& v = g.vertical;
   const conv2d::Axis& h = g.horizontal;

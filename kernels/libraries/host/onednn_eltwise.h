@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// oneDNN's primitives of one argument, whose forward description the backward ones want as a hint.
+// oneDNN's elementwise primitives. Backward ones need the forward description as a hint.
 #pragma once
 
 #include "libraries/activation.h"
@@ -22,7 +22,7 @@ inline dnnl::algorithm algorithm_of(activation::Function function) {
   return algorithm::undef;
 }
 
-// relu's slope left of 0, or swish's factor of the argument; the others have none.
+// relu's slope below 0, or the factor of swish's argument. Other functions have no parameter.
 inline float parameter_of(activation::Function function) {
   return function == activation::Function::silu ? 1.0F : 0.0F;
 }
@@ -37,7 +37,7 @@ make_eltwise(dnnl::prop_kind kind, activation::Function function, const dnnl::me
 #endif
 }
 
-// dx, which lies as dy does, of x and dy.
+// Computes dx from x and dy; dx has the layout of dy.
 inline dnnl::primitive make_eltwise_backward(activation::Function function,
                                              const dnnl::memory::desc& x,
                                              const dnnl::memory::desc& dy) {
@@ -50,7 +50,7 @@ inline dnnl::primitive make_eltwise_backward(activation::Function function,
 #endif
 }
 
-// Applies it to what a primitive has computed, before that is rounded.
+// Appends the function to a primitive, which applies it to its result before rounding.
 inline void append_eltwise(dnnl::post_ops& after, dnnl::algorithm algorithm, float alpha) {
   constexpr float kUnused = 0;
 #if DNNL_VERSION_MAJOR >= 3

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pooling problem in oneDNN's words, for the primitives of both directions.
+// A pooling problem as described to oneDNN, for the primitives of both directions.
 #pragma once
 
 #include "libraries/host/onednn.h"
@@ -11,7 +11,7 @@
 
 namespace kg::vendor::onednn {
 
-// oneDNN counts the elements between taps as dilation. Padding behind stands for ceil mode, too.
+// oneDNN's dilation counts the elements between taps. `after` also stands for ceil mode.
 struct PoolingDescription {
   dnnl::algorithm algorithm;
   dnnl::memory::desc x, y;
@@ -53,8 +53,8 @@ inline PoolingDescription describe_pooling(pooling::Kind kind, dnnl::memory::dat
           {after(v, p.height, p.out_height()), after(h, p.width, p.out_width())}};
 }
 
-// Whether oneDNN means the same: it divides by the kernel's whole area where padding counts, and
-// has results of its own for windows without input.
+// Whether oneDNN computes the same. If padding counts, it divides by the kernel's whole area. Its
+// results for windows without input differ from ours.
 inline bool pooling_agrees(pooling::Kind kind, const pooling::Problem& p) {
   const auto agrees = [&](std::int64_t in, const pooling::Axis& axis) {
     return pooling::windows_have_input(in, axis, p.ceil_mode) &&

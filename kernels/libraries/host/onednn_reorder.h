@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// oneDNN's reorder between two strided layouts of one tensor: how it copies, transposes and
-// permutes.
+// oneDNN's reorder between two strided layouts of one tensor, with which we copy, transpose and
+// permute.
 #pragma once
 
 #include "libraries/host/onednn.h"

@@ -33,8 +33,8 @@ bool pooling_backward_supported(pooling::Kind kind, Dtype dtype, const pooling::
          });
 }
 
-// The maximum's gradient needs oneDNN's own notes of where the maxima are, which only its forward
-// pass makes: it runs first, and its time counts.
+// The gradient of max pooling needs oneDNN's workspace with the positions of the maxima, which only
+// the forward pass writes. So the forward pass runs first, and its time counts.
 void pooling_backward(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem,
                       const PoolingGradient& gradient, Stream&) {
   translate("pooling_backward", [&] {

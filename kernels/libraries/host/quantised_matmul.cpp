@@ -4,7 +4,7 @@
 
 namespace kg::vendor {
 
-// No library of the host has a product with scales of rows and columns.
+// No host library has a product with scales per row and column.
 const Table<QuantisedVariant> quantised_matmul_table = {};
 
 } // namespace kg::vendor

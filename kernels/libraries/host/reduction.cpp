@@ -57,7 +57,7 @@ void reduction(const ReductionProblem& problem, const void* x, void* out, Stream
 namespace thrust_host {
 namespace {
 
-// Result number `result` by one thread.
+// One thread computes one result.
 template <class T, class Combine>
 struct OneResult {
   const T* x;

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// None: oneDNN has it from 3.7 on, and 2 is what distributions have.
+// No variants: oneDNN has RMS normalisation only from 3.7 on; distributions ship older versions.
 #include "libraries/rmsnorm.h"
 
 namespace kg::vendor {

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// None, for the reason that libraries/host/rmsnorm.cpp gives.
+// No variants, for the reason given in libraries/host/rmsnorm.cpp.
 #include "libraries/rmsnorm_backward.h"
 
 namespace kg::vendor {

@@ -13,8 +13,8 @@ namespace kg::vendor {
 namespace thrust_host {
 namespace {
 
-// For scan_by_key with the heads as keys: two neighbours are of one segment where the second begins
-// none.
+// For scan_by_key with the heads as keys: two neighbours share a segment unless the second begins a
+// new one.
 struct SameSegment {
   bool operator()(std::int8_t, std::int8_t next) const { return next == 0; }
 };

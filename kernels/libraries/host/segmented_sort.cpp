@@ -4,6 +4,6 @@
 
 namespace kg::vendor {
 
-const Table<SegmentedSortVariant> segmented_sort_table = {}; // Thrust sorts no segments
+const Table<SegmentedSortVariant> segmented_sort_table = {}; // Thrust has no segmented sort
 
 } // namespace kg::vendor

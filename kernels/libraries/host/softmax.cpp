@@ -19,8 +19,8 @@ bool softmax_supported(softmax::Kind kind, Dtype dtype) {
                 [&](memory::data_type type) { make_softmax(kind, matrix(type, kProbe, kProbe)); });
 }
 
-// In bf16 the exponentials are stored in the output's type before they are scaled: two roundings,
-// up to 1.9 u from the exact value (measured, 2.6.3 and 3.2.0).
+// oneDNN stores bf16 exponentials in the output's type before it scales them: two roundings, up to
+// 1.9 u from the exact value (measured, 2.6.3 and 3.2.0).
 void softmax(softmax::Kind kind, Dtype dtype, const void* x, void* y, std::int64_t rows,
              std::int64_t cols, Stream&) {
   translate("softmax", [&] {

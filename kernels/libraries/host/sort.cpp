@@ -11,7 +11,7 @@ namespace kg::vendor {
 namespace thrust_host {
 namespace {
 
-// Not thrust::less, for which Thrust sorts by digits: it then puts negative integers behind the
+// Not thrust::less, for which Thrust uses a radix sort: it places negative integers after the
 // others.
 struct KeyBefore {
   bool descending;
@@ -21,7 +21,7 @@ struct KeyBefore {
   }
 };
 
-// Thrust sorts in place, so that what goes there is copied first.
+// Thrust sorts in place, so the input is copied first.
 template <class T>
 void sort_copies(const SortProblem& problem, const void* keys, void* sorted_keys,
                  const std::int32_t* values, std::int32_t* sorted_values) {

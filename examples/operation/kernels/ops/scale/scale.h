@@ -14,7 +14,7 @@ namespace kg::scale {
 
 enum class Variant { automatic, naive };
 inline constexpr Variant kVariants[] = {Variant::naive};
-constexpr Variant resolved(Variant) { return Variant::naive; } // of `automatic`
+constexpr Variant resolved(Variant) { return Variant::naive; } // `automatic` selects naive
 using kg::name;
 
 // Enqueues the operation on n elements and returns the variant that runs. Throws Error on a

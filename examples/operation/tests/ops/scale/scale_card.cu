@@ -30,7 +30,7 @@ constexpr auto kRun = []<class T>(const Call& call, scale::Variant variant, Stre
                     call.extent("y", 0), variant, stream);
 };
 
-// A product of two f32 numbers is exact in f64, so rounding it once gives the only right value.
+// A product of two f32 numbers is exact in f64, so rounding it once gives the only correct value.
 References references(const Problem& problem, const Inputs& inputs) {
   std::vector<double> y = inputs.at("x").values;
   for (double& value : y) value = test::round_to(Dtype::f32, problem.scalars.at("a") * value);
