@@ -9,7 +9,8 @@
 //
 // Constructors of the program call the runtime, so the jumps are written before the first one runs
 // (-z initfirst). At that time, not even the C library is ready to load another library. The first
-// jumps lead to bind(), which loads libcudart.so.13 at the first call and writes the final jumps.
+// jumps lead to kernelgrade_bind(), which loads libcudart.so.13 at the first call and writes the
+// final jumps.
 //
 // Libraries that the process opens later (dlopen), such as CuPy's, have constructors, too. Between
 // mapping a library and running its constructors, the loader calls an empty function for debuggers,
@@ -98,8 +99,8 @@ struct Object {
   }
 };
 
-// Objects whose functions lead to bind(). No thread may call the loader while it holds `lock`: the
-// loader calls loaded(), which takes `lock`, while it holds its own lock.
+// Objects whose functions lead to kernelgrade_bind(). No thread may call dlopen() or dlsym() while
+// it holds `lock`: the loader calls loaded(), which takes `lock`, while it holds its own lock.
 constexpr int kMostObjects = 64;
 Object objects[kMostObjects];
 int object_count = 0;
@@ -147,8 +148,9 @@ bool take(Object& object) {
   return true;
 }
 
-// A thread that calls a function meanwhile returns here until the final jump of it is written.
-void bind() {
+// Writes the final jumps. A thread that calls a function meanwhile comes here again until the
+// function's final jump is written.
+extern "C" [[gnu::used]] void kernelgrade_bind() {
   void* const cudart = dlopen("libcudart.so.13", RTLD_NOW | RTLD_GLOBAL);
   if (!cudart) end(1, program_invocation_name, dlerror());
   for (Object object; take(object);) {
@@ -159,8 +161,6 @@ void bind() {
     object.protect(0);
   }
 }
-
-extern "C" [[gnu::used]] void kernelgrade_bind() { bind(); }
 
 // The first call of a function: binds all functions, and continues with this one, whose address is
 // in %rax. No function of the runtime takes floating-point numbers by value, so only the other
@@ -214,27 +214,28 @@ void add(const Object& object, const SymbolTable& symbols) {
   object.protect(0);
 }
 
-// Base addresses of the process's objects: at the previous visit, and at the current one.
-constexpr int kMostLoaded = 8192;
-ElfW(Addr) visited[2][kMostLoaded];
-int visited_count[2];
-int present = 0;
+// Base addresses of the process's objects.
+struct Addresses {
+  static constexpr int kMost = 8192;
+  ElfW(Addr) at[kMost];
+  int count = 0;
 
-bool was_visited(ElfW(Addr) address) {
-  const ElfW(Addr)* const before = visited[1 - present];
-  for (int i = 0; i < visited_count[1 - present]; ++i)
-    if (before[i] == address) return true;
-  return false;
-}
+  bool hold(ElfW(Addr) address) const {
+    for (int i = 0; i < count; ++i)
+      if (at[i] == address) return true;
+    return false;
+  }
+};
+Addresses known, present; // at the previous visit, and now
 
 // The emulated libcudart exports its cudaMalloc; a linked-in runtime hides it.
 int visit(dl_phdr_info* info, std::size_t, void*) {
   Object object{*info, info->dlpi_name};
   if (object.is_program()) object.name = program_invocation_name;
-  if (visited_count[present] == kMostLoaded)
+  if (present.count == Addresses::kMost)
     end(1, object.name, "the process has opened over 8,192 libraries");
-  visited[present][visited_count[present]++] = info->dlpi_addr;
-  if (was_visited(info->dlpi_addr)) return 0;
+  present.at[present.count++] = info->dlpi_addr;
+  if (known.hold(info->dlpi_addr)) return 0;
   SymbolTable symbols = object.symbols();
   const Elf64_Sym* const malloc = symbols.find("cudaMalloc");
   if (malloc && is_hidden(*malloc))
@@ -246,16 +247,14 @@ int visit(dl_phdr_info* info, std::size_t, void*) {
 
 void write_first_jumps() {
   const Locked locked;
-  present = 1 - present;
-  visited_count[present] = 0;
+  present.count = 0;
   dl_iterate_phdr(visit, nullptr);
+  known = present;
   // Libraries closed before their first call must not be bound.
   int kept = 0;
-  present = 1 - present; // so that was_visited() looks into the current visit
   for (int i = 0; i < object_count; ++i)
-    if (was_visited(objects[i].info.dlpi_addr)) objects[kept++] = objects[i];
+    if (present.hold(objects[i].info.dlpi_addr)) objects[kept++] = objects[i];
   object_count = kept;
-  present = 1 - present;
 }
 
 // The loader calls this after each change of the loaded libraries.
