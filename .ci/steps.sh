@@ -133,18 +133,19 @@ gpu_architectures() {
   nvidia-smi --query-gpu=compute_cap --format=csv,noheader | tr -d '. ' | sort -u | sed 's/^90$/90a/; s/$/-real/' | paste -sd';'
 }
 
-# build_command BACKEND [TARGET...]: installs missing packages, builds `kernelgrade` and the targets in build/BACKEND (commands: all
-# commands; fatbins: every GPU architecture whose resources are judged), and creates the folder report/.
+# build_command BACKEND [-DOPTION...] [TARGET...]: installs missing packages, configures build/BACKEND with the options, builds `kernelgrade`
+# and the targets (commands: all commands), and creates the folder report/.
 build_command() {
+  local options=() targets=(kernelgrade) word
+  for word in "${@:2}"; do
+    if [[ $word == -D* ]]; then options+=("$word"); else targets+=("$word"); fi
+  done
   # shellcheck disable=SC2046 # one word per package
   install $(packages build) </dev/null
   find_nvcc || true
-  if [[ $1 == cuda ]]; then
-    cmake --preset cuda -DCMAKE_CUDA_ARCHITECTURES="$(gpu_architectures)"
-  else
-    cmake --preset "$1" '-DKERNELGRADE_RESOURCE_ARCHS=sm_80;sm_90a'
-  fi
-  cmake --build --preset "$1" --target kernelgrade "${@:2}"
+  [[ $1 != cuda ]] || options+=("-DCMAKE_CUDA_ARCHITECTURES=$(gpu_architectures)")
+  cmake --preset "$1" "${options[@]}"
+  cmake --build --preset "$1" --target "${targets[@]}"
   mkdir -p report
 }
 
