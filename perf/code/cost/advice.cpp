@@ -165,11 +165,12 @@ double_advice(std::string_view compiler,
     const std::string file = (*at)[1], number = (*at)[2], place = file + ":" + number;
     const std::optional<std::string> text = text_of(file);
     if (text && is_device_line(*text, std::stoul(number)) && said.insert(place).second)
-      all.push_back({place,
-                     "double arithmetic on float data; write the constant with an f (2.0f), or "
-                     "convert it. An H200 adds doubles at half the rate of floats, other GPUs at "
-                     "a 64th",
-                     kFloatPerDouble});
+      all.push_back(
+          {place,
+           "double arithmetic on float data; write the constant with an f (2.0f), or "
+           "convert it. An H200 adds doubles at half the rate of floats, consumer GPUs at "
+           "1/64 of it",
+           kFloatPerDouble});
   }
   return all;
 }

@@ -92,8 +92,9 @@ void fill_columns(judge::ExactMeasured& row, const Kernel& kernel) {
   set(row, "loop_calls", in_loops.count, in_loops.hint("in loops"));
   if (row.fault.empty() && part.depth > 0 && !part.fences.empty())
     row.fault =
-        fmt::format("its main loop waits for the whole GPU's memory in each pass (MEMBAR at "
-                    "{}); publish with a release store, or outside of the loop",
+        fmt::format("its main loop has a fence of the whole GPU (MEMBAR at {}): each pass "
+                    "waits for all stores of the thread; move the fence out of the loop, or "
+                    "signal by st.async or an mbarrier",
                     lines_of(part.fences));
   if (!row.fault.empty() || analysis.unknown.empty()) return;
   const auto& [opcode, count] = *analysis.unknown.begin();

@@ -103,7 +103,7 @@ KG_DRIVER cuGetExportTable(const void** table, const CUuuid*) {
   if (library.find("libnvrtc") == library.npos && !said.exchange(true))
     std::fprintf(stderr,
                  "kernelgrade: cuGetExportTable: %s is stripped and holds its own CUDA runtime, "
-                 "which takes NVIDIA's driver alone; link it with nvcc -cudart shared\n",
+                 "which works only with NVIDIA's driver; link it with nvcc -cudart shared\n",
                  library.c_str());
   return CUDA_ERROR_NOT_FOUND;
 }

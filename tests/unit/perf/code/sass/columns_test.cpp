@@ -84,8 +84,8 @@ TEST(Columns, AFenceOfTheGpuInTheMainLoopIsTheRowsFault) {
     lines.insert(lines.begin() + (in_loop ? 2 : 4), fence);
     return of_lines(lines).fault;
   };
-  EXPECT_THAT(fault("MEMBAR.SC.GPU", true), HasSubstr("waits for the whole GPU's memory"));
-  EXPECT_THAT(fault("MEMBAR.ALL.SYS", true), HasSubstr("waits for the whole GPU's memory"));
+  EXPECT_THAT(fault("MEMBAR.SC.GPU", true), HasSubstr("a fence of the whole GPU (MEMBAR"));
+  EXPECT_THAT(fault("MEMBAR.ALL.SYS", true), HasSubstr("a fence of the whole GPU (MEMBAR"));
   EXPECT_EQ(fault("MEMBAR.ALL.CTA", true), "");
   EXPECT_EQ(fault("MEMBAR.SC.GPU", false), "");
 }
