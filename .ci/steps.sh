@@ -84,7 +84,7 @@ find_nvcc() {
 # NVIDIA's package from PyPI in its own virtual environment, if the toolkit lacks nvdisasm.
 nvdisasm_environment=build/nvdisasm
 nvdisasm_of_pypi() {
-  find "$nvdisasm_environment" -name nvdisasm -type f -perm -u+x 2>/dev/null | head -n 1
+  find "$nvdisasm_environment" -name nvdisasm -type f -perm -u+x 2>/dev/null | sed -n 1p
 }
 
 # install_nvdisasm: if nvcc is available, whose cubins nvdisasm reads. Prints a reason if it fails; the machine-code columns are then

@@ -145,7 +145,7 @@ find_gpu() {
   gpu_works || { echo 'no working GPU: nvidia-smi -L lists none'; return 1; }
   nvidia-smi --query-gpu=name,uuid,driver_version,compute_cap,clocks.max.sm,clocks.max.mem,power.limit,ecc.mode.current,mig.mode.current \
     --format=csv | tee "$work/logs/device.txt"
-  ! find_nvcc || nvcc --version | tail -2 | head -1 | tee -a "$work/logs/device.txt"
+  ! find_nvcc || nvcc --version | tail -2 | sed -n 1p | tee -a "$work/logs/device.txt"
   pack logs
 }
 

@@ -51,7 +51,7 @@ tests_to_run_alone() {
 # what_failed LOG CODE
 what_failed() {
   local names
-  names=$(seen "$1" | awk -F'\t' '$1 == "failed" || $1 == "crashed" { print $2 }' | head -5 | paste -sd' ')
+  names=$(seen "$1" | awk -F'\t' '$1 == "failed" || $1 == "crashed" { print $2 }' | sed -n 1,5p | paste -sd' ')
   if [[ -n $names ]]; then
     echo "$names"
   elif grep -q '^missing evidence' "$1"; then
@@ -108,8 +108,8 @@ settle_alone() {
   local unit why seconds outcome note
   while IFS=$'\t' read -r unit _ seconds why; do
     outcomes alone | awk -F'\t' -v unit="$unit:" 'index($1, unit) == 1' >"$work/alone.tsv"
-    ! cut -f2 "$work/alone.tsv" | grep -qx pending || continue
-    note=$(awk -F'\t' '$2 == "failed" { sub(/^[^:]*:/, "", $1); print $1 }' "$work/alone.tsv" | head -5 | paste -sd' ')
+    ! cut -f2 "$work/alone.tsv" | grep -x pending >/dev/null || continue
+    note=$(awk -F'\t' '$2 == "failed" { sub(/^[^:]*:/, "", $1); print $1 }' "$work/alone.tsv" | sed -n 1,5p | paste -sd' ')
     outcome=failed
     if [[ -n $note ]]; then
       note="$why; alone, too: $note"

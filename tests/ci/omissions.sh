@@ -98,7 +98,7 @@ omit() {
   ((code == 1)) || missing+=("exit code 1, not $code")
   grep -qF "FAILED: $test $2" report/summary.md || missing+=("\"FAILED: $test $2\" in summary.md")
   grep -qE '"color": *"red"' report/badge.json || missing+=('a red badge.json')
-  grep -A 1 "name=\"$test\" time=" report/junit.xml | grep -q '<failure' || missing+=('a failure in junit.xml')
+  grep -A 1 "name=\"$test\" time=" report/junit.xml | grep '<failure' >/dev/null || missing+=('a failure in junit.xml')
   outcome "$1" "${missing[@]}"
 }
 
@@ -110,7 +110,7 @@ repeat() {
   ((code == 0)) || missing+=("exit code 0, not $code")
   grep -qF "$test" build/host/grade/failed.log || missing+=("$test in failed.log")
   grep -q "^100% tests passed, 0 tests failed out of [0-9]\$" "$work/out" || missing+=('few tests that ran')
-  ./grade test --failed --backend host | grep -q '^No test failed when it last ran' || missing+=('no failed test in the end')
+  ./grade test --failed --backend host | grep '^No test failed when it last ran' >/dev/null || missing+=('no failed test in the end')
   outcome './grade test --failed' "${missing[@]}"
 }
 

@@ -292,7 +292,7 @@ check 'comment refuses a commit that is none' refused env HEAD='" or true' bash 
 cat >"$work/correctness.json" <<'TEXT'
 {"program": "OP_test", "testsuites": [{"name": "T/f32", "testsuite": [{"name": "A", "status": "RUN", "result": "COMPLETED", "time": "0s"}]}]}
 TEXT
-op=$("$kernelgrade" list | sed -nE 's/^([a-z_0-9]+)\.f32\..*/\1/p' | head -n 1)
+op=$("$kernelgrade" list | sed -nE 's/^([a-z_0-9]+)\.f32\..*/\1/p' | sed -n 1p)
 sed -i "s/OP/$op/" "$work/correctness.json"
 "$kernelgrade" report "$work/correctness.json" --op "$op" --dtype f32 --out "$work/real" >"$work/real.log" 2>&1 || true
 comment "$work/real/report.json"

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
-"""layers.py, rooms.py and words.py on small trees that break their rules."""
+"""layers.py, pipes.py, rooms.py and words.py on small trees that break their rules."""
 import tempfile
 import unittest
 from pathlib import Path
 
 import layers
+import pipes
 import rooms
 import words
 
@@ -69,6 +70,22 @@ class Words(unittest.TestCase):
 
     def test_comments_code_paths_and_short_words_are_not_messages(self):
         self.assertEqual(self.found('// "it runs by day only"\nf("by day");\nf("write `by day` or path/by day-x");\n'), [])
+
+
+class Pipes(unittest.TestCase):
+    def found(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "a.sh").write_text(text, encoding="utf-8")
+            return pipes.check(Path(folder), ["a.sh"])[0]
+
+    def test_a_pipe_whose_reader_stops_early_is_named(self):
+        for reader in ("grep -q x", "LC_ALL=C grep -Fqx x", "grep -F -m 1 x", "head -n 1", "sed 3q"):
+            self.assertEqual(len(self.found(f"#!/usr/bin/env bash\nset -o pipefail\nzcat a |\\\n  {reader}\n")), 1, reader)
+        self.assertIn("a.sh:3: 'head'", self.found("# shellcheck shell=bash\na \\\n  | head -n 1\n")[0])
+
+    def test_readers_of_all_files_and_other_text_pass(self):
+        self.assertEqual(self.found("#!/usr/bin/env bash\na | grep x >/dev/null\na || grep -q x y\ngrep -q x y # | head\n# a | head\na | sed -n 1p\n"), [])
+        self.assertEqual(self.found("a | head -n 1\n"), [])
 
 
 if __name__ == "__main__":

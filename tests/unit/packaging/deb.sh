@@ -24,7 +24,7 @@ grep -qE 'g\+\+ \(>= 4:1[0-9]\)' "$work/depends"
 dpkg-deb -x "$package" "$work/root"
 # The links of the package lead into it, wherever it lies.
 [[ $(readlink -f "$work/root/usr/bin/kernelgrade") == "$work/root/usr/lib/kernelgrade/bin/kernelgrade" ]]
-zcat "$work/root/usr/share/man/man1/kernelgrade.1.gz" | grep -q KERNELGRADE
+zcat "$work/root/usr/share/man/man1/kernelgrade.1.gz" | grep KERNELGRADE >/dev/null
 bash "$source/tests/unit/packaging/stranger.sh" "$source" "$work/root/usr/bin:/usr/bin:/bin" "$3"
 code=0; "$source/packaging/deb" "$work" "$work/three" 2>"$work/said" || code=$?
 if ((code != 2)) || ! grep -q 'BUILD holds CMakeCache.txt' "$work/said"; then
