@@ -30,6 +30,9 @@ inline constexpr std::string_view kFaultEvent = "fault";     // a kernel's fault
 inline constexpr std::string_view kRefusedEvent = "refused"; // a launch whose error went unchecked
 inline constexpr std::string_view kLeakEvent = "leak";       // memory that is never freed
 inline constexpr std::string_view kLaunchesEvent = "launches"; // number of launches, at exit
+// With KERNELGRADE_UNDEFINED_FILL (host/check/undefined_fill.h): a load of never-written memory,
+// and at exit a hash of what left the device.
+inline constexpr std::string_view kUndefinedEvent = "undefined", kResultsEvent = "results";
 
 // The kinds of notes.
 inline constexpr std::string_view kKernelEvent = "kernel"; // key, name, file and line, a line each

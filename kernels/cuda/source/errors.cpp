@@ -167,6 +167,8 @@ cudaError_t fault() {
 
 cudaError_t note_fault(const std::string& what) {
   const std::string text = without_own_place(what);
+  // A device with a fault does no more work, so nothing of it can conflict with the host.
+  if (host::observer) host::observer->host_waits_for_all();
   std::lock_guard lock(errors().mutex);
   Errors& all = errors();
   if (all.fault_ == cudaSuccess) {

@@ -89,6 +89,10 @@ Events read_events(std::string_view file, const std::string& folder) {
       std::uint64_t launches = 0;
       std::from_chars(event.text.data(), event.text.data() + event.text.size(), launches);
       events.launches += launches; // per process
+    } else if (event.kind == kUndefinedEvent) {
+      add_findings(event.text, folder, events.undefined_loads);
+    } else if (event.kind == kResultsEvent) {
+      events.results += std::string(event.text) + "\n"; // per process
     } else if (!is_note(event.kind)) {
       add_findings(event.text, folder, events.findings);
     }

@@ -15,6 +15,7 @@ namespace kg::program {
 struct Place {
   std::string file; // relative if it is below the current folder
   int line = 0;
+  bool operator==(const Place&) const = default;
 };
 
 struct Finding {
@@ -23,12 +24,16 @@ struct Finding {
   std::string hint;          // "" if there is none
   std::string kernel;        // the first one named in the text; "" if none is
   std::vector<Place> places; // the access, then the other thread's access; may be empty
-  bool fails = true;         // false for leaks, which are only reported
+  bool fails = true;         // false for leaks and unused values, which are only reported
 };
 
 struct Events {
   std::vector<Finding> findings;
   std::uint64_t launches = 0; // also 0 for a program that did not finish
+  // If loads of never-written memory are no findings (RunMode::fill): these loads, and a hash of
+  // what left the device, or "" if the program did not get to its end.
+  std::vector<Finding> undefined_loads;
+  std::string results;
 };
 
 // `folder`: the current one. Throws Error if it is not an event file.

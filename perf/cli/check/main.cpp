@@ -5,10 +5,12 @@
 // operations, so that a first verdict builds nothing else.
 #include "perf/cli/candidate/sandbox.h"
 #include "perf/cli/check/report.h"
+#include "perf/cli/check/undefined.h"
 #include "perf/code/cost/source_advice.h"
 #include "perf/code/coverage/coverage.h"
 #include "perf/format/sinks.h"
 #include "runtime/atomic_file.h"
+#include "runtime/environment.h"
 #include "runtime/temporary_folder.h"
 
 #include <algorithm>
@@ -74,9 +76,18 @@ int check(const Options& options) {
       compile_or_say(options, options.fast ? Kind::plain : Kind::checked, tools, folder.path());
   if (!compiled.errors.empty()) return kExitUsage;
   verdict.compile_seconds = std::chrono::duration<double>(steady_clock::now() - begin).count();
+  const bool strict = options.uninitialised_loads || is_set("KERNELGRADE_UNINITIALISED_LOADS");
   for (const std::string& order : options.orders) {
     const bool quiet = !verdict.runs.empty(); // the program's output is shown once
-    verdict.runs.push_back(run(options, tools, compiled.program, order, quiet, folder.path()));
+    Run one = run(options, tools, compiled.program, {order, quiet}, folder.path());
+    if (!strict && failed_by_undefined_loads(one)) {
+      if (!quiet)
+        std::cerr << "kernelgrade check: stopped at a load of memory that nothing has written; the "
+                     "program runs again to see whether a result depends on the value\n";
+      one = judge_undefined_loads(std::move(one), options, tools, compiled.program, folder.path());
+      if (!quiet) std::cout << one.finished.output;
+    }
+    verdict.runs.push_back(std::move(one));
     if (!verdict.passed()) break;
   }
   if (options.costs) {

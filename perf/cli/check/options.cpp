@@ -87,6 +87,10 @@ Options parse(const std::vector<std::string>& words) {
                "code does not count")
       ->excludes("--fast")
       ->excludes("--costs");
+  app.add_flag(
+      "--uninitialised-loads", options.uninitialised_loads,
+      "report each load of memory that nothing has written, whether or not a result depends "
+      "on it");
   app.add_option("--timeout", options.timeout_s, "end a run after N seconds")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();

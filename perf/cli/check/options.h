@@ -26,6 +26,7 @@ struct Options {
   std::vector<std::string> orders;
   bool fast = false; // without checkers
   bool costs = false;
+  bool uninitialised_loads = false; // report them even if no result depends on them
   bool huge = false;   // large grids run partially, and the program's own verdict is ignored
   int timeout_s = 600; // of one run
   std::filesystem::path json, sarif, coverage; // empty: not written

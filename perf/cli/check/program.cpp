@@ -102,22 +102,23 @@ std::string Run::failure() const {
   return "";
 }
 
-Run run(const Options& options, const fs::path& tools, const fs::path& program,
-        const std::string& order, bool quiet, const fs::path& folder) {
+Run run(const Options& options, const fs::path& tools, const fs::path& program, const RunMode& mode,
+        const fs::path& folder) {
   using std::chrono::steady_clock;
   const fs::path file = folder / "events";
   fs::remove(file);
   const Variable events("KERNELGRADE_EVENTS", file.string());
-  const Variable threads("KERNELGRADE_THREAD_ORDER", order);
+  const Variable threads("KERNELGRADE_THREAD_ORDER", mode.order);
+  const Variable fill("KERNELGRADE_UNDEFINED_FILL", mode.fill);
   const Variable window("KERNELGRADE_GRID_WINDOW", options.huge ? "1" : "0");
   // Each run reads a file from the same position as the first run.
   static const off_t input = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
   if (input >= 0) ::lseek(STDIN_FILENO, input, SEEK_SET);
   const steady_clock::time_point begin = steady_clock::now();
-  Run run{.order = order, .finished = {}, .events = {}, .huge = options.huge};
+  Run run{.order = mode.order, .finished = {}, .events = {}, .huge = options.huge};
   const std::vector<std::string> command = limited(options, tools, program, folder);
-  run.finished = quiet ? perf::run_process(command, perf::Output::capture)
-                       : perf::wait_process(perf::start_process(command));
+  run.finished = mode.quiet ? perf::run_process(command, perf::Output::capture)
+                            : perf::wait_process(perf::start_process(command));
   run.seconds = std::chrono::duration<double>(steady_clock::now() - begin).count();
   run.timed_out = run.finished.exit_code == kTimedOut && run.seconds >= options.timeout_s;
   const std::string left = read_file(file).value_or("");

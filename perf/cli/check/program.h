@@ -45,10 +45,17 @@ struct Run {
   // Why it did not pass, other than by findings; empty if it passed.
   std::string failure() const;
 };
+struct RunMode {
+  std::string order;
+  bool quiet = false; // its output goes to Run::finished alone
+  // Not empty: loads of never-written memory yield this and are no findings, as
+  // kernels/runtime/host/check/undefined_fill.h says.
+  std::string fill{};
+};
 // Uses the caller's input and output streams. `tools`: the folder of kernelgrade-guard; `folder`
 // receives the files that the program leaves.
 Run run(const Options& options, const std::filesystem::path& tools,
-        const std::filesystem::path& program, const std::string& order, bool quiet,
+        const std::filesystem::path& program, const RunMode& mode,
         const std::filesystem::path& folder);
 
 // The launches of a run with discarded output; `program` is a counted build. Throws Error if it

@@ -37,8 +37,11 @@ std::vector<Finding> Verdict::findings() const {
   std::vector<Finding> all;
   for (const Run& run : runs)
     for (const Finding& finding : run.events.findings)
-      if (std::none_of(all.begin(), all.end(),
-                       [&](const Finding& known) { return known.text == finding.text; }))
+      if (std::none_of(all.begin(), all.end(), [&](const Finding& known) {
+            const bool note_again = !finding.fails && !known.fails && !finding.places.empty() &&
+                                    known.places == finding.places;
+            return known.text == finding.text || note_again;
+          }))
         all.push_back(finding);
   std::stable_partition(all.begin(), all.end(), [](const Finding& one) { return one.fails; });
   return all;

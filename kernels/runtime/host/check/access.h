@@ -8,6 +8,10 @@
 
 namespace kg::check {
 
+inline std::uintptr_t address_of(const void* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer);
+}
+
 // Counts synchronizations. The lowest values are states of a word rather than moments.
 using Time = std::uint32_t;
 enum : Time {

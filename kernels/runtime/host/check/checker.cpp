@@ -68,6 +68,8 @@ Checker::Checker() {
 }
 
 Checker::~Checker() {
+  memory_.for_each_live([this](Span buffer) { fill_.ended(buffer, shadow_); });
+  fill_.write_results();
   host::observer = nullptr;
   host::warpgroup_observer = nullptr;
   host::undefined_values = nullptr;
@@ -86,39 +88,6 @@ Checker::~Checker() {
 std::unique_lock<std::recursive_mutex> Checker::between_launches() {
   if (host::current_block) return {};
   return std::unique_lock(launching_);
-}
-
-void Checker::allocated(void* block, std::size_t block_bytes, std::size_t bytes) {
-  const auto alone = between_launches();
-  memory_.add(block, block_bytes, bytes);
-  // Data that blocks outside a window would write counts as written.
-  if (const host::GridWindow* const window = host::grid_window(); window && window->is_of_program())
-    shadow_.mark(address_of(block) + kGuardBytes, bytes, kHostWrote);
-  work_log_.forget(address_of(block), block_bytes);
-}
-bool Checker::freed(void* block) {
-  const auto alone = between_launches();
-  memory_.release(block);
-  return true;
-}
-void Checker::written(void* to, std::size_t bytes) {
-  const auto alone = between_launches();
-  shadow_.mark(address_of(to), bytes, kHostWrote);
-  work_touches(to, bytes, host::Touch::write);
-}
-void Checker::poisoned(void* to, std::size_t bytes) {
-  const auto alone = between_launches();
-  shadow_.mark(address_of(to), bytes, kUninitialised);
-}
-void Checker::copied(void* to, const void* from, std::size_t bytes) {
-  const auto alone = between_launches();
-  if (shadow_.find(address_of(from)) && shadow_.find(address_of(to))) {
-    shadow_.copy(address_of(to), address_of(from), bytes);
-    work_touches(from, bytes, host::Touch::read);
-    work_touches(to, bytes, host::Touch::write);
-  } else {
-    written(to, bytes);
-  }
 }
 
 void Checker::launch_began(const host::LaunchContext&) {

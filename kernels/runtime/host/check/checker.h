@@ -11,6 +11,7 @@
 #pragma once
 
 #include "runtime/host/block.h"
+#include "runtime/host/check/block_state.h"
 #include "runtime/host/check/bulk_notes.h"
 #include "runtime/host/check/findings.h"
 #include "runtime/host/check/memory_map.h"
@@ -21,6 +22,7 @@
 #include "runtime/host/check/shadow.h"
 #include "runtime/host/check/shared_variables.h"
 #include "runtime/host/check/source_line.h"
+#include "runtime/host/check/undefined_fill.h"
 #include "runtime/host/check/undefined_reads.h"
 #include "runtime/host/check/work_log.h"
 #include "runtime/host/observer.h"
@@ -42,57 +44,6 @@
 #include <vector>
 
 namespace kg::check {
-
-inline std::uintptr_t address_of(const void* pointer) {
-  return reinterpret_cast<std::uintptr_t>(pointer);
-}
-
-using SyncObjects = std::unordered_map<std::uintptr_t, SyncObject>; // by address
-
-// A word read by two threads of a warp at the same moment. Further reads by that warp add nothing,
-// because any conflicting write conflicts with one of the two.
-struct Memo {
-  std::uintptr_t address = 0;
-  Time time = 0;
-  unsigned char bytes = 0;
-  unsigned char warp = 0;
-};
-
-// The checkers' state of a block while it runs.
-struct BlockState {
-  BlockOrder order;
-  const void* built_in_variables = nullptr; // identify its OS thread
-  std::vector<Span> thread_local_storage;   // of that thread
-  std::uintptr_t dynamic_shared = 0;
-  std::size_t dynamic_shared_bytes = 0;
-  SyncObjects objects;           // in its shared memory
-  unsigned until_preemption = 0; // number of accesses; 0: never
-  std::uint64_t random = 0;
-  bool together = false; // other blocks run at the same time
-  bool running = false;
-  bool uses_mbarrier = false;
-  Location barrier{};                       // the last barrier of all its threads
-  std::array<Location, 32> warp_barriers{}; // last barrier of each warp, block barriers included
-
-  std::array<Memo, 1024> memos;
-  Memo& memo_of(std::uintptr_t address, unsigned thread) {
-    // The sum distributes words, pairs and quads evenly.
-    return memos[(address / 4 + address / 16 + thread / 32 * 67) % memos.size()];
-  }
-
-  // The times of writes to `page` that need no further check: in global memory all before this
-  // launch, in shared memory all of this block before its last barrier. The written data itself may
-  // still be uninitialized.
-  struct Moments {
-    Time from, to;
-  };
-  Moments settled(const Page& page, Kind kind) const {
-    const bool global = page.space == Space::global;
-    const Time to = global ? order.launch_floor() : order.block_floor();
-    if (is_write(kind)) return {kUninitialised, to};
-    return {global ? Time{kHostWrote} : order.started() + 1, to};
-  }
-};
 
 // Thrown by a block whose fault has been recorded in the findings.
 struct Stopped {};
@@ -280,7 +231,8 @@ class Checker final : public host::Observer,
   // Lock for host operations: one host thread at a time, and none during a launch.
   std::unique_lock<std::recursive_mutex> between_launches();
   static bool in_work(); // whether this OS thread runs work of a stream
-  void uninitialised(const Passage& passage, bool may_be_followed);
+  void uninitialised(const Passage& passage, Span cell, bool may_be_followed);
+  UndefinedReads::Origin undefined_load(const Passage& passage, Site site) const;
   void loads_undefined(std::uint32_t origin);
   void settle_undefined_load();
   Hint race_hint(Who flags, const Access& other, const Passage& passage, bool other_writes) const;
@@ -348,6 +300,7 @@ class Checker final : public host::Observer,
   ReadLog reads_{memory_, shadow_};
   Findings findings_;
   UndefinedReads undefined_;
+  UndefinedFill fill_;
   Pending pending_;
   std::vector<Guess> guesses_;
   struct PlainRead {

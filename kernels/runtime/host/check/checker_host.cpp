@@ -12,17 +12,12 @@
 #include <thread>
 
 namespace kg::check {
-namespace {
-
-std::uintptr_t number_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
-
-} // namespace
-
 void Checker::copied_to_host(const void* from, std::size_t bytes) {
   const auto alone = between_launches();
   work_touches(from, bytes, host::Touch::read);
-  const auto [first, unwritten] = shadow_.unwritten(number_of(from), bytes);
-  if (unwritten == 0) return;
+  fill_.copied_to_host({address_of(from), bytes}, shadow_);
+  const auto [first, unwritten] = shadow_.unwritten(address_of(from), bytes);
+  if (unwritten == 0 || fill_.is_on()) return;
   const Site site = calling_site();
   if (!is_new_of_host(site, first)) return;
   host_finding(fmt::format("[uninitialised] the copy to the host{} takes {} of its {} bytes from "
@@ -36,8 +31,8 @@ void Checker::copied_to_host(const void* from, std::size_t bytes) {
 void Checker::shared_with_host(void* memory, std::size_t bytes) {
   const auto alone = between_launches();
   const std::uintptr_t begin =
-      shared_.bytes == 0 ? number_of(memory) : std::min(shared_.begin, number_of(memory));
-  const std::uintptr_t end = std::max(shared_.begin + shared_.bytes, number_of(memory) + bytes);
+      shared_.bytes == 0 ? address_of(memory) : std::min(shared_.begin, address_of(memory));
+  const std::uintptr_t end = std::max(shared_.begin + shared_.bytes, address_of(memory) + bytes);
   shared_ = {begin, end - begin};
 }
 

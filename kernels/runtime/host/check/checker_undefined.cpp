@@ -3,30 +3,40 @@
 //
 // Reads of uninitialized memory. In code made from PTX, the value is tracked to its use, as in
 // Valgrind's memcheck: a branch, an address, global memory, another thread. In other code the load
-// itself is the finding.
+// itself is the finding; `kernelgrade check` then tries whether a result depends on it.
+#include "runtime/event_file.h"
 #include "runtime/host/check/checker.h"
 
 #include <fmt/format.h>
 #include <utility>
 
 namespace kg::check {
+namespace {
 
-void Checker::uninitialised(const Passage& passage, bool may_be_followed) {
+std::string text_of(const UndefinedReads::Origin& origin) {
+  return fmt::format("{}: {}, which nothing has written\n  hint: {}", origin.reads, origin.variable,
+                     origin.hint);
+}
+
+} // namespace
+
+void Checker::uninitialised(const Passage& passage, Span cell, bool may_be_followed) {
   const Site site = site_of(passage.instruction);
   const bool again = std::exchange(passage.counted, true);
+  if (fill_.is_on()) {
+    if (!is_kernel_code(site) || !fill_.load(cell, site)) return;
+    const Aside aside(aside_);
+    write_event(kUndefinedEvent, fmt::format("[{}] {}", name(Fault::uninitialised),
+                                             text_of(undefined_load(passage, site))));
+    return;
+  }
   const bool followed = host::undefined_values == this && may_be_followed;
   if (again && !followed) return;
   std::uint32_t origin = undefined_.find(site);
   if (origin == 0) {
     if (!is_kernel_code(site)) return;
     const Aside aside(aside_);
-    const bool shared = passage.page->space != Space::global;
-    origin = undefined_.add(
-        {site, accesses("reads", passage),
-         variable(passage.address, passage.owner, passage.block.launch()),
-         shared ? "shared memory begins with arbitrary values in every block; write all that is "
-                  "read, a barrier in between"
-                : "fill the buffer first, or guard the access by the size"});
+    origin = undefined_.add(undefined_load(passage, site));
   }
   if (!followed) return loads_undefined(origin);
   if (!again) {
@@ -34,15 +44,22 @@ void Checker::uninitialised(const Passage& passage, bool may_be_followed) {
     undefined_.begin(passage.address, origin);
   }
   if (!undefined_.goes_on(passage.address, origin)) return;
-  undefined_.add_bytes(passage.address, std::size_t{1} << passage.page->shift);
+  undefined_.add_bytes(passage.address, cell.bytes);
+}
+
+UndefinedReads::Origin Checker::undefined_load(const Passage& passage, Site site) const {
+  const bool shared = passage.page->space != Space::global;
+  return {site, accesses("reads", passage),
+          variable(passage.address, passage.owner, passage.block.launch()),
+          shared ? "shared memory begins with arbitrary values in every block; write all that is "
+                   "read, a barrier in between"
+                 : "fill the buffer first, or guard the access by the size"};
 }
 
 void Checker::loads_undefined(std::uint32_t number) {
   const UndefinedReads::Origin& origin = undefined_[number];
   if (findings_.is_new(Fault::uninitialised, origin.site, 0))
-    findings_.add(Fault::uninitialised, origin.site, 0,
-                  fmt::format("{}: {}, which nothing has written\n  hint: {}", origin.reads,
-                              origin.variable, origin.hint));
+    findings_.add(Fault::uninitialised, origin.site, 0, text_of(origin));
 }
 
 // The last load was not from code that tracks its value.

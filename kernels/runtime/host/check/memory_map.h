@@ -41,6 +41,11 @@ class MemoryMap {
   // guards, buffers are more than a page apart.
   Span buffer_in(std::uintptr_t address, std::size_t bytes) const;
 
+  template <class Visit>
+  void for_each_live(const Visit& visit) const { // the buffer's span
+    for (const auto& [begin, block] : blocks_)
+      if (!block.freed) visit(Span{block.data, block.bytes});
+  }
   std::size_t live_count() const { return live_; }
   std::string describe_live() const; // "3 allocations, 4096 + 12 + 4 bytes"
 

@@ -170,12 +170,8 @@ bool Shadow::written_by(Time latest, std::uintptr_t address, std::size_t bytes) 
 // written by a function without instrumentation.
 Shadow::Unwritten Shadow::unwritten(std::uintptr_t address, std::size_t bytes) {
   constexpr std::size_t kPadding = 8;
-  const auto poisoned = [](std::uintptr_t at) {
-    return *reinterpret_cast<const unsigned char*>(at) == kPoisonByte;
-  };
   Unwritten all;
   std::size_t gap = 0; // ending at `at`
-  const std::uintptr_t end = address + bytes;
   const auto close = [&](std::uintptr_t at) {
     if (gap >= std::min(kPadding, bytes)) {
       if (all.bytes == 0) all.first = at - gap;
@@ -183,23 +179,15 @@ Shadow::Unwritten Shadow::unwritten(std::uintptr_t address, std::size_t bytes) {
     }
     gap = 0;
   };
-  for (std::uintptr_t at = address; at < end;) {
-    Page* const page = find(at);
-    const bool whole = !page || !page->has_cells();
-    const std::uintptr_t next =
-        whole ? (at / kPageBytes + 1) * kPageBytes : at + (std::uintptr_t{1} << page->shift);
-    const Time state = page ? this->state(at) : kHostWrote;
-    for (const std::uintptr_t stop = std::min(next, end); at < stop; ++at) {
-      if (state == kUninitialised && poisoned(at)) {
+  for_each_state(address, bytes, [&](std::uintptr_t at, std::uintptr_t end, Time state) {
+    for (; at < end && state == kUninitialised; ++at)
+      if (*reinterpret_cast<const unsigned char*>(at) == kPoisonByte)
         ++gap;
-        continue;
-      }
-      close(at);
-      if (state != kUninitialised) break;
-    }
-    at = std::min(next, end);
-  }
-  close(end);
+      else
+        close(at);
+    if (state != kUninitialised) close(at);
+  });
+  close(address + bytes);
   return all;
 }
 

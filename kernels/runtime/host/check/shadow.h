@@ -9,6 +9,7 @@
 
 #include "runtime/host/check/access.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -94,6 +95,19 @@ class Shadow {
     std::size_t bytes = 0;    // total
   };
   Unwritten unwritten(std::uintptr_t address, std::size_t bytes);
+  // visit(begin, end, state) for consecutive parts of a range. Unknown pages count as
+  // written by the host.
+  template <class Visit>
+  void for_each_state(std::uintptr_t address, std::size_t bytes, const Visit& visit) {
+    const std::uintptr_t end = address + bytes;
+    while (address < end) {
+      Page* const page = find(address);
+      const unsigned shift = page && page->has_cells() ? page->shift : kPageBits;
+      const std::uintptr_t next = std::min(((address >> shift) + 1) << shift, end);
+      visit(address, next, page ? state(address) : Time{kHostWrote});
+      address = next;
+    }
+  }
   // Copies the initialization state of the bytes. The pages of both ranges must exist.
   void copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes);
   template <class Visit>
