@@ -55,11 +55,13 @@ void demand_no_capture(cudaStream_t stream) {
          "memory is not allocated or freed in a capture; do it before or after");
 }
 
-Memory release(void* pointer, bool host) {
+Memory release(void* pointer, bool host, const char* function) {
   std::lock_guard lock(memories().mutex);
   const auto i = memories().allocated.find(number(pointer));
-  demand(i != memories().allocated.end() && (i->second.type == cudaMemoryTypeHost) == host,
-         cudaErrorInvalidValue,
+  const bool fits =
+      i != memories().allocated.end() && (i->second.type == cudaMemoryTypeHost) == host;
+  if (!fits && host::observer) host::observer->freed_wrongly(pointer, function);
+  demand(fits, cudaErrorInvalidValue,
          words("the pointer", pointer) + " was not allocated by " +
              (host ? "cudaMallocHost or cudaHostAlloc" : "cudaMalloc") +
              ", or has been freed already");
@@ -147,7 +149,7 @@ cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned) {
 cudaError_t cudaFree(void* pointer) {
   return call("cudaFree", [&] {
     if (!pointer) return;
-    const Memory freed = release(pointer, false);
+    const Memory freed = release(pointer, false, "cudaFree");
     if (!freed.ordered) {
       note_wait_for_all(); // as CUDA does
     } else if (kg::host::observer) {
@@ -160,14 +162,14 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     demand_no_capture(stream);
     if (!pointer) return;
     const StreamWork work(stream, "cudaFreeAsync");
-    const Memory freed = release(pointer, false);
+    const Memory freed = release(pointer, false, "cudaFreeAsync");
     note_touch(pointer, freed.allocation.bytes(), kg::host::Touch::free);
   });
 }
 cudaError_t cudaFreeHost(void* pointer) {
   return call("cudaFreeHost", [&] {
     if (!pointer) return;
-    const Memory freed = release(pointer, true);
+    const Memory freed = release(pointer, true, "cudaFreeHost");
     note_wait_for_all();
   });
 }

@@ -273,7 +273,8 @@ __forceinline__ T atomicCAS_system(T* address, kg::host::Same<T> compare, kg::ho
 
 // Loads and stores with cache hints. The host ignores the hints.
 template <class T>
-__forceinline__ T __ldg(const T* address) {
+__forceinline__ T __ldg(const T* address, kg::Location where = kg::Location::here()) {
+  if (kg::host::observer) kg::host::note_read_only(address, sizeof(T), where);
   return *address;
 }
 template <class T>

@@ -256,6 +256,14 @@ bool Block::only_looks(std::uint64_t changes) {
   return ++idle_rounds_ > kClusterPatience && groups_.cluster->stalled(index_, changes);
 }
 
+void note_read_only(const void* from, std::size_t bytes, Location where) {
+  observer->reads_only(from, bytes, where);
+}
+void note_absent_lane(void* value, std::size_t bytes, unsigned lane, const char* name,
+                      Location where) {
+  if (observer) observer->shuffles_from_absent(value, bytes, lane, name, where);
+}
+
 void poll(Location where) {
   looks.begin_anew();
   if (!current_block) return;

@@ -77,6 +77,14 @@ struct Observer {
   virtual void mbarrier_initialised(const void* /*barrier*/, Location) {}
   virtual void proxy_fenced(Block&, Proxy) {} // by the running thread
 
+  // --- Values that CUDA leaves undefined
+  // The running thread is about to load by a path that ignores this launch's writes (__ldg).
+  virtual void reads_only(const void* /*from*/, std::size_t /*bytes*/, Location) {}
+  // The shuffle `name` is about to return the value of a lane that takes no part: all ones, unless
+  // the observer replaces it.
+  virtual void shuffles_from_absent(void* /*value*/, std::size_t /*bytes*/, unsigned /*lane*/,
+                                    const char* /*name*/, Location) {}
+
   // --- Asynchronous copies, issued by the running thread. After the wait, the destination belongs
   // to that thread again or, if `handed_over`, to any thread that passes the mbarrier on which the
   // copy arrives.
@@ -98,6 +106,8 @@ struct Observer {
   // --- Accesses by the host (for third-party sources)
   virtual void copied_to_host(const void* /*from*/, std::size_t /*bytes*/) {}
   virtual void shared_with_host(void* /*memory*/, std::size_t /*bytes*/) {}
+  // The host passes an address to `function` that is not one to free.
+  virtual void freed_wrongly(const void* /*memory*/, const char* /*function*/) {}
   // The host frees memory from cudaMallocAsync without waiting for its work.
   virtual void host_frees(const void* /*memory*/, std::size_t /*bytes*/) {}
 

@@ -23,7 +23,10 @@ namespace kg::host {
 struct Exchange {
   std::uint64_t value;
   unsigned source; // lane
+  bool absent = false;
 };
+void note_absent_lane(void* value, std::size_t bytes, unsigned lane, const char* name,
+                      Location where);
 
 inline void resolve_exchange(void* const* payload, unsigned lanes) {
   std::uint64_t values[kWarpSize];
@@ -33,7 +36,8 @@ inline void resolve_exchange(void* const* payload, unsigned lanes) {
   }
   for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
     auto& mine = *static_cast<Exchange*>(payload[std::countr_zero(rest)]);
-    mine.value = (lanes >> mine.source & 1) != 0 ? values[mine.source] : ~std::uint64_t{0};
+    mine.absent = (lanes >> mine.source & 1) == 0;
+    mine.value = mine.absent ? ~std::uint64_t{0} : values[mine.source];
   }
 }
 
@@ -42,13 +46,17 @@ T exchange(unsigned mask, T value, unsigned source, const char* name, Location w
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 32,
                 "shuffles move values of at most 32 bytes");
   auto* const bytes = reinterpret_cast<unsigned char*>(&value);
+  bool absent = false;
   for (std::size_t at = 0; at < sizeof(T); at += sizeof(std::uint64_t)) {
     const std::size_t part = sizeof(T) - at < 8 ? sizeof(T) - at : 8;
     Exchange payload{0, source};
     std::memcpy(&payload.value, bytes + at, part);
     running_block(name, where).collective(mask, &payload, &resolve_exchange, name, where);
     std::memcpy(bytes + at, &payload.value, part);
+    absent = payload.absent;
   }
+  if (absent) [[unlikely]]
+    note_absent_lane(&value, sizeof(T), source, name, where);
   return value;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Accesses to memory (PTX ISA, "Data Movement and Conversion Instructions").
+#include "runtime/host/observer.h"
 #include "runtime/ptx/emitter.h"
 
 #include <algorithm>
@@ -84,6 +85,8 @@ void Emitter::load() {
   const std::string type = this->type();
   const std::string from = address(operand(1), access.space);
   const Operand& to = without_braces(operand(0));
+  if (has("nc") && host::observer && host::observer->holds_to_cuda())
+    line(fmt::format("read_only({}, {}, {});", from, access.count * size_of(type), where()));
   if (to.kind != Operand::Kind::vector) {
     const std::string as = cpp_type(type);
     line(write(to, type,

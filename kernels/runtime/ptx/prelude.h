@@ -58,6 +58,7 @@ u32 exchange(u32 mask, u32 value, u32 source, Where where);
 u32 exchange_both(u32 mask, u32 value, u32* origin, u32 source, Where where);
 // Undefined values (runtime/host/undefined_values.h, emit_undefined.cpp)
 u32 loaded_origin(const void* from, u32 bytes);
+void read_only(const void* from, u32 bytes, Where where); // before ld.global.nc
 void origin_stored(const void* to, u32 bytes, u32 origin);
 void undefined_used(u32 origin, const char* how);
 u8* reached_lines(const char* kernel); // lines.h

@@ -134,6 +134,9 @@ u32 exchange_both(u32 mask, u32 value, u32* origin, u32 source, Where where) {
   *origin = none ? 0 : static_cast<u32>(both >> 32);
   return static_cast<u32>(both);
 }
+void read_only(const void* from, u32 bytes, Where where) {
+  host::note_read_only(from, bytes, here(where));
+}
 u32 loaded_origin(const void* from, u32 bytes) {
   return host::undefined_values->loaded(from, bytes);
 }

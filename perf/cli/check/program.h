@@ -48,8 +48,8 @@ struct Run {
 struct RunMode {
   std::string order;
   bool quiet = false; // its output goes to Run::finished alone
-  // Not empty: loads of never-written memory yield this and are no findings, as
-  // kernels/runtime/host/check/undefined_fill.h says.
+  // Not empty: undefined values are this, and their loads are events instead of findings
+  // (kernels/runtime/host/check/undefined_fill.h).
   std::string fill{};
 };
 // Uses the caller's input and output streams. `tools`: the folder of kernelgrade-guard; `folder`

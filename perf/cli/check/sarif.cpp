@@ -44,6 +44,7 @@ std::string description_of(const std::string& rule) {
       {"misaligned", "An access at an address that is not a multiple of its size"},
       {"freed", "An access to memory that is freed"},
       {"uninitialised", "A read of memory that nothing has written"},
+      {"read-only", "A load through the read-only cache of what the same launch wrote"},
       {"arithmetic", "Overflow of signed integers, a shift beyond the width, a division by zero"},
       {"deadlock", "No thread of a block can continue"},
       {"divergent-barrier", "Threads of a block wait in different barriers"},

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a program's results depend on memory that nothing has written. A kernel may load such
-// memory and never use the value, as a look-ahead does at the end of its data.
+// Whether a program's results depend on values that nothing has written. A kernel may load such a
+// value and never use it, as a look-ahead does at the end of its data.
 #pragma once
 
 #include "perf/cli/check/program.h"
@@ -11,14 +11,14 @@
 
 namespace kg::program {
 
-// Whether all that fails the run is loads of never-written memory in kernels.
-bool failed_by_undefined_loads(const Run& run);
+// RunMode::fill of a first run: all ones, as new memory has.
+inline constexpr const char* kFirstFill = "255";
 
-// Runs the program again in `failed`'s order, with several values in that memory. If its results
-// are always the same, returns the run that ignores the loads, with the loads as notes. Otherwise
-// returns `failed`, with each load on which a result depends as a finding.
-Run judge_undefined_loads(Run failed, const Options& options, const std::filesystem::path& tools,
-                          const std::filesystem::path& program,
-                          const std::filesystem::path& folder);
+// For a run with kFirstFill: runs the program again in its order, with several values in the place
+// of the undefined ones. Adds to its findings the loads on which a result depends, or that depend
+// on chance, and the other loads as notes.
+void judge_undefined_loads(Run& first, const Options& options, const std::filesystem::path& tools,
+                           const std::filesystem::path& program,
+                           const std::filesystem::path& folder);
 
 } // namespace kg::program

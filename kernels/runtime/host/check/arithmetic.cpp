@@ -18,8 +18,9 @@ struct Place {
   std::uint32_t line;
   std::uint32_t column;
 };
+constexpr std::uint16_t kFloatingPoint = 1;
 struct Type {
-  std::uint16_t kind; // 0: integer, 1: floating point
+  std::uint16_t kind; // 0: integer, or kFloatingPoint
   std::uint16_t
       info;     // integer: lowest bit set if signed, the other bits log2 of the width; float: width
   char name[1]; // in quotes
@@ -47,7 +48,6 @@ struct CastData {
 
 // A value of up to 64 bits is passed directly, a wider one by address.
 std::string text(const Type& type, std::uintptr_t value) {
-  constexpr std::uint16_t kFloatingPoint = 1;
   if (type.kind == kFloatingPoint) {
     if (type.info == 32)
       return fmt::format("{}", std::bit_cast<float>(static_cast<std::uint32_t>(value)));
@@ -89,9 +89,12 @@ void __ubsan_handle_negate_overflow(OverflowData* data, std::uintptr_t a) {
   overflow(*data, "-(" + text(*data->type, a) + ")", __builtin_return_address(0));
 }
 void __ubsan_handle_divrem_overflow(OverflowData* data, std::uintptr_t a, std::uintptr_t b) {
-  kg::check::the_checker().arithmetic("division: " + text(*data->type, a) + " / " +
-                                          text(*data->type, b),
-                                      __builtin_return_address(0));
+  const std::string what = "division: " + text(*data->type, a) + " / " + text(*data->type, b);
+  const void* const instruction = __builtin_return_address(0);
+  if (data->type->kind == kFloatingPoint)
+    kg::check::the_checker().arithmetic(what, instruction);
+  else // an x86 CPU would trap at the division itself
+    kg::check::the_checker().trapping_arithmetic(what, instruction);
 }
 void __ubsan_handle_float_cast_overflow(CastData* data, std::uintptr_t value) {
   kg::check::the_checker().arithmetic(

@@ -70,6 +70,7 @@ class Checker final : public host::Observer,
 
   // A fault in arithmetic or in an index at `instruction`; an index fault ends its thread.
   void arithmetic(const std::string& what, const void* instruction);
+  void trapping_arithmetic(const std::string& what, const void* instruction); // ends its thread
   [[noreturn]] void index_out_of_bounds(const std::string& what, const void* instruction);
 
   void allocated(void* block, std::size_t block_bytes, std::size_t bytes) override;
@@ -79,6 +80,7 @@ class Checker final : public host::Observer,
   void copied(void* to, const void* from, std::size_t bytes) override;
   void copied_to_host(const void* from, std::size_t bytes) override;
   void shared_with_host(void* memory, std::size_t bytes) override;
+  void freed_wrongly(const void* memory, const char* function) override;
   void host_frees(const void* memory, std::size_t bytes) override;
   std::uint32_t call_site(Location known) override;
   void stream_created() override;
@@ -106,6 +108,9 @@ class Checker final : public host::Observer,
   void barrier_arrived_relaxed(const void* object) override;
   void barrier_completed(const void* object) override;
   void barrier_passed(const void* object) override;
+  void reads_only(const void* from, std::size_t bytes, Location where) override;
+  void shuffles_from_absent(void* value, std::size_t bytes, unsigned lane, const char* name,
+                            Location where) override;
   void async_copy_issued(void* to, const void* from, std::size_t bytes, std::size_t source_bytes,
                          Location where) override;
   void async_copy_arrived(void* to, std::size_t bytes, bool handed_over) override;
@@ -269,6 +274,7 @@ class Checker final : public host::Observer,
   void forget_bulk_copies(const host::Block* block);
 
   std::string who_and_where(const host::Block& block) const;
+  std::string global_memory(std::uintptr_t address) const; // a buffer or a variable; "" if neither
   std::string variable(std::uintptr_t address, const BlockState& state,
                        const host::LaunchContext& launch) const;
   std::string accesses(const char* verb, const Passage& passage, const char* how = "") const;

@@ -25,7 +25,22 @@ void Checker::copied_to_host(const void* from, std::size_t bytes) {
                            "sizes of the launch that should write them, or copy only what is "
                            "written",
                            site ? " at " + source_line(site) : "", unwritten, bytes,
-                           memory_.describe(first, nullptr)));
+                           global_memory(first)));
+}
+
+void Checker::freed_wrongly(const void* memory, const char* function) {
+  if (host::current_block) return;
+  const auto alone = between_launches();
+  const std::uintptr_t address = address_of(memory);
+  const Site site = calling_site();
+  if (!is_new_of_host(site, address)) return;
+  const std::string known = global_memory(address);
+  host_finding(
+      fmt::format("[freed] {}{} gets an address that it cannot free: {}\n"
+                  "  hint: free what an allocation has returned, once, by the function "
+                  "that belongs to it",
+                  function, site ? " at " + source_line(site) : "",
+                  known.empty() ? fmt::format("{}, which no allocation contains", memory) : known));
 }
 
 void Checker::shared_with_host(void* memory, std::size_t bytes) {
@@ -72,7 +87,7 @@ void Checker::host_accessed(Kind kind, std::uintptr_t address, std::size_t bytes
                            "  hint: wait for the stream or for an event behind it "
                            "(cudaStreamSynchronize, cudaEventSynchronize) before the host {}",
                            writes ? "writes" : "reads", bytes, source_line(site),
-                           memory_.describe(address, nullptr), other,
+                           global_memory(address), other,
                            writes ? "reuses the memory" : "looks at it"));
 }
 

@@ -60,6 +60,11 @@ std::string Checker::who_and_where(const host::Block& block) const {
                      blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z);
 }
 
+std::string Checker::global_memory(std::uintptr_t address) const {
+  const std::string buffer = memory_.describe(address, nullptr);
+  return buffer.empty() ? data_symbol(address) : buffer;
+}
+
 std::string Checker::variable(std::uintptr_t address, const BlockState& state,
                               const host::LaunchContext& launch) const {
   const std::uintptr_t in_dynamic = address - state.dynamic_shared;
@@ -308,6 +313,13 @@ void Checker::arithmetic(const std::string& what, const void* instruction) {
                 fmt::format("{} at {}: {}\n  hint: use a wider or unsigned type, or guard the "
                             "operands",
                             who_and_where(*host::current_block), source_line(site), what));
+}
+
+void Checker::trapping_arithmetic(const std::string& what, const void* instruction) {
+  if (!host::current_block) return;
+  arithmetic(what, instruction);
+  aside_ = false; // no destructor runs on exit
+  host::current_block->stop(std::make_exception_ptr(Stopped()));
 }
 
 void Checker::index_out_of_bounds(const std::string& what, const void* instruction) {

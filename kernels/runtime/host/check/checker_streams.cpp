@@ -235,8 +235,8 @@ void Checker::stream_race(const StreamRace& race) {
                            "  hint: {}",
                            frees ? "freed" : "race", actor(second), verb(race.access.kind),
                            race.bytes, race.bytes == 1 ? "" : "s", place(second, site),
-                           memory_.describe(race.access.begin, nullptr), actor(first),
-                           verb(race.earlier.kind), place(first, race.earlier.site), hint));
+                           global_memory(race.access.begin), actor(first), verb(race.earlier.kind),
+                           place(first, race.earlier.site), hint));
 }
 
 void Checker::host_frees(const void* memory, std::size_t bytes) {

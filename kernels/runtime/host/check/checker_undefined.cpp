@@ -1,9 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads of uninitialized memory. In code made from PTX, the value is tracked to its use, as in
-// Valgrind's memcheck: a branch, an address, global memory, another thread. In other code the load
-// itself is the finding; `kernelgrade check` then tries whether a result depends on it.
+// Values that CUDA leaves undefined. Those of uninitialized memory are tracked to their use in code
+// made from PTX, as in Valgrind's memcheck: a branch, an address, global memory, another thread. In
+// other code the load itself is the finding, unless `kernelgrade check` tries whether a result
+// depends on the value (undefined_fill.h).
 #include "runtime/event_file.h"
 #include "runtime/host/check/checker.h"
 
@@ -26,8 +27,7 @@ void Checker::uninitialised(const Passage& passage, Span cell, bool may_be_follo
   if (fill_.is_on()) {
     if (!is_kernel_code(site) || !fill_.load(cell, site)) return;
     const Aside aside(aside_);
-    write_event(kUndefinedEvent, fmt::format("[{}] {}", name(Fault::uninitialised),
-                                             text_of(undefined_load(passage, site))));
+    write_event(kUndefinedEvent, "[uninitialised] " + text_of(undefined_load(passage, site)));
     return;
   }
   const bool followed = host::undefined_values == this && may_be_followed;
@@ -97,6 +97,44 @@ void Checker::used(std::uint32_t number, const char* how, const void* instructio
                   fmt::format("{} {} a value that nothing has written, at {}; {}: {}\n  hint: {}",
                               who_and_where(*host::current_block), how, source_line(site),
                               origin.reads, origin.variable, origin.hint));
+}
+
+// Only where `kernelgrade check` tries the value: many a kernel shuffles from lanes beyond its data
+// and ignores what it gets.
+void Checker::shuffles_from_absent(void* value, std::size_t bytes, unsigned lane, const char* name,
+                                   Location where) {
+  if (!fill_.is_on() || aside_) return;
+  const Aside aside(aside_);
+  const Site site = site_of(&remembered(where));
+  if (fill_.load({address_of(value), bytes}, site))
+    write_event(kUndefinedEvent,
+                fmt::format("[uninitialised] {} reads {} bytes of lane {} by {} at {}: the lane "
+                            "takes no part, so the value is undefined\n  hint: read only lanes "
+                            "that the mask names and that call {}, too",
+                            who_and_where(*host::current_block), bytes, lane, name,
+                            source_line(site), name));
+}
+
+void Checker::reads_only(const void* from, std::size_t bytes, Location where) {
+  host::Block* const block = host::current_block;
+  if (!block || aside_) return;
+  const Aside aside(aside_);
+  const std::uintptr_t address = address_of(from);
+  Page* const page = shadow_.find(address);
+  if (!page || page->space != Space::global || !page->has_cells()) return;
+  const Cell& cell = page->cells[page->cell_of(address % kPageBytes)];
+  if (cell.written <= launch_floor_ || cell.written >= kInFlight) return;
+  BlockState& state = state_of(*block);
+  const Passage passage{
+      *block, state, state, page, address, bytes, &remembered(where), block->thread_rank()};
+  const Site site = site_of(passage.instruction);
+  if (findings_.is_new(Fault::read_only, site, cell.write_site))
+    findings_.add(Fault::read_only, site, cell.write_site,
+                  fmt::format("{}: {}, which {} wrote at {} in the same launch\n  hint: the cache "
+                              "may still hold what was there before the launch; use a plain load",
+                              accesses("reads", passage, " through the read-only cache"),
+                              variable(address, state, block->launch()),
+                              other_thread(cell.writer, passage), source_line(cell.write_site)));
 }
 
 } // namespace kg::check

@@ -68,6 +68,7 @@ const char* name(Fault fault) {
   case Fault::freed: return "freed";
   case Fault::uninitialised: return "uninitialised";
   case Fault::race: return "race";
+  case Fault::read_only: return "read-only";
   case Fault::proxy: return "proxy";
   case Fault::barrier: return "barrier";
   case Fault::arithmetic: return "arithmetic";

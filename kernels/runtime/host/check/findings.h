@@ -20,6 +20,7 @@ enum class Fault {
   misaligned,
   freed,
   uninitialised,
+  read_only,
   race,
   proxy,
   barrier,

@@ -36,17 +36,18 @@ expect 'without checkers' 0 "passed: the program's own verdict" race.cu --fast -
 expect 'nothing wrong, with arguments' 0 'argument: a b\n' faults.cu -- 'a b'
 expect 'a write beyond a buffer' 1 '\[out-of-bounds\] kernel fill.* at faults\.cu:\d+: .*\n  hint: ' faults.cu -- bounds
 expect 'a read of what nothing has written' 1 '\[uninitialised\] kernel add_up' faults.cu -- uninitialised
-unused='\n  no result depends on the value: with the bytes 0x00, 0x7F and 0xFF there, all results are the same\n'
-expect 'loads ahead whose values nothing needs' 0 "0 1\nnote: \\[uninitialised\\] kernel next, .* at undefined\.cu:\d+: byte 256 of .*\n.*${unused}note: \\[uninitialised\\] kernel sum_of_two.*\n.*${unused}\npassed" \
+unused='\n  hint: .*\n  no result depends on the value: with the bytes 0x00, 0x7F and 0xFF there, all results are the same\n'
+expect 'undefined values that nothing needs' 0 "0 18\n.*\nnote: \[uninitialised\] kernel next, .* at undefined\.cu:\d+: byte 256 of .*${unused}note: \[uninitialised\] kernel sum_of_two.*${unused}note: \[uninitialised\] kernel fold, .* reads 4 bytes of lane \d+ by __shfl_down_sync at undefined\.cu:\d+: .*${unused}\npassed" \
   undefined.cu --json undefined.json
 must grep -q '"fails": false' undefined.json
-expect 'the same in memory that the host reads in place' 0 "0 1\nnote: \\[uninitialised\\] kernel next.*\n.*${unused}" undefined.cu -D MANAGED --order forward
+expect 'the same in memory that the host reads in place' 0 "0 18\n.*\nnote: \[uninitialised\] kernel next.*${unused}" undefined.cu -D MANAGED --order forward
 expect 'all loads, where that is asked for' 1 'kernel next, .*which nothing has written\n  hint: fill .*\n\n' undefined.cu --uninitialised-loads --order forward
 for use in DATA BRANCH INDEX POLL ADD 'DATA -D MANAGED' 'DATA -D DROPPED'; do
   # shellcheck disable=SC2086 # several options
-  expect "a load whose value is used: $use" 1 '\n\[uninitialised\] kernel sum_of_two.*which nothing has written\n  hint: .*\n  a result depends on the value\n\nFAILED: 1 finding;' \
+  expect "a load whose value is used: $use" 1 '\n\[uninitialised\] kernel sum_of_two.*which nothing has written\n  hint: .*\n  a result depends on the value\nnote: (.*\n)*FAILED: [12] finding' \
     undefined.cu --order forward -D $use
 done
+expect 'a value of an absent lane that is used' 1 '\n\[uninitialised\] kernel fold.*\n  hint: .*\n  a result depends on the value\nnote: (.*\n)*FAILED: 1 finding ' undefined.cu --order forward -D SHUFFLE
 expect 'a divergent barrier' 1 'divergent barrier in kernel diverge' faults.cu --json divergent.json -- divergent
 expect 'whole warps at two barriers' 1 'divergent barrier in kernel diverge.*CUDA C\+\+ requires' faults.cu -- 'divergent warps'
 expect 'memory that is never freed is only said' 0 'note: \[leak\] ' faults.cu -- leak

@@ -92,6 +92,10 @@ for bad in float negative 'not a number'; do
   expect 1 '\[arithmetic\] kernel convert.*numbers\.cu:\d+: conversion: .* does not fit into' numbers "$bad"
 done
 expect 1 '\[arithmetic\] kernel shift' numbers shift
+expect 1 '\[arithmetic\] kernel divide, block \(0,0,0\), thread \(2,0,0\) at .*: division: 100 / 0\n' numbers divide
+expect 1 '\[read-only\] kernel turn<true>.* reads 4 bytes through the read-only cache at \S*numbers\.cu:\d+: .*, which thread \(0,0,0\) wrote at \S*numbers\.cu:\d+ in the same launch\n  hint: ' \
+  numbers read-only
+expect 0 'no error\n$' numbers plain
 
 compile thrust thrust.cu
 ./thrust >thrust.txt 2>&1

@@ -18,6 +18,17 @@ __global__ void convert_unsigned(const float* in, unsigned* out) {
 
 __global__ void shift(int* out, int by) { out[threadIdx.x] = 1 << by; }
 
+__global__ void divide(int* out, int by) { out[threadIdx.x] = 100 / (by - (int)threadIdx.x); }
+
+// Whether the load of another thread's value goes through the read-only cache.
+template <bool kReadOnly>
+__global__ void turn(int* out) {
+  out[threadIdx.x] = static_cast<int>(threadIdx.x);
+  __syncthreads();
+  const int* from = out + 3 - threadIdx.x;
+  out[4 + threadIdx.x] = kReadOnly ? __ldg(from) : *from;
+}
+
 int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "";
   const auto is = [&](const char* name) { return std::strcmp(what, name) == 0; };
@@ -33,6 +44,9 @@ int main(int argc, char** argv) {
   convert<<<1, 4>>>(in, out, positive);
   if (is("negative")) convert_unsigned<<<1, 4>>>(in, positive);
   if (is("shift")) shift<<<1, 4>>>(out, 40);
+  if (is("divide")) divide<<<1, 4>>>(out, 2);
+  if (is("read-only")) turn<true><<<1, 4>>>(out);
+  if (is("plain")) turn<false><<<1, 4>>>(out);
   cudaFree(in);
   cudaFree(out);
   std::printf("%s\n", cudaGetErrorString(cudaGetLastError()));

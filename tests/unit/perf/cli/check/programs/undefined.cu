@@ -1,9 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loads of memory that nothing has written. Without a macro nothing depends on the value, as in a
-// kernel that loads one element ahead. With DATA, BRANCH, INDEX, POLL or ADD something does.
-// MANAGED: the host reads the results in place. DROPPED: it does not read them.
+// Loads of memory that nothing has written, and a shuffle from lanes that take no part. Without a
+// macro nothing depends on the values, as in a kernel that loads one element ahead. With DATA,
+// BRANCH, INDEX, POLL, ADD or SHUFFLE something does. MANAGED: the host reads the results in place.
+// DROPPED: it does not read them.
 #include <cstdio>
 #include <cuda_runtime.h>
 
@@ -37,6 +38,17 @@ __global__ void next(const float* x, float* y, int valid) {
   y[threadIdx.x] = static_cast<int>(threadIdx.x) + 1 < valid ? ahead : 0.0f;
 }
 
+// The upper 8 of the 24 lanes that call read lanes that do not.
+__global__ void fold(float* y) {
+  if (threadIdx.x >= 24) return;
+  const float above = __shfl_down_sync(0x00ffffff, y[threadIdx.x], 8);
+#ifdef SHUFFLE
+  y[threadIdx.x] += above;
+#else
+  if (threadIdx.x < 16) y[threadIdx.x] += above;
+#endif
+}
+
 int main() {
   float host[kThreads], *x, *y;
   for (int i = 0; i < kThreads; ++i) host[i] = static_cast<float>(i);
@@ -49,6 +61,7 @@ int main() {
   cudaMemcpy(x, host, sizeof(host), cudaMemcpyHostToDevice);
   next<<<1, kThreads>>>(x, y, kThreads);
   sum_of_two<<<1, kThreads>>>(x, y, kThreads);
+  fold<<<1, 32>>>(y);
 #ifdef MANAGED
   cudaDeviceSynchronize();
   for (int i = 0; i < kThreads; ++i) host[i] = y[i];
