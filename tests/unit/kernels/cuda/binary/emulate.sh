@@ -48,6 +48,8 @@ if [[ $what == driver ]]; then
   link driver driver.cpp
   expect 0 'right' -- ./driver kernels.ptx kernels.fatbin kernels.cubin
   expect 0 'right' --checked -- ./driver kernels.ptx kernels.fatbin kernels.cubin
+  expect 0 'right' -- ./driver kernels.ptx kernels.fatbin kernels.cubin frees
+  expect 1 'an address that it cannot free: byte 4 of a buffer of 64 bytes' --checked -- ./driver kernels.ptx kernels.fatbin kernels.cubin frees
   expect 1 'right' --checked -- ./driver kernels.ptx kernels.fatbin kernels.cubin fault
   grep -qE '\[out-of-bounds\] kernel beyond.*driver_kernels\.cu:[0-9]+' out.txt || { cat out.txt; exit 1; }
   exit
@@ -239,6 +241,10 @@ expect 1 'launch of fill: a block of (2048,1,1) threads' --checked -- ./host ref
 expect 1 '[uninitialised] the copy to the host' --checked -- ./host 'never written'
 expect 1 'takes 928 of its 4000 bytes' --checked -- ./host 'a block less'
 expect 0 'done: 9' -- ./host 'a block less'
+
+compile numbers ../../../perf/cli/check/programs/numbers.cu -cudart shared "${ptx[@]}"
+expect 0 'no error' --checked -- ./numbers plain
+expect 1 '[read-only] kernel turn' --checked -- ./numbers read-only
 
 # Static and dynamic shared memory beyond 48 KiB together must be asked for.
 compile shared_limits shared_limits.cu -cudart shared "${ptx[@]}"
