@@ -28,8 +28,9 @@ class Block;
 // The bytes that one copy moves, in either direction.
 struct BulkMove {
   std::vector<BoxPiece> pieces;
-  std::size_t bytes = 0;     // of all pieces: the count that a load completes
-  unsigned char outside = 0; // value that a load writes for pieces without global memory
+  std::size_t bytes = 0;       // of all pieces: the count that a load completes
+  unsigned char outside = 0;   // value that a load writes for pieces without global memory
+  bool rounds_to_tf32 = false; // a load's f32 values
 };
 
 class BulkCopies {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "runtime/host/block.h"
+#include "runtime/host/check/block_state.h"
 #include "runtime/host/check/bulk_notes.h"
 #include "runtime/host/check/findings.h"
 #include "runtime/host/check/memory_map.h"
@@ -46,53 +47,6 @@ namespace kg::check {
 inline std::uintptr_t address_of(const void* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer);
 }
-
-using SyncObjects = std::unordered_map<std::uintptr_t, SyncObject>; // by address
-
-// A word read by two threads of a warp at the same moment. Further reads by that warp add nothing,
-// because any conflicting write conflicts with one of the two.
-struct Memo {
-  std::uintptr_t address = 0;
-  Time time = 0;
-  unsigned char bytes = 0;
-  unsigned char warp = 0;
-};
-
-// The checkers' state of a block while it runs.
-struct BlockState {
-  BlockOrder order;
-  const void* built_in_variables = nullptr; // identify its OS thread
-  std::vector<Span> thread_local_storage;   // of that thread
-  std::uintptr_t dynamic_shared = 0;
-  std::size_t dynamic_shared_bytes = 0;
-  SyncObjects objects;           // in its shared memory
-  unsigned until_preemption = 0; // number of accesses; 0: never
-  std::uint64_t random = 0;
-  bool together = false; // other blocks run at the same time
-  bool running = false;
-  bool uses_mbarrier = false;
-  Location barrier{};                       // the last barrier of all its threads
-  std::array<Location, 32> warp_barriers{}; // last barrier of each warp, block barriers included
-
-  std::array<Memo, 1024> memos;
-  Memo& memo_of(std::uintptr_t address, unsigned thread) {
-    // The sum distributes words, pairs and quads evenly.
-    return memos[(address / 4 + address / 16 + thread / 32 * 67) % memos.size()];
-  }
-
-  // The times of writes to `page` that need no further check: in global memory all before this
-  // launch, in shared memory all of this block before its last barrier. The written data itself may
-  // still be uninitialized.
-  struct Moments {
-    Time from, to;
-  };
-  Moments settled(const Page& page, Kind kind) const {
-    const bool global = page.space == Space::global;
-    const Time to = global ? order.launch_floor() : order.block_floor();
-    if (is_write(kind)) return {kUninitialised, to};
-    return {global ? Time{kHostWrote} : order.started() + 1, to};
-  }
-};
 
 // Thrown by a block whose fault has been recorded in the findings.
 struct Stopped {};
@@ -363,10 +317,13 @@ class Checker final : public host::Observer,
   std::unordered_map<std::uintptr_t, Copy> copies_; // in flight, by destination
   std::map<std::uintptr_t, BulkWrite> bulk_writes_; // by first byte
   std::map<std::uintptr_t, BulkRead> bulk_reads_;
+  std::unordered_map<std::uintptr_t, LastStore> last_stores_; // by first byte, in this launch
+  std::uintptr_t storing_from_ = 0; // source of the bulk store that is being issued
   WarpgroupNotes warpgroup_notes_;
   ProxyFences proxy_fences_;
-  unsigned numbers_ = 0;                       // of mbarriers so far
-  SyncObjects objects_;                        // in global memory, or shared by several blocks
+  unsigned numbers_ = 0;      // of mbarriers so far
+  SyncObjects objects_;       // in global memory
+  SyncObjects group_objects_; // of the running cluster or cooperative grid, as BlockState::objects
   std::vector<SharedModule> modules_;          // of the OS threads seen so far
   std::unordered_map<Site, bool> kernel_code_; // cache by instruction
   std::unordered_map<Site, bool> common_code_; // cache by instruction

@@ -15,7 +15,8 @@ enum class StoreMutant : int {
   fence_missing,
   warp_not_synced,
   row_misaligned,
-  all_lanes_copy,
+  all_lanes_copy, // right: a GPU executes it once
+  lanes_copy_apart,
   half_of_warp,
 };
 

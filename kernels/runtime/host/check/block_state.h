@@ -1,0 +1,67 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the checkers keep of a block while it runs.
+#pragma once
+
+#include "runtime/host/check/access.h"
+#include "runtime/host/check/memory_map.h"
+#include "runtime/host/check/order.h"
+#include "runtime/host/check/shadow.h"
+
+#include <array>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace kg::check {
+
+using SyncObjects = std::unordered_map<std::uintptr_t, SyncObject>; // by address
+
+// A word read by two threads of a warp at the same moment. Further reads by that warp add nothing,
+// because any conflicting write conflicts with one of the two.
+struct Memo {
+  std::uintptr_t address = 0;
+  Time time = 0;
+  unsigned char bytes = 0;
+  unsigned char warp = 0;
+};
+
+// The checkers' state of a block while it runs.
+struct BlockState {
+  BlockOrder order;
+  const void* built_in_variables = nullptr; // identify its OS thread
+  std::vector<Span> thread_local_storage;   // of that thread
+  std::uintptr_t dynamic_shared = 0;
+  std::size_t dynamic_shared_bytes = 0;
+  SyncObjects objects; // in its shared memory, and the executor's own, such as named barriers
+  unsigned until_preemption = 0; // number of accesses; 0: never
+  std::uint64_t random = 0;
+  bool together = false; // other blocks run at the same time
+  bool in_group = false; // it belongs to a cluster or a cooperative grid
+  bool running = false;
+  bool uses_mbarrier = false;
+  Location barrier{};                       // the last barrier of all its threads
+  std::array<Location, 32> warp_barriers{}; // last barrier of each warp, block barriers included
+
+  std::array<Memo, 1024> memos;
+  Memo& memo_of(std::uintptr_t address, unsigned thread) {
+    // The sum distributes words, pairs and quads evenly.
+    return memos[(address / 4 + address / 16 + thread / 32 * 67) % memos.size()];
+  }
+
+  // The times of writes to `page` that need no further check: in global memory all before this
+  // launch, in shared memory all of this block before its last barrier. The written data itself may
+  // still be uninitialized.
+  struct Moments {
+    Time from, to;
+  };
+  Moments settled(const Page& page, Kind kind) const {
+    const bool global = page.space == Space::global;
+    const Time to = global ? order.launch_floor() : order.block_floor();
+    if (is_write(kind)) return {kUninitialised, to};
+    return {global ? Time{kHostWrote} : order.started() + 1, to};
+  }
+};
+
+} // namespace kg::check
