@@ -7,6 +7,7 @@
 #include "runtime/host/block_indices.h"
 #include "runtime/host/mbarrier.h"
 #include "runtime/host/observer.h"
+#include "runtime/host/warpgroup_observer.h"
 
 #include <algorithm>
 #include <cstring>
@@ -284,12 +285,8 @@ void BulkCopies::finish() {
   land_elsewhere();
   for (auto& [rank, thread] : threads_) {
     for (Store& store : thread.stores) {
-      if (!store.has_read)
-        fail(fmt::format("the block has ended while a bulk copy of {} bytes from its shared memory "
-                         "is in flight; the thread that issued it (number {}) must commit it and "
-                         "wait for the group, at least by .read",
-                         store.move.bytes, rank),
-             store.where);
+      if (!store.has_read && warpgroup_observer)
+        warpgroup_observer->bulk_store_not_awaited(store.move.bytes, rank, store.where);
       write(store);
     }
   }

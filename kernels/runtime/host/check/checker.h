@@ -125,6 +125,7 @@ class Checker final : public host::Observer,
                        host::Swizzle swizzle, Location where) override;
   void warpgroup_has_read(const void* group, const void* from, std::size_t bytes) override;
   void tiles_swizzled(std::optional<host::Swizzle> swizzle) override;
+  void bulk_store_not_awaited(std::size_t bytes, unsigned thread, Location where) override;
   std::uint32_t loaded(const void* from, std::size_t bytes) override;
   void stored(const void* to, std::size_t bytes, std::uint32_t origin, const void* at) override;
   void used(std::uint32_t origin, const char* how, const void* instruction) override;

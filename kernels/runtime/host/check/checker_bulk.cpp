@@ -219,6 +219,19 @@ void Checker::bulk_store_written(void* to, std::size_t bytes) {
   bulk_writes_.erase(address_of(to));
 }
 
+void Checker::bulk_store_not_awaited(std::size_t bytes, unsigned thread, Location where) {
+  const Aside aside(aside_);
+  const Site site = site_of(&remembered(where));
+  if (!findings_.is_new(Fault::barrier, site, 0)) return;
+  findings_.add(
+      Fault::barrier, site, 0,
+      fmt::format("kernel {}, block ({},{},{}): ended while its bulk copy of {} bytes from shared "
+                  "memory, at {}, is in flight\n  hint: let the thread that issued it (number {}) "
+                  "commit it and wait for the group, at least by .read",
+                  kernel_name(host::current_block->launch().kernel), blockIdx.x, blockIdx.y,
+                  blockIdx.z, bytes, source_line(site), thread));
+}
+
 // A phase of an mbarrier has ended: none of the copies issued for it is in flight.
 void Checker::phase_ended(const void* barrier, SyncObject& object) {
   ++object.phases;

@@ -34,7 +34,7 @@ __global__ void store_tiles(unsigned short* out, unsigned* elected, bool transpo
     const unsigned short* const from = tile + (apart ? 8 * (lane % 2) : 0);
     ptx::cp_async_bulk_store(out, from, kMatrices * 64 * sizeof(unsigned short));
     ptx::cp_async_bulk_commit();
-    ptx::cp_async_bulk_wait_group<0>();
+    if (mutant != StoreMutant::group_not_awaited) ptx::cp_async_bulk_wait_group<0>();
   }
 }
 

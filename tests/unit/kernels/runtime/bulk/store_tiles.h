@@ -17,6 +17,7 @@ enum class StoreMutant : int {
   row_misaligned,
   all_lanes_copy, // right: a GPU executes it once
   lanes_copy_apart,
+  group_not_awaited,
   half_of_warp,
 };
 

@@ -79,7 +79,17 @@ TEST_P(StoreTiles, MisuseIsRefused) {
   EXPECT_THAT(found(StoreMutant::half_of_warp), HasSubstr("threads 0..15 wait in stmatrix"));
 }
 
-#if KG_CHECKED
+#if !KG_CHECKED
+
+TEST_P(StoreTiles, TheEndOfTheBlockCompletesAStore) {
+  under_every_order([] {
+    const Outcome outcome = run(StoreMutant::group_not_awaited);
+    ASSERT_EQ(outcome.message, "");
+    EXPECT_EQ(outcome.out, run(StoreMutant::none).out);
+  });
+}
+
+#else
 
 TEST_P(StoreTiles, FindingsNameBothSites) {
   EXPECT_THAT(found(StoreMutant::fence_missing),
@@ -87,6 +97,9 @@ TEST_P(StoreTiles, FindingsNameBothSites) {
   EXPECT_THAT(found(StoreMutant::warp_not_synced),
               AnyOf(HasSubstr("[race]"), HasSubstr("[uninitialised]")));
   EXPECT_THAT(found(StoreMutant::lanes_copy_apart), HasSubstr("[race]"));
+  EXPECT_THAT(found(StoreMutant::group_not_awaited),
+              AllOf(HasSubstr("[barrier]"), HasSubstr("ended while its bulk copy of 512 bytes"),
+                    HasSubstr("store_tiles.cu:")));
 }
 
 #endif
