@@ -319,7 +319,7 @@ class Checker final : public host::Observer,
   std::map<std::uintptr_t, BulkWrite> bulk_writes_; // by first byte
   std::map<std::uintptr_t, BulkRead> bulk_reads_;
   std::unordered_map<std::uintptr_t, LastStore> last_stores_; // by first byte, in this launch
-  std::uintptr_t storing_from_ = 0; // source of the bulk store that is being issued
+  std::unordered_map<Who, std::uintptr_t> storing_from_;      // sources of the latest bulk stores
   WarpgroupNotes warpgroup_notes_;
   ProxyFences proxy_fences_;
   unsigned numbers_ = 0;      // of mbarriers so far

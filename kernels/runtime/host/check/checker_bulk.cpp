@@ -191,7 +191,7 @@ void Checker::bulk_store_issued(const void* from, std::size_t bytes, Location wh
   bulk_reads(from, bytes, site);
   const Who who = state_of(block).order.block() | block.thread_rank();
   bulk_reads_[address_of(from)] = {bytes, who, &block};
-  storing_from_ = address_of(from);
+  storing_from_[who] = address_of(from);
   begin_reading(address_of(from), bytes, {now_, who, site_of(site)});
   ++now_;
 }
@@ -199,8 +199,8 @@ void Checker::bulk_store_issued(const void* from, std::size_t bytes, Location wh
 void Checker::bulk_store_writes(void* to, std::size_t bytes, Location where) {
   host::Block& block = *host::current_block;
   const Location* const site = &remembered(where);
-  const LastStore store{bytes, site_of(site), storing_from_,
-                        state_of(block).order.block() | block.thread_rank()};
+  const Who who = state_of(block).order.block() | block.thread_rank();
+  const LastStore store{bytes, site_of(site), storing_from_[who], who};
   if (std::exchange(last_stores_[address_of(to)], store).is_of_same_warp(store)) return;
   bulk_writes(to, site, {bytes, site_of(site), &block, nullptr, 0, true, {}});
 }
@@ -272,7 +272,10 @@ void Checker::forget_bulk_copies(const host::Block* block) {
     end_reading(copy.first, copy.second.bytes, copy.second.who, now_);
     return true;
   });
-  if (!block) last_stores_.clear();
+  if (!block) {
+    last_stores_.clear();
+    storing_from_.clear();
+  }
   forget_warpgroup_reads(block);
 }
 
