@@ -21,7 +21,7 @@ std::size_t row_bytes(Swizzle swizzle) {
 } // namespace
 
 std::size_t bytes_of(TensorType type) {
-  constexpr std::size_t kBytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2};
+  constexpr std::size_t kBytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4};
   return kBytes[static_cast<std::size_t>(type)];
 }
 
@@ -42,8 +42,9 @@ void validate(const TiledTensor& t, Location where) {
   };
   demand(t.rank >= 1 && t.rank <= kMaxTensorRank,
          fmt::format("rank {}; it is 1 to {}", t.rank, kMaxTensorRank));
-  demand(t.type <= TensorType::bf16,
-         fmt::format("type {}; those that convert are not executed", static_cast<int>(t.type)));
+  demand(t.type <= TensorType::bf16 || t.type == TensorType::tf32,
+         fmt::format("type {}; those that flush subnormals are not executed",
+                     static_cast<int>(t.type)));
   demand(t.swizzle <= Swizzle::bytes128,
          fmt::format("swizzle {}; it is 0 to 3", static_cast<int>(t.swizzle)));
   const auto base = reinterpret_cast<std::uintptr_t>(t.base);
@@ -70,7 +71,8 @@ void validate(const TiledTensor& t, Location where) {
                      "narrower",
                      row, row_bytes(t.swizzle)));
   const bool is_float = t.type == TensorType::f16 || t.type == TensorType::f32 ||
-                        t.type == TensorType::f64 || t.type == TensorType::bf16;
+                        t.type == TensorType::f64 || t.type == TensorType::bf16 ||
+                        t.type == TensorType::tf32;
   demand(!t.fills_with_nan || is_float, "only floating-point types can be filled with NaN");
 }
 

@@ -16,9 +16,21 @@ namespace kg {
 
 inline constexpr unsigned kMaxTensorRank = 5;
 
-// Numbered like CUtensorMapDataType, without the types that convert while copying (flushed
-// subnormals, TF32).
-enum class TensorType : unsigned char { u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16 };
+// Numbered like CUtensorMapDataType, without the types that flush subnormals. Loads of TF32 round
+// f32 to nearest even; stores copy the bits.
+enum class TensorType : unsigned char {
+  u8,
+  u16,
+  u32,
+  s32,
+  u64,
+  s64,
+  f16,
+  f32,
+  f64,
+  bf16,
+  tf32 = 11
+};
 std::size_t bytes_of(TensorType type);
 
 // Swizzle of 16-byte units in shared memory: XORs address bits 4 and up with bits 7 and up, in a

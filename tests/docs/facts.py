@@ -84,6 +84,14 @@ class Facts:
         with open(self.source / "docs/results/public_emulated.csv", encoding="utf-8", newline="") as file:
             return [program["verdict"] for program in csv.DictReader(file) if program["verdict"] != "nvcc refuses it"]
 
+    @cache
+    def public_hopper(self) -> list[dict[str, str]]:
+        with open(self.source / "docs/results/public_hopper.csv", encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def hopper(self, verdict: str) -> int:
+        return sum(1 for program in self.public_hopper() if program["verdict"] == verdict)
+
     def emulated(self, verdict: str) -> int:
         return sum(1 for said in self.public_emulated() if said == verdict)
 
@@ -128,6 +136,10 @@ class Facts:
             "public_emulated_finding": lambda: sum(1 for said in self.public_emulated() if said.endswith("finding")),
             "public_emulated_slow": lambda: self.emulated("passed; did not end"),
             "public_emulated_did_not_end": lambda: self.emulated("did not end"),
+            "public_hopper": lambda: len(self.public_hopper()),
+            "public_hopper_passed": lambda: sum(1 for program in self.public_hopper() if program["verdict"].startswith("passed")),
+            "public_hopper_clean": lambda: self.hopper("passed"),
+            "public_hopper_finding": lambda: self.hopper("passed; finding"),
             "gate_unchanged_checks": calibrated("aa", "rows_checked"),
             "gate_false_alarms": calibrated("aa", "flagged"),
             "gate_slowed_5_checks": calibrated("inject_5", "rows_checked"),

@@ -47,14 +47,26 @@ int pointer_of(const void* pointer, Pointer& to) {
   return cudaSuccess;
 }
 
-int run(const Launch& given, const void* kernel, void** arguments) {
+namespace {
+
+LaunchConfig configuration(const Launch& given) {
   LaunchConfig config{.grid = {given.grid[0], given.grid[1], given.grid[2]},
                       .block = {given.block[0], given.block[1], given.block[2]},
                       .shared_bytes = given.shared_bytes};
   config.cooperative = given.cooperative;
   config.cluster = {given.cluster[0], given.cluster[1], given.cluster[2]};
   config.where = {"the program", 0};
-  return launch(kernel, config, arguments, static_cast<cudaStream_t>(given.stream));
+  return config;
+}
+
+} // namespace
+
+int run(const Launch& given, const void* kernel, void** arguments) {
+  return launch(kernel, configuration(given), arguments, static_cast<cudaStream_t>(given.stream));
+}
+
+int clusters_of(const Launch& given, const void* kernel, int* clusters) {
+  return active_clusters(clusters, kernel, configuration(given));
 }
 
 } // namespace kg::emulate

@@ -13,6 +13,28 @@
 
 using namespace kg::emulate;
 
+namespace {
+
+Launch launch_of(const cudaLaunchConfig_t& given) {
+  Launch launch{{given.gridDim.x, given.gridDim.y, given.gridDim.z},
+                {given.blockDim.x, given.blockDim.y, given.blockDim.z},
+                given.dynamicSmemBytes,
+                given.stream};
+  for (unsigned i = 0; i < given.numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = given.attrs[i];
+    if (attribute.id == cudaLaunchAttributeCooperative)
+      launch.cooperative = attribute.val.cooperative != 0;
+    if (attribute.id == cudaLaunchAttributeClusterDimension) {
+      launch.cluster[0] = attribute.val.clusterDim.x;
+      launch.cluster[1] = attribute.val.clusterDim.y;
+      launch.cluster[2] = attribute.val.clusterDim.z;
+    }
+  }
+  return launch;
+}
+
+} // namespace
+
 extern "C" {
 
 [[gnu::visibility("default")]] cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int device) {
@@ -88,21 +110,7 @@ extern "C" {
 
 [[gnu::visibility("default")]] cudaError_t
 cudaLaunchKernelExC(const cudaLaunchConfig_t* given, const void* kernel, void** arguments) {
-  Launch launch{{given->gridDim.x, given->gridDim.y, given->gridDim.z},
-                {given->blockDim.x, given->blockDim.y, given->blockDim.z},
-                given->dynamicSmemBytes,
-                given->stream};
-  for (unsigned i = 0; i < given->numAttrs; ++i) {
-    const cudaLaunchAttribute& attribute = given->attrs[i];
-    if (attribute.id == cudaLaunchAttributeCooperative)
-      launch.cooperative = attribute.val.cooperative != 0;
-    if (attribute.id == cudaLaunchAttributeClusterDimension) {
-      launch.cluster[0] = attribute.val.clusterDim.x;
-      launch.cluster[1] = attribute.val.clusterDim.y;
-      launch.cluster[2] = attribute.val.clusterDim.z;
-    }
-  }
-  return static_cast<cudaError_t>(run(launch, kernel, arguments));
+  return static_cast<cudaError_t>(run(launch_of(*given), kernel, arguments));
 }
 
 [[gnu::visibility("default")]] cudaError_t
@@ -111,10 +119,8 @@ cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* given, const void* kernel, vo
   return cudaLaunchKernelExC(given, kernel, arguments);
 }
 
-// Not implemented: always 0, although the emulator runs clusters.
 [[gnu::visibility("default")]] cudaError_t
-cudaOccupancyMaxActiveClusters(int* clusters, const void*, const cudaLaunchConfig_t*) {
-  *clusters = 0;
-  return cudaSuccess;
+cudaOccupancyMaxActiveClusters(int* clusters, const void* kernel, const cudaLaunchConfig_t* given) {
+  return static_cast<cudaError_t>(clusters_of(launch_of(*given), kernel, clusters));
 }
 }

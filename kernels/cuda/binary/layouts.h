@@ -48,5 +48,6 @@ struct Launch {
   unsigned cluster[3] = {1, 1, 1};
 };
 int run(const Launch& launch, const void* kernel, void** arguments);
+int clusters_of(const Launch& launch, const void* kernel, int* clusters);
 
 } // namespace kg::emulate

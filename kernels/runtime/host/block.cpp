@@ -58,13 +58,16 @@ unsigned choose_bit(unsigned mask, ThreadOrder order, std::uint64_t& random) {
                                static_cast<unsigned>(std::popcount(mask)));
 }
 
+// Generic addresses of shared memory end in its offset, as on a GPU. Matrix descriptors hold these
+// 18 bits of an address, and ThunderKittens takes them from generic ones.
+constexpr std::size_t kWindow = std::size_t{1} << 18;
+
 } // namespace
 
 Block::Block() {
-  constexpr std::size_t kBytes = kMostSharedBytes + kSharedGuard.size();
-  constexpr std::size_t kPages = (kBytes + kSharedAlignment - 1) / kSharedAlignment;
-  shared_.reset(
-      static_cast<unsigned char*>(std::aligned_alloc(kSharedAlignment, kPages * kSharedAlignment)));
+  static_assert(kMostSharedBytes + kSharedGuard.size() <= kWindow);
+  static_assert(kWindow % kSharedAlignment == 0);
+  shared_.reset(static_cast<unsigned char*>(std::aligned_alloc(kWindow, kWindow)));
   require(shared_ != nullptr, "no memory for the shared memory of a block; use fewer workers");
 }
 

@@ -238,7 +238,7 @@ void Block::poll_once(Ready ready, const void* what, unsigned detail, const char
   looks_[current_] = {current_, ready, what, detail};
   ++polling_;
   yield(name, where);
-  looks_[current_] = {};
+  if (ready(what, detail)) looks_[current_] = {}; // else it may sleep until it looks again
 }
 
 // Whether all ready threads have polled mbarriers in vain for a long time, and no other block of

@@ -75,8 +75,10 @@ const void* Block::awaited_mbarrier(unsigned id) const {
     for (const Poll& poll : polls_)
       if (poll.rank == id && is_for(poll)) return poll.what;
   }
-  const bool looks = threads_[id].wait == Wait::yield && !looks_.empty();
-  return looks && is_for(looks_[id]) ? looks_[id].what : nullptr;
+  if (threads_[id].wait != Wait::yield || looks_.empty() || !is_for(looks_[id])) return nullptr;
+  // libcu++'s barriers sleep between their looks.
+  const std::string_view name = threads_[id].name;
+  return name == kMbarrierTest || name.ends_with("nanosleep") ? looks_[id].what : nullptr;
 }
 
 // "threads 0..4 wait in __syncthreads at k.cu:38; threads 5..31 wait in __shfl_sync with mask

@@ -28,8 +28,9 @@ class Block;
 // The bytes that one copy moves, in either direction.
 struct BulkMove {
   std::vector<BoxPiece> pieces;
-  std::size_t bytes = 0;     // of all pieces: the count that a load completes
-  unsigned char outside = 0; // value that a load writes for pieces without global memory
+  std::size_t bytes = 0;       // of all pieces: the count that a load completes
+  unsigned char outside = 0;   // value that a load writes for pieces without global memory
+  bool rounds_to_tf32 = false; // a load's f32 values
 };
 
 class BulkCopies {
@@ -57,9 +58,9 @@ class BulkCopies {
   // Lands one load, because no thread can proceed otherwise. False if there is none.
   bool deliver();
 
-  // Called when the block has ended: writes stores that have read their source, and lands loads
-  // into other blocks. Throws Error for a copy in flight from or to this block's shared memory,
-  // because that memory may belong to another block from now on.
+  // Called when the block has ended: writes its stores, and lands loads into other blocks. Throws
+  // Error for a load in flight into this block's shared memory, because that memory may belong to
+  // another block from now on. For a store in flight from it, the checkers report that.
   void finish();
 
  private:

@@ -33,7 +33,7 @@ BulkMove move(Block& block, const void* shared, const void* map, const BoxOrigin
                            origin.rank, tensor.rank, tensor.rank),
                where);
   return {pieces_of_box(tensor, origin.at, reinterpret_cast<std::uintptr_t>(shared)),
-          tensor.box_bytes(), outside_byte(tensor)};
+          tensor.box_bytes(), outside_byte(tensor), tensor.type == TensorType::tf32};
 }
 
 // Calls load(block, box).

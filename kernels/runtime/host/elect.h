@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elects one lane of a warp (PTX ISA, "elect.sync"): the first lane in thread order forward, the
-// last lane in reverse, a random lane in random.
+// Elects the first of the lanes in each order of threads (PTX ISA, "elect.sync"). The ISA only says
+// that it is the same one each time; kernels of CUTLASS rely on the first.
 #pragma once
 
 #include "runtime/host/block.h"
@@ -12,16 +12,7 @@
 namespace kg::host {
 
 inline void resolve_elect(void* const* payload, unsigned lanes) {
-  Block& block = *current_block;
-  const auto first = static_cast<unsigned>(std::countr_zero(lanes));
-  const auto last = kWarpSize - 1 - static_cast<unsigned>(std::countl_zero(lanes));
-  unsigned chosen = first;
-  if (block.launch().schedule.order == ThreadOrder::reverse) chosen = last;
-  if (block.launch().schedule.order == ThreadOrder::random) {
-    do {
-      chosen = static_cast<unsigned>(block.random_bits() % kWarpSize);
-    } while ((lanes >> chosen & 1) == 0);
-  }
+  const auto chosen = static_cast<unsigned>(std::countr_zero(lanes));
   for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
     *static_cast<unsigned*>(payload[std::countr_zero(rest)]) = chosen;
 }

@@ -173,7 +173,7 @@ void mbarrier_complete_tx(std::uint64_t* barrier, unsigned bytes, Location where
 }
 
 bool mbarrier_test(std::uint64_t* barrier, unsigned parity, Location where) {
-  constexpr const char* kName = "mbarrier_try_wait";
+  constexpr const char* kName = kMbarrierTest;
   load(barrier, kName, where);
   if (!mbarrier_has_ended(barrier, parity))
     running_block(kName, where).poll_once(&mbarrier_has_ended, barrier, parity, kName, where);

@@ -40,6 +40,7 @@ unsigned mbarrier_parity(std::uint64_t token);
 
 // The condition for Block::wait_until().
 bool mbarrier_has_ended(const void* barrier, unsigned parity);
+inline constexpr const char* kMbarrierTest = "mbarrier_try_wait"; // in reports
 // What the open phase is waiting for, for a report: "for phase 3 (parity 1) of the mbarrier
 // initialized at k.cu:5, where 2 of 4 arrivals are missing".
 std::string mbarrier_missing(const std::uint64_t* barrier);

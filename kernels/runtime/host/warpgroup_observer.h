@@ -3,7 +3,8 @@
 //
 // wgmma events for the observer (observer.h): the ranges of shared memory that a warpgroup reads by
 // the asynchronous proxy, and until when. `group` stands for the warpgroup: passing it as a barrier
-// (Observer::barrier_passed) synchronizes with the reads that ended before.
+// (Observer::barrier_passed) synchronizes with the reads that ended before. Bulk copies
+// (bulk_copy.h) report here what few observers need.
 #pragma once
 
 #include "runtime/error.h"
@@ -27,6 +28,10 @@ struct WarpgroupObserver {
                                   std::size_t /*bytes*/) {}
   // Bulk loads issued from now on write tiles of this swizzle; nullopt: unknown.
   virtual void tiles_swizzled(std::optional<Swizzle>) {}
+  // The running block ends, and its thread of this rank has not waited until the bulk store at
+  // `where` has read shared memory.
+  virtual void bulk_store_not_awaited(std::size_t /*bytes*/, unsigned /*thread*/,
+                                      Location /*where*/) {}
 };
 
 extern WarpgroupObserver* warpgroup_observer; // null without an observer

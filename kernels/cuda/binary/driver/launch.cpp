@@ -169,11 +169,12 @@ KG_DRIVER cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, CUfunction
                  kg::device_properties().shared_bytes_per_sm / static_cast<std::size_t>(blocks));
   });
 }
-// Not implemented: always 0, although the emulator runs clusters.
-KG_DRIVER cuOccupancyMaxActiveClusters(int* clusters, CUfunction function, const CUlaunchConfig*) {
-  return driver("cuOccupancyMaxActiveClusters", [&] {
-    demand_pointer(clusters, "numClusters");
+KG_DRIVER cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,
+                                       const CUlaunchConfig* config) {
+  const CUresult error = driver("cuOccupancyMaxActiveClusters", [&] {
+    demand_pointer(config, "config");
     function_of(function);
-    *clusters = 0;
   });
+  if (error) return error;
+  return code_of(active_clusters(clusters, function, configuration(*config)));
 }

@@ -27,8 +27,8 @@ KG_DRIVER cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuu
            CUDA_ERROR_INVALID_VALUE, "tensorMap is not aligned to 64 bytes");
     demand(rank >= 1 && rank <= kg::host::kMaxTensorRank, CUDA_ERROR_INVALID_VALUE,
            "tensorRank is " + std::to_string(rank) + "; it is 1 to 5");
-    demand(type <= CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, CUDA_ERROR_NOT_SUPPORTED,
-           "types that convert while they copy are not executed");
+    demand(type <= CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 || type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
+           CUDA_ERROR_NOT_SUPPORTED, "types that flush subnormals are not executed");
     demand(interleave == CU_TENSOR_MAP_INTERLEAVE_NONE, CUDA_ERROR_NOT_SUPPORTED,
            "interleaved tensors are not executed");
     demand(swizzle <= CU_TENSOR_MAP_SWIZZLE_128B, CUDA_ERROR_NOT_SUPPORTED,

@@ -1,17 +1,15 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the checkers know of a block while it runs.
+// What the checkers keep of a block while it runs.
 #pragma once
 
 #include "runtime/host/check/access.h"
 #include "runtime/host/check/memory_map.h"
 #include "runtime/host/check/order.h"
 #include "runtime/host/check/shadow.h"
-#include "runtime/host/observer.h"
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -36,10 +34,11 @@ struct BlockState {
   std::vector<Span> thread_local_storage;   // of that thread
   std::uintptr_t dynamic_shared = 0;
   std::size_t dynamic_shared_bytes = 0;
-  SyncObjects objects;           // in its shared memory
+  SyncObjects objects; // in its shared memory, and the executor's own, such as named barriers
   unsigned until_preemption = 0; // number of accesses; 0: never
   std::uint64_t random = 0;
   bool together = false; // other blocks run at the same time
+  bool in_group = false; // it belongs to a cluster or a cooperative grid
   bool running = false;
   bool uses_mbarrier = false;
   Location barrier{};                       // the last barrier of all its threads

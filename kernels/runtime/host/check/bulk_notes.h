@@ -33,6 +33,20 @@ struct BulkRead { // of a store
   Who who;
   const host::Block* block;
 };
+// The last bulk store to an address.
+struct LastStore {
+  std::size_t bytes = 0;
+  Site site{};
+  std::uintptr_t from = 0;
+  Who who = 0;
+
+  // Whether a GPU executes the two at once: all lanes of a warp issue the same store, which ptxas
+  // makes one instruction of the warp. Kernels of CUTLASS rely on it.
+  bool is_of_same_warp(const LastStore& other) const {
+    return bytes == other.bytes && site == other.site && from == other.from && who != other.who &&
+           same_warp(who, other.who);
+  }
+};
 
 // Records of tiles that wgmma reads.
 struct WarpgroupNotes {

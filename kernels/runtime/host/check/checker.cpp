@@ -5,6 +5,7 @@
 #include "runtime/host/check/access_check.h"
 
 #include "runtime/event_file.h"
+#include "runtime/host/block_group.h"
 #include "runtime/host/grid_window.h"
 #include "runtime/host/virtual_device.h"
 #include "runtime/memory.h"
@@ -108,6 +109,7 @@ void Checker::launch_began(const host::LaunchContext&) {
   undefined_.forget();
   read_enough_ = kReadEnough | (read_enough_ + 1);
   objects_.clear();
+  group_objects_.clear();
   forget_copies();
   forget_bulk_copies(nullptr);
   proxy_fences_.forget();
@@ -154,6 +156,10 @@ void Checker::block_began(host::Block& block) {
   state->order.begin(block_number(launch, blockIdx), launch_floor_, now_++);
   state->objects.clear();
   state->together = block.groups().beside_others();
+  const host::Groups& groups = block.groups();
+  state->in_group = groups.grid || groups.cluster;
+  // Clusters run one after another, in the same memory; the first block of each begins first.
+  if (groups.cluster && !groups.grid && groups.cluster->rank(blockIdx) == 0) group_objects_.clear();
   state->running = true;
   state->uses_mbarrier = false;
   state->barrier = {};
@@ -197,7 +203,6 @@ void Checker::block_stands_aside(host::Block& block) {
   const Aside aside(aside_);
   if (pending_.bytes != 0) resolve_pending();
   judge_from_now_on(state);
-  objects_.merge(state.objects);
 }
 
 void Checker::block_destroyed(host::Block& block) {
@@ -274,13 +279,6 @@ const host::Block* Checker::block_of(std::uintptr_t address, const host::Block& 
     for (const auto& [other, state] : blocks_)
       if (address - state->dynamic_shared < host::kMostSharedBytes) return other;
   return &block;
-}
-
-SyncObjects& Checker::objects_of(const void* object, BlockState& state) {
-  const Page* const page = shadow_.find(address_of(object));
-  const bool shared =
-      page && (page->space == Space::dynamic_shared || page->space == Space::static_shared);
-  return shared && !state.together ? state.objects : objects_;
 }
 
 // Moves a noted read that lies within a page into the shadow.

@@ -127,6 +127,7 @@ class Checker final : public host::Observer,
                        host::Swizzle swizzle, Location where) override;
   void warpgroup_has_read(const void* group, const void* from, std::size_t bytes) override;
   void tiles_swizzled(std::optional<host::Swizzle> swizzle) override;
+  void bulk_store_not_awaited(std::size_t bytes, unsigned thread, Location where) override;
   std::uint32_t loaded(const void* from, std::size_t bytes) override;
   void stored(const void* to, std::size_t bytes, std::uint32_t origin, const void* at) override;
   void used(std::uint32_t origin, const char* how, const void* instruction) override;
@@ -322,10 +323,13 @@ class Checker final : public host::Observer,
   std::unordered_map<std::uintptr_t, Copy> copies_; // in flight, by destination
   std::map<std::uintptr_t, BulkWrite> bulk_writes_; // by first byte
   std::map<std::uintptr_t, BulkRead> bulk_reads_;
+  std::unordered_map<std::uintptr_t, LastStore> last_stores_; // by first byte, in this launch
+  std::unordered_map<Who, std::uintptr_t> storing_from_;      // sources of the latest bulk stores
   WarpgroupNotes warpgroup_notes_;
   ProxyFences proxy_fences_;
-  unsigned numbers_ = 0;                       // of mbarriers so far
-  SyncObjects objects_;                        // in global memory, or shared by several blocks
+  unsigned numbers_ = 0;      // of mbarriers so far
+  SyncObjects objects_;       // in global memory
+  SyncObjects group_objects_; // of the running cluster or cooperative grid, as BlockState::objects
   std::vector<SharedModule> modules_;          // of the OS threads seen so far
   std::unordered_map<Site, bool> kernel_code_; // cache by instruction
   std::unordered_map<Site, bool> common_code_; // cache by instruction

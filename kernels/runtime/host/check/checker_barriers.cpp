@@ -9,6 +9,12 @@
 
 namespace kg::check {
 
+SyncObjects& Checker::objects_of(const void* object, BlockState& state) {
+  const Page* const page = shadow_.find(address_of(object));
+  if (page && page->space == Space::global) return objects_;
+  return state.in_group ? group_objects_ : state.objects;
+}
+
 void Checker::barrier_arrived(const void* object) {
   const Aside aside(aside_);
   host::Block& block = *host::current_block;

@@ -8,6 +8,7 @@
 #include "runtime/host/mbarrier_notes.h"
 
 #include <fmt/format.h>
+#include <utility>
 
 namespace kg::check {
 
@@ -60,8 +61,10 @@ void Checker::mbarrier_initialised(const void* barrier, Location where) {
 
 void Checker::proxy_fenced(host::Block& block, host::Proxy covered) {
   const Aside aside(aside_);
-  judge_from_now_on(state_of(block));
-  proxy_fences_.add(covered, block.thread_rank(), state_of(block).order, now_++);
+  BlockState& state = state_of(block);
+  judge_from_now_on(state);
+  if (covered == host::Proxy::mbarrier_init) state.order.fence_inits(block.thread_rank(), now_);
+  proxy_fences_.add(covered, block.thread_rank(), state.order, now_++);
 }
 
 // Checks whether a bulk copy issued now may read data from ordinary stores of this launch.
@@ -101,7 +104,7 @@ void Checker::check_initialised(const SyncObject& barrier, const Passage& passag
   const Aside aside(aside_);
   const Access& init = barrier.initialised;
   const BlockOrder& order = passage.state.order;
-  if (init.time == 0) return;
+  if (init.time == 0 || order.knows_init(init, passage.thread)) return;
   const Site site = site_of(passage.instruction);
   const bool ordered = order.before(init, passage.thread);
   if (ordered && (proxy_fences_.cover(host::Proxy::mbarrier_init, init, passage.thread, order) ||
@@ -188,13 +191,18 @@ void Checker::bulk_store_issued(const void* from, std::size_t bytes, Location wh
   bulk_reads(from, bytes, site);
   const Who who = state_of(block).order.block() | block.thread_rank();
   bulk_reads_[address_of(from)] = {bytes, who, &block};
+  storing_from_[who] = address_of(from);
   begin_reading(address_of(from), bytes, {now_, who, site_of(site)});
   ++now_;
 }
 
 void Checker::bulk_store_writes(void* to, std::size_t bytes, Location where) {
+  host::Block& block = *host::current_block;
   const Location* const site = &remembered(where);
-  bulk_writes(to, site, {bytes, site_of(site), host::current_block, nullptr, 0, true, {}});
+  const Who who = state_of(block).order.block() | block.thread_rank();
+  const LastStore store{bytes, site_of(site), storing_from_[who], who};
+  if (std::exchange(last_stores_[address_of(to)], store).is_of_same_warp(store)) return;
+  bulk_writes(to, site, {bytes, site_of(site), &block, nullptr, 0, true, {}});
 }
 
 void Checker::bulk_store_read(const void* from, std::size_t bytes) {
@@ -209,6 +217,19 @@ void Checker::bulk_store_written(void* to, std::size_t bytes) {
   const Aside aside(aside_);
   settle_writes(address_of(to), bytes, now_++);
   bulk_writes_.erase(address_of(to));
+}
+
+void Checker::bulk_store_not_awaited(std::size_t bytes, unsigned thread, Location where) {
+  const Aside aside(aside_);
+  const Site site = site_of(&remembered(where));
+  if (!findings_.is_new(Fault::barrier, site, 0)) return;
+  findings_.add(
+      Fault::barrier, site, 0,
+      fmt::format("kernel {}, block ({},{},{}): ended while its bulk copy of {} bytes from shared "
+                  "memory, at {}, is in flight\n  hint: let the thread that issued it (number {}) "
+                  "commit it and wait for the group, at least by .read",
+                  kernel_name(host::current_block->launch().kernel), blockIdx.x, blockIdx.y,
+                  blockIdx.z, bytes, source_line(site), thread));
 }
 
 // A phase of an mbarrier has ended: none of the copies issued for it is in flight.
@@ -251,6 +272,10 @@ void Checker::forget_bulk_copies(const host::Block* block) {
     end_reading(copy.first, copy.second.bytes, copy.second.who, now_);
     return true;
   });
+  if (!block) {
+    last_stores_.clear();
+    storing_from_.clear();
+  }
   forget_warpgroup_reads(block);
 }
 

@@ -22,6 +22,8 @@ class Clock {
   }
   // For an mbarrier, whose time is the number of phases that the owner knows to have ended.
   static std::uint32_t phase_key(unsigned number) { return kPhases | number; }
+  // For the mbarriers that a thread has initialized, up to its last fence.mbarrier_init.
+  static std::uint32_t init_key(Who who) { return 0xA0000000 | thread_key(who); }
   static std::uint32_t block_key(Who who) { return 0x80000000 | (who & kBlockMask); }
 
   void learn(std::uint32_t key, Time time) {
@@ -37,6 +39,7 @@ class Clock {
     return access.time <= of(block_key(access.who)) || access.time <= of(warp_key(access.who)) ||
            access.time <= of(thread_key(access.who));
   }
+  bool knows_init(const Access& init) const { return init.time <= of(init_key(init.who)); }
   // A copy without the entries for threads of `block`.
   Clock except(Who block) const {
     Clock rest;
@@ -44,6 +47,12 @@ class Clock {
       if (is_phase(key) || (key & kBlockMask) != (block & kBlockMask))
         rest.known_.emplace(key, time);
     return rest;
+  }
+  // Whether learning `other` would change nothing.
+  bool covers(const Clock& other) const {
+    return known_.size() >= other.known_.size() &&
+           std::all_of(other.known_.begin(), other.known_.end(),
+                       [&](const auto& entry) { return entry.second <= of(entry.first); });
   }
   bool empty() const { return known_.empty(); }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -101,8 +102,16 @@ std::string Findings::text() const {
         reverse != findings_.end() && reverse->second.hint.reach > finding.hint.reach;
     hints[&finding] = wider ? reverse->second.hint : finding.hint;
   }
-  std::sort(ordered.begin(), ordered.end(),
-            [](const auto& a, const auto& b) { return a.second->order < b.second->order; });
+  const auto earlier = [](const auto& a, const auto& b) {
+    return a.second->order < b.second->order;
+  };
+  std::sort(ordered.begin(), ordered.end(), earlier);
+  if (ordered.size() > kShown) { // the first of each kind is among those that are shown
+    std::set<Fault> seen;
+    std::stable_partition(ordered.begin(), ordered.end(),
+                          [&](const auto& one) { return seen.insert(one.first).second; });
+    std::sort(ordered.begin(), ordered.begin() + kShown, earlier);
+  }
   std::string text;
   for (std::size_t i = 0; i < ordered.size() && i < kShown; ++i) {
     const auto& [fault, finding] = ordered[i];

@@ -9,7 +9,10 @@ namespace {
 
 constexpr unsigned kMaxThreads = kThreadMask + 1;
 
+// One of the two where it covers the other, so that threads share a clock again after a barrier.
 ClockPointer joined(const ClockPointer& a, const ClockPointer& b) {
+  if (b->covers(*a)) return b;
+  if (a->covers(*b)) return a;
   Clock both = *a;
   both.learn(*b);
   return std::make_shared<Clock>(std::move(both));
@@ -35,6 +38,13 @@ void BlockOrder::begin(Who block, Time launch_floor, Time now) {
   fenced_ = nullptr;
   device_fences_.clear();
   block_fences_.clear();
+  init_fences_.clear();
+}
+
+bool BlockOrder::knows_init(const Access& init, unsigned thread) const {
+  return (!thread_clock_.empty() && thread_clock_[thread] &&
+          thread_clock_[thread]->knows_init(init)) ||
+         (block_clock_ && block_clock_->knows_init(init));
 }
 
 bool BlockOrder::knows(const Access& access, unsigned thread) const {
@@ -126,6 +136,8 @@ void BlockOrder::release(unsigned thread, SyncObject& object, Time now) const {
 
 void BlockOrder::release_fenced(unsigned thread, SyncObject& object) const {
   learn_anew(object.gathered, object.gathered.of_fences, fenced_);
+  if (const auto fence = init_fences_.find(thread); fence != init_fences_.end())
+    object.gathered.clock.learn(Clock::init_key(block_ | thread), fence->second);
   if (const auto fence = device_fences_.find(thread); fence != device_fences_.end())
     tell(object.gathered, thread, fence->second);
   if (const auto fence = block_fences_.find(thread); fence != block_fences_.end()) {

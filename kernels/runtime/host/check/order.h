@@ -74,6 +74,8 @@ class BlockOrder {
     return irregular_ && knows(access, thread);
   }
 
+  // Whether `thread` knows of the initialization of an mbarrier by its thread's fence_inits().
+  bool knows_init(const Access& init, unsigned thread) const;
   // The same with the knowledge that `thread` had in that state.
   bool before(const Access& access, unsigned thread, const Fence& state) const;
   Fence state_of(unsigned thread, Time now) const;
@@ -88,6 +90,8 @@ class BlockOrder {
   void block_synchronised(Time now);
   void warp_synchronised(unsigned warp, unsigned lanes, bool all_lanes, Time now);
   void fence(unsigned thread, bool block_scope, Time now);
+  // fence.mbarrier_init: relaxed arrivals of the thread then release its initializations.
+  void fence_inits(unsigned thread, Time now) { init_fences_[thread] = now; }
   bool has_fence(unsigned thread) const {
     return fenced_ || device_fences_.contains(thread) || block_fences_.contains(thread);
   }
@@ -121,6 +125,7 @@ class BlockOrder {
   ClockPointer fenced_; // device-scope fences of all threads before the last barrier; else null
   std::unordered_map<unsigned, Fence> device_fences_; // since the last barrier
   std::unordered_map<unsigned, Fence> block_fences_;
+  std::unordered_map<unsigned, Time> init_fences_; // since the block began
 };
 
 } // namespace kg::check

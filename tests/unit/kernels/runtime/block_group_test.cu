@@ -322,5 +322,17 @@ TEST(ClusterGroup, RefusesWhatCannotBeMapped) {
   EXPECT_THAT(message(Misuse::after_end), HasSubstr("block 0 of the cluster is not running"));
 }
 
+__global__ void leave_shared_address(std::uintptr_t* out) {
+  out[blockIdx.x] = reinterpret_cast<std::uintptr_t>(dynamic_shared<int>());
+}
+
+TEST(SharedMemory, AddressesEndInTheOffset) {
+  Stream stream;
+  const DeviceBuffer<std::uintptr_t> out(4);
+  launch(leave_shared_address, {.grid = 4, .block = 1, .shared_bytes = 4, .stream = &stream},
+         out.data());
+  for (const std::uintptr_t address : out.to_host(stream)) EXPECT_EQ(address % (1 << 18), 0u);
+}
+
 } // namespace
 } // namespace kg::executor

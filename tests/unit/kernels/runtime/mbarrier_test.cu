@@ -301,6 +301,7 @@ TEST(Mbarrier, MissingArrivalFromTheClusterIsADeadlock) {
 enum class Misuse {
   missing_arrival,
   polled_in_vain,
+  slept_in_vain,
   not_initialised,
   invalidated,
   too_many,
@@ -309,7 +310,7 @@ enum class Misuse {
   missing_bytes
 };
 
-constexpr int kWaitLine = __LINE__ + 22;
+constexpr int kWaitLine = __LINE__ + 24;
 __global__ void misuse(Misuse what) {
   __shared__ std::uint64_t words[2];
   std::uint64_t* barrier = words;
@@ -323,13 +324,15 @@ __global__ void misuse(Misuse what) {
     if (what == Misuse::invalidated) ptx::mbarrier_inval(barrier);
   }
   __syncthreads();
-  const bool skip = what == Misuse::missing_arrival || what == Misuse::polled_in_vain;
+  const bool polls = what == Misuse::polled_in_vain || what == Misuse::slept_in_vain;
+  const bool skip = what == Misuse::missing_arrival || polls;
   if (!skip || threadIdx.x != 7) {
     const bool bytes = what == Misuse::missing_bytes && threadIdx.x == 0;
     ptx::mbarrier_arrive_expect_tx(barrier, bytes ? 4 : 0);
   }
   if (what == Misuse::too_many && threadIdx.x == 0) ptx::mbarrier_arrive(barrier, blockDim.x + 1);
-  while (what == Misuse::polled_in_vain && !ptx::mbarrier_try_wait_parity(barrier, 0)) {
+  while (polls && !ptx::mbarrier_try_wait_parity(barrier, 0)) {
+    if (what == Misuse::slept_in_vain) __nanosleep(20); // as libcu++'s barriers
   }
   ptx::mbarrier_wait_parity(barrier, 0);
 }
@@ -346,6 +349,9 @@ TEST(Mbarrier, MisuseIsReported) {
     EXPECT_THAT(message(Misuse::polled_in_vain),
                 AllOf(HasSubstr("deadlock in kernel"),
                       HasSubstr("threads 0..39 wait in mbarrier_try_wait at")));
+    EXPECT_THAT(message(Misuse::slept_in_vain),
+                AllOf(HasSubstr("deadlock in kernel"), HasSubstr("wait in __nanosleep at"),
+                      HasSubstr("where 1 of 40 arrivals are missing")));
     EXPECT_THAT(message(Misuse::missing_bytes), HasSubstr("deadlock in kernel"));
     EXPECT_THAT(message(Misuse::not_initialised), HasSubstr("it was not initialized"));
     EXPECT_THAT(message(Misuse::invalidated), HasSubstr("it was invalidated"));

@@ -161,6 +161,9 @@ void run(CUfunction scale, bool packed) {
     void* arguments[] = {&from, &to, &count, &pair};
     CUlaunchConfig config{3, 1, 1, 100, 1, 1, 0, nullptr, nullptr, 0};
     OK(cuLaunchKernelEx(&config, scale, arguments, nullptr));
+    int clusters = 0;
+    OK(cuOccupancyMaxActiveClusters(&clusters, scale, &config));
+    HOLDS(clusters == 64); // of one block each: 16 multiprocessors of 4 blocks
   }
   OK(cuCtxSynchronize());
   OK(cuMemcpyDtoH(out.data(), to, n * sizeof(int)));

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # emulate.sh KERNELGRADE NVCC WHAT: programs that nvcc makes here, run by `kernelgrade emulate`. WHAT: runtime (the runtime API), libraries
-# (Thrust and libcu++), static (a runtime that is linked in), driver (the driver API), tensor_map, hostile (damaged images); triton, numba or cupy, of
+# (Thrust and libcu++), static (a runtime that is linked in), driver (the driver API), tensor_map (and the occupancy of clusters), hostile (damaged images); triton, numba or cupy, of
 # python3 or else of PyPI (skipped, 77, where that cannot be reached).
 set -euo pipefail
 kernelgrade=$1 nvcc=$2 what=$3
@@ -57,6 +57,8 @@ fi
 if [[ $what == tensor_map ]]; then
   export KERNELGRADE_VIRTUAL_DEVICE=sm_90a
   compile tensor_map tensor_map.cu -cudart shared -gencode arch=compute_90a,code=compute_90a
+  compile occupancy occupancy.cu -gencode arch=compute_90a,code=compute_90a
+  expect 0 'right' -- ./occupancy
   expect 0 'right' -- ./tensor_map
   expect 0 'right' --checked -- ./tensor_map
   expect 1 '[race] kernel shift' --checked -- ./tensor_map wrong

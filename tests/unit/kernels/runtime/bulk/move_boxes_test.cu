@@ -112,6 +112,34 @@ TEST_P(MoveBoxes, OutsideOfATensorIsNaNWhereTheMapSaysSo) {
   EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), 0xFFFF), 32 * 4 - 5 * 2);
 }
 
+TEST_P(MoveBoxes, LoadsOfTf32RoundToNearestEven) {
+  struct Bits {
+    std::uint32_t given, loaded;
+  };
+  constexpr Bits kBits[] = {{0x3F801000, 0x3F800000}, // a tie: down to even
+                            {0x3F803000, 0x3F804000}, // a tie: up to even
+                            {0xBF801001, 0xBF802000}, // above a tie
+                            {0x3F800FFF, 0x3F800000}, // below a tie
+                            {0x3FFFF000, 0x40000000}, // carries into the exponent
+                            {0x00001001, 0x00002000}, // subnormal
+                            {0x7F800000, 0x7F800000}, {0x7FC00001, 0x7FC00001}};
+  Tensor tensor;
+  for (std::size_t i = 0; i < std::size(kBits); ++i)
+    std::memcpy(&tensor.values[2 * i], &kBits[i].given, sizeof kBits[i].given);
+  tensor.memory = DeviceBuffer<unsigned short>::from_host(tensor.values, tensor.stream);
+  host::TiledTensor t;
+  t.type = host::TensorType::tf32;
+  t.base = tensor.memory.data();
+  t.extent[0] = t.box[0] = std::size(kBits);
+  const Outcome outcome = load(tensor, t, {});
+  ASSERT_EQ(outcome.message, "");
+  for (std::size_t i = 0; i < std::size(kBits); ++i) {
+    std::uint32_t loaded = 0;
+    std::memcpy(&loaded, &outcome.out[2 * i], sizeof loaded);
+    EXPECT_EQ(loaded, kBits[i].loaded) << i;
+  }
+}
+
 TEST_P(MoveBoxes, StoresOfEachRankAndSwizzle) {
   under_every_order([] {
     for (unsigned rank = 1; rank <= 5; ++rank)

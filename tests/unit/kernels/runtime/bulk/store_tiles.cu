@@ -28,11 +28,13 @@ __global__ void store_tiles(unsigned short* out, unsigned* elected, bool transpo
   if (mutant != StoreMutant::fence_missing) ptx::fence_proxy_async_shared();
   if (mutant != StoreMutant::warp_not_synced) __syncwarp();
   const bool mine = ptx::elect_sync();
-  if (mine || mutant == StoreMutant::all_lanes_copy) {
-    *elected = lane;
-    ptx::cp_async_bulk_store(out, tile, kMatrices * 64 * sizeof(unsigned short));
+  if (mine) *elected = lane;
+  const bool apart = mutant == StoreMutant::lanes_copy_apart;
+  if (mine || apart || mutant == StoreMutant::all_lanes_copy) {
+    const unsigned short* const from = tile + (apart ? 8 * (lane % 2) : 0);
+    ptx::cp_async_bulk_store(out, from, kMatrices * 64 * sizeof(unsigned short));
     ptx::cp_async_bulk_commit();
-    ptx::cp_async_bulk_wait_group<0>();
+    if (mutant != StoreMutant::group_not_awaited) ptx::cp_async_bulk_wait_group<0>();
   }
 }
 

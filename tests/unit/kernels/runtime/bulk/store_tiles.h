@@ -15,7 +15,9 @@ enum class StoreMutant : int {
   fence_missing,
   warp_not_synced,
   row_misaligned,
-  all_lanes_copy,
+  all_lanes_copy, // right: a GPU executes it once
+  lanes_copy_apart,
+  group_not_awaited,
   half_of_warp,
 };
 

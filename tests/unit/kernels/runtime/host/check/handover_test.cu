@@ -299,5 +299,32 @@ TEST_P(Handovers, Cluster) {
   EXPECT_THAT(finding(cluster_neighbours, config, out.data(), false), HasSubstr("[race]"));
 }
 
+// What one block or cluster hands over at its barriers orders nothing in the next one, although it
+// runs later and in the same memory here.
+enum class Meets { named_barrier, cluster_barrier };
+
+__global__ void write_between_barriers(int* out, Meets meets) {
+  const auto meet = [&] {
+    if (meets == Meets::named_barrier) ptx::named_barrier_sync(1, 64);
+    if (meets == Meets::cluster_barrier) cg::this_cluster().sync();
+  };
+  meet();
+  if (threadIdx.x == 0 && blockIdx.x % 2 == 0) out[0] = static_cast<int>(blockIdx.x);
+  meet();
+}
+
+TEST_P(Handovers, NotFromOneBlockToTheNext) {
+  const DeviceBuffer<int> out(1);
+  EXPECT_THAT(finding(write_between_barriers, {4, 64}, out.data(), Meets::named_barrier),
+              HasSubstr("[race]"));
+}
+
+TEST_P(Handovers, NotFromOneClusterToTheNext) {
+  const DeviceBuffer<int> out(1);
+  const LaunchConfig config{.grid = 4, .block = 64, .cluster = {2, 1, 1}};
+  EXPECT_THAT(finding(write_between_barriers, config, out.data(), Meets::cluster_barrier),
+              HasSubstr("[race]"));
+}
+
 } // namespace
 } // namespace kg::test

@@ -174,5 +174,28 @@ TEST(Order, IsWhatEachThreadKnowsOfEachOther) {
   }
 }
 
+// fence.mbarrier_init and a relaxed arrival release what the thread initialized, and nothing else.
+TEST(Order, RelaxedArrivalsReleaseFencedInitializations) {
+  constexpr Who kOther = 1 << 10;
+  BlockOrder initializing, waiting;
+  initializing.begin(0, 1, 2);
+  waiting.begin(kOther, 1, 3);
+  const Access init{4, 0, 0}, later{6, 0, 0};
+  SyncObject barrier;
+  const auto meet = [&] {
+    initializing.release_fenced(0, barrier);
+    waiting.acquire(5, std::make_shared<Clock>(barrier.gathered.clock));
+  };
+  meet();
+  EXPECT_FALSE(waiting.knows_init(init, 5));
+  initializing.fence_inits(0, 5);
+  EXPECT_FALSE(waiting.knows_init(init, 5));
+  meet();
+  EXPECT_TRUE(waiting.knows_init(init, 5));
+  EXPECT_FALSE(waiting.knows_init(init, 6));
+  EXPECT_FALSE(waiting.knows_init(later, 5));
+  EXPECT_FALSE(waiting.before(init, 5));
+}
+
 } // namespace
 } // namespace kg::check
