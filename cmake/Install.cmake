@@ -80,6 +80,7 @@ if(emulators)
   endforeach()
   install(TARGETS kernelgrade_nvjitlink kernelgrade_static_cudart LIBRARY DESTINATION lib/emulate NAMELINK_SKIP)
   install(PROGRAMS kernels/cuda/binary/ptxas DESTINATION lib/emulate)
+  install(FILES kernels/cuda/binary/python/sitecustomize.py DESTINATION lib/emulate/python)
 endif()
 install(EXPORT KernelgradeTargets NAMESPACE kernelgrade:: DESTINATION ${package})
 

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # emulate.sh KERNELGRADE NVCC WHAT: programs that nvcc makes here, run by `kernelgrade emulate`. WHAT: runtime (the runtime API), libraries
-# (Thrust and libcu++), static (a runtime that is linked in), driver (the driver API), tensor_map, hostile (damaged images); triton, numba or cupy, of
-# python3 or else of PyPI (skipped, 77, where that cannot be reached).
+# (Thrust and libcu++), static (a runtime that is linked in), driver (the driver API), tensor_map, hostile (damaged images); triton, numba, cupy or
+# cuda_core, of python3 or else of PyPI (skipped, 77, where that cannot be reached).
 set -euo pipefail
 kernelgrade=$1 nvcc=$2 what=$3
 sources=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -32,11 +32,12 @@ expect() {
 }
 
 ptx=(-gencode 'arch=compute_80,code=compute_80')
-# link PROGRAM SOURCE: with the driver API alone.
+toolkit=$(dirname "$(dirname "$(realpath "$nvcc")")")
+# link PROGRAM SOURCE OPTIONS...: with the driver API, and no CUDA runtime.
 link() {
-  local toolkit
-  toolkit=$(dirname "$(dirname "$(realpath "$nvcc")")")
-  g++ -std=c++20 -Wall -Wextra -I "$toolkit/include" "$sources/$2" -o "$1" -L "$toolkit/lib64/stubs" -lcuda -pthread
+  local program=$1 source=$2
+  shift 2
+  g++ -std=c++20 -Wall -Wextra -I "$toolkit/include" "$sources/$source" -o "$program" -L "$toolkit/lib64/stubs" -lcuda -pthread "$@"
 }
 
 if [[ $what == driver || $what == hostile ]]; then
@@ -50,6 +51,9 @@ if [[ $what == driver ]]; then
   expect 0 'right' --checked -- ./driver kernels.ptx kernels.fatbin kernels.cubin
   expect 1 'right' --checked -- ./driver kernels.ptx kernels.fatbin kernels.cubin fault
   grep -qE '\[out-of-bounds\] kernel beyond.*driver_kernels\.cu:[0-9]+' out.txt || { cat out.txt; exit 1; }
+  # NVRTC returns PTX where a program asks for machine code.
+  link nvrtc nvrtc.cpp -L "$toolkit/lib64" -lnvrtc -Wl,-rpath,"$toolkit/lib64"
+  expect 0 'right' -- ./nvrtc sm_80
   exit
 fi
 if [[ $what == tensor_map ]]; then
@@ -127,7 +131,7 @@ int main() {
   std::printf("contexts: %d, then %d\n", before != nullptr, after != nullptr);
 }
 TEXT
-  "$nvcc" context.cu -o context -L "$(dirname "$(dirname "$(realpath "$nvcc")")")/lib64/stubs" -lcuda
+  "$nvcc" context.cu -o context -L "$toolkit/lib64/stubs" -lcuda
   expect 0 'contexts: 0, then 1' -- ./context
   # CUB chooses its launch parameters by the PTX version of a kernel, not by the device.
   printf '#include <cstdio>\n#include <cuda_runtime.h>\n__global__ void f() {}\nint main() { cudaFuncAttributes of; cudaFuncGetAttributes(&of, f); std::printf("PTX %%d for %%d\\n", of.ptxVersion, of.binaryVersion); }\n' >versions.cu
@@ -171,6 +175,19 @@ if [[ $what == cupy ]]; then
   if grep -F 'never ran' out.txt; then exit 1; fi
   expect 0 'right' --checked -- python3 "$sources/cupy_kernels.py"
   expect 1 'kernel block_sum' --checked -- python3 "$sources/cupy_kernels.py" wrong
+  exit
+fi
+
+if [[ $what == cuda_core ]]; then
+  export CUDA_PATH=$toolkit # of NVRTC
+  need_python cuda.core cuda-core==1.2.2 cuda-bindings==13.5.0 numpy==2.4.6
+  expect 0 'right' -- python3 "$sources/cuda_core_kernels.py"
+  expect 0 'right' --checked -- python3 "$sources/cuda_core_kernels.py"
+  expect 1 '[out-of-bounds] kernel vector_add<float>' --checked -- python3 "$sources/cuda_core_kernels.py" beyond
+  expect 1 '[race] kernel block_sum' --checked -- python3 "$sources/cuda_core_kernels.py" barrier
+  # A sitecustomize of the user still runs, and Python's other modules stay as they are.
+  mkdir sites && echo 'import sys; sys.of_user = "the user'"'"'s ran"' >sites/sitecustomize.py
+  PYTHONPATH=$work/sites expect 0 "the user's ran" -- python3 -c 'import sys; print(sys.of_user)'
   exit
 fi
 
