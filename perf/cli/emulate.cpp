@@ -72,7 +72,7 @@ void put_first(const char* name, const std::string& path) {
   put(name, others && *others ? path + ":" + others : path);
 }
 
-// Makes Triton, CuPy, Numba and cuda.bindings load PTX instead of machine code, through the
+// Makes Triton, CuPy, Numba, PyCUDA and cuda.bindings load PTX instead of machine code, through the
 // emulated driver and runtime. `common` holds what they share, `folder` the libraries.
 void lead_frameworks(const fs::path& common, const fs::path& folder) {
   put("TRITON_LIBCUDA_PATH", folder);
@@ -163,7 +163,7 @@ int emulate(const Options& options, World& world) {
     // A sandboxed program must not leave code that runs outside the sandbox. So compiled kernels
     // are kept for this run only, unless the caller names a folder.
     for (const char* const variable :
-         {"KERNELGRADE_JIT_CACHE", "TRITON_CACHE_DIR", "CUPY_CACHE_DIR"}) {
+         {"KERNELGRADE_JIT_CACHE", "TRITON_CACHE_DIR", "CUPY_CACHE_DIR", "PYCUDA_CACHE_DIR"}) {
       if (const char* const named = std::getenv(variable); named && *named) {
         fs::create_directories(named);
         words.insert(words.end(), {"--write", fs::absolute(named)});

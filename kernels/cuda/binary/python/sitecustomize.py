@@ -3,43 +3,59 @@
 #
 # Python runs this file at its start, because `kernelgrade emulate` puts its folder first in PYTHONPATH.
 #
-# NVIDIA's module cuda.bindings.runtime contains a stripped copy of the CUDA runtime, which works only with NVIDIA's driver. Its
-# functions are capsules of cuda.bindings._internal.runtime, which cuda.bindings.cyruntime reads when it is imported. Before that, the
-# capsules get the addresses of the emulated libcudart.so.13. A function that it lacks stays NVIDIA's and fails.
+# It corrects modules that have no switch for it, directly after their import.
 import sys
 from importlib.machinery import PathFinder
 
 FOLDER = __file__.rpartition("/")[0]
-MODULES = ("cuda.bindings._internal.runtime", "cuda.bindings._internal.runtime_ptds")
 
 
-def replace_functions(capsules):
+def call_emulated_runtime(module):
+    """cuda.bindings.runtime contains a stripped copy of the CUDA runtime, which works only with NVIDIA's driver.
+
+    Its functions are capsules, which cuda.bindings.cyruntime reads at its import. They get the addresses of the emulated
+    libcudart.so.13. A function that it lacks stays NVIDIA's and fails.
+    """
     import ctypes
 
     cudart = ctypes.CDLL("libcudart.so.13")
-    name_of = ctypes.pythonapi.PyCapsule_GetName
-    name_of.restype, name_of.argtypes = ctypes.c_void_p, [ctypes.py_object]
     set_pointer = ctypes.pythonapi.PyCapsule_SetPointer
     set_pointer.argtypes = [ctypes.py_object, ctypes.c_void_p]
-    for name, capsule in capsules.items():
-        if name_of(capsule) and hasattr(cudart, name[1:]):
+    for name, capsule in getattr(module, "__pyx_capi__", {}).items():
+        if hasattr(cudart, name[1:]):  # the capsule of cudaMalloc is _cudaMalloc
             set_pointer(capsule, ctypes.cast(getattr(cudart, name[1:]), ctypes.c_void_p))
 
 
+def compile_to_ptx(module):
+    """pycuda.compiler makes nvcc compile to machine code. The driver loads PTX in its place."""
+    compile_plain = module.compile_plain
+
+    def compile_plain_to_ptx(source, options, keep, nvcc, cache_dir, target="cubin"):
+        return compile_plain(source, options, keep, nvcc, cache_dir, "ptx" if target == "cubin" else target)
+
+    module.compile_plain = compile_plain_to_ptx
+
+
+CORRECTIONS = {
+    "cuda.bindings._internal.runtime": call_emulated_runtime,
+    "cuda.bindings._internal.runtime_ptds": call_emulated_runtime,
+    "pycuda.compiler": compile_to_ptx,
+}
+
+
 class Finder:
-    """Finds the two modules as Python does, and replaces their functions after their import."""
+    """Finds the modules as Python does, and corrects them."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
-        if name not in MODULES:
-            return None
-        spec = PathFinder.find_spec(name, path, target)
+        correct = CORRECTIONS.get(name)
+        spec = PathFinder.find_spec(name, path, target) if correct else None
         if spec and spec.loader:
             execute = spec.loader.exec_module
 
             def exec_module(module):
                 execute(module)
-                replace_functions(getattr(module, "__pyx_capi__", {}))
+                correct(module)
 
             spec.loader.exec_module = exec_module
         return spec

@@ -54,6 +54,9 @@ void contexts() {
   OK(cuCtxCreate(&other, nullptr, 0, 0));
   OK(cuCtxGetCurrent(&popped));
   HOLDS(popped == other);
+  OK(cuCtxAttach(&popped, 0));
+  OK(cuCtxDetach(other)); // once more attached
+  GIVES(CUDA_ERROR_INVALID_CONTEXT, cuCtxDetach(context));
   OK(cuMemAlloc(&memory, 4));
   OK(cuMemFree(memory));
   OK(cuCtxPopCurrent(&popped));
@@ -128,8 +131,10 @@ void memory() {
   GIVES(CUDA_ERROR_INVALID_VALUE, cuMemFree(a));
 }
 
-// scale<<<3, 100>>> of the module, its arguments by address or in one buffer.
-void run(CUfunction scale, bool packed) {
+// scale<<<3, 100>>> of the module, its arguments by address, in one buffer, or set one by one
+// before.
+enum class Arguments { listed, packed, prepared };
+void run(CUfunction scale, Arguments how) {
   const int n = 300;
   std::vector<int> in(n), out(n);
   for (int i = 0; i < n; ++i) in[i] = i;
@@ -138,7 +143,7 @@ void run(CUfunction scale, bool packed) {
   OK(cuMemAlloc(&to, n * sizeof(int)));
   OK(cuMemcpyHtoD(from, in.data(), n * sizeof(int)));
   Pair pair{2, 1.5};
-  if (packed) {
+  if (how == Arguments::packed) {
     struct {
       CUdeviceptr from, to;
       int n;
@@ -148,6 +153,15 @@ void run(CUfunction scale, bool packed) {
     void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
                      CU_LAUNCH_PARAM_END};
     OK(cuLaunchKernel(scale, 3, 1, 1, 100, 1, 1, 0, nullptr, nullptr, extra));
+  } else if (how == Arguments::prepared) {
+    OK(cuFuncSetBlockShape(scale, 100, 1, 1));
+    OK(cuParamSetSize(scale, 40));
+    OK(cuParamSetv(scale, 0, &from, sizeof from));
+    OK(cuParamSetv(scale, 8, &to, sizeof to));
+    OK(cuParamSeti(scale, 16, n));
+    OK(cuParamSetv(scale, 24, &pair, sizeof pair));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchGrid(scale, 0, 1));
+    OK(cuLaunchGrid(scale, 3, 1));
   } else {
     int count = n;
     void* arguments[] = {&from, &to, &count, &pair};
@@ -169,15 +183,16 @@ void module(const void* image) {
   OK(cuModuleLoadData(&module, image));
   OK(cuModuleGetFunction(&scale, module, "scale"));
   GIVES(CUDA_ERROR_NOT_FOUND, cuModuleGetFunction(&dynamic, module, "nothing"));
-  run(scale, false);
-  run(scale, true);
+  run(scale, Arguments::listed);
+  run(scale, Arguments::packed);
+  run(scale, Arguments::prepared);
   CUdeviceptr total = 0;
   std::size_t bytes = 0, offset = 0;
   OK(cuModuleGetGlobal(&total, &bytes, module, "total"));
   int count = 0;
   HOLDS(bytes == sizeof count);
   OK(cuMemcpyDtoH(&count, total, sizeof count));
-  HOLDS(count == 600);
+  HOLDS(count == 900);
   GIVES(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal(&total, &bytes, module, "nothing"));
   int shared = 0;
   OK(cuFuncGetAttribute(&shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, scale));
@@ -217,8 +232,8 @@ void libraries(const void* image) {
   OK(cuKernelGetName(&name, kernel));
   HOLDS(std::strcmp(name, "scale") == 0);
   OK(cuKernelGetFunction(&function, kernel));
-  run(function, false);
-  run(reinterpret_cast<CUfunction>(kernel), false);
+  run(function, Arguments::listed);
+  run(reinterpret_cast<CUfunction>(kernel), Arguments::listed);
   OK(cuLibraryUnload(library));
   GIVES(CUDA_ERROR_INVALID_HANDLE, cuKernelGetName(&name, kernel));
 }
@@ -269,6 +284,8 @@ void entry_points() {
   HOLDS(function == reinterpret_cast<void*>(&cuMemAlloc));
   GIVES(CUDA_ERROR_NOT_FOUND, cuGetProcAddress("cuNothing", &function, 13000, 0, &status));
   HOLDS(status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+  CUipcMemHandle handle;
+  GIVES(CUDA_ERROR_NOT_SUPPORTED, cuIpcGetMemHandle(&handle, 0)); // exists, and is not emulated
   const char* words = nullptr;
   OK(cuGetErrorName(CUDA_ERROR_INVALID_PTX, &words));
   HOLDS(std::strcmp(words, "CUDA_ERROR_INVALID_PTX") == 0);

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # emulate.sh KERNELGRADE NVCC WHAT: programs that nvcc makes here, run by `kernelgrade emulate`. WHAT: runtime (the runtime API), libraries
-# (Thrust and libcu++), static (a runtime that is linked in), driver (the driver API), tensor_map, hostile (damaged images); triton, numba, cupy or
-# cuda_core, of python3 or else of PyPI (skipped, 77, where that cannot be reached).
+# (Thrust and libcu++), static (a runtime that is linked in), driver (the driver API), tensor_map, hostile (damaged images); triton, numba, cupy,
+# cuda_core or pycuda, of python3 or else of PyPI (skipped, 77, where that cannot be reached).
 set -euo pipefail
 kernelgrade=$1 nvcc=$2 what=$3
 sources=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -37,7 +37,7 @@ toolkit=$(dirname "$(dirname "$(realpath "$nvcc")")")
 link() {
   local program=$1 source=$2
   shift 2
-  g++ -std=c++20 -Wall -Wextra -I "$toolkit/include" "$sources/$source" -o "$program" -L "$toolkit/lib64/stubs" -lcuda -pthread "$@"
+  g++ -std=c++20 -Wall -Wextra -Wno-deprecated-declarations -I "$toolkit/include" "$sources/$source" -o "$program" -L "$toolkit/lib64/stubs" -lcuda -pthread "$@"
 }
 
 if [[ $what == driver || $what == hostile ]]; then
@@ -48,6 +48,7 @@ fi
 if [[ $what == driver ]]; then
   link driver driver.cpp
   expect 0 'right' -- ./driver kernels.ptx kernels.fatbin kernels.cubin
+  grep -qF 'cuIpcGetMemHandle: this function of the driver API is not emulated' out.txt || { cat out.txt; exit 1; }
   expect 0 'right' --checked -- ./driver kernels.ptx kernels.fatbin kernels.cubin
   expect 1 'right' --checked -- ./driver kernels.ptx kernels.fatbin kernels.cubin fault
   grep -qE '\[out-of-bounds\] kernel beyond.*driver_kernels\.cu:[0-9]+' out.txt || { cat out.txt; exit 1; }
@@ -165,6 +166,10 @@ if [[ $what == triton ]]; then
   expect 0 'right' --checked -- python3 "$sources/triton_tutorials.py"
   expect 1 '[out-of-bounds] kernel add_kernel' --checked -- python3 "$sources/triton_tutorials.py" wrong
   grep -qE 'triton_tutorials.py:[0-9]+' out.txt || { cat out.txt; exit 1; }
+  expect 0 'right' -- python3 "$sources/triton_layers.py"
+  expect 0 'right' --checked -- python3 "$sources/triton_layers.py"
+  expect 1 '[out-of-bounds] kernel matmul_kernel' --checked -- python3 "$sources/triton_layers.py" mask
+  expect 1 '[race] kernel layer_norm_backward_kernel' --checked -- python3 "$sources/triton_layers.py" lock
   exit
 fi
 
@@ -188,6 +193,20 @@ if [[ $what == cuda_core ]]; then
   # A sitecustomize of the user still runs, and Python's other modules stay as they are.
   mkdir sites && echo 'import sys; sys.of_user = "the user'"'"'s ran"' >sites/sitecustomize.py
   PYTHONPATH=$work/sites expect 0 "the user's ran" -- python3 -c 'import sys; print(sys.of_user)'
+  exit
+fi
+
+if [[ $what == pycuda ]]; then
+  export PATH=$toolkit/bin:$PATH CUDA_ROOT=$toolkit # PyCUDA is compiled here
+  need_python pycuda pycuda==2026.1 numpy==2.4.6
+  export PYCUDA_CACHE_DIR=$work/pycuda
+  mkdir pycuda
+  expect 0 'right' -- python3 "$sources/pycuda_kernels.py"
+  expect 0 'right' --checked -- python3 "$sources/pycuda_kernels.py"
+  # PyCUDA calls abort() when it frees memory after a fault.
+  expect 134 '[out-of-bounds] kernel multiply_them' --checked -- python3 "$sources/pycuda_kernels.py" beyond
+  expect 134 '[race] kernel multiply_matrices' --checked -- python3 "$sources/pycuda_kernels.py" barrier
+  expect 134 '[race] kernel reduce_kernel_stage1' --checked -- python3 "$sources/pycuda_kernels.py" reduction
   exit
 fi
 
