@@ -335,6 +335,12 @@ expect 1 '[out-of-bounds] kernel allocate' --checked -- ./heap_beyond
 compile heap_freed heap.cu "${ptx[@]}" -DFREED
 expect 1 '[freed] kernel allocate' --checked -- ./heap_freed
 
+compile curand curand.cu -lcurand
+expect 0 'right' -- ./curand
+expect 0 'right' --checked -- ./curand
+compile curand_beyond curand.cu -lcurand -DBEYOND
+expect 1 'wrong' -- ./curand_beyond
+
 compile machine_code histogram.cu -cudart shared -gencode 'arch=compute_80,code=sm_80'
 expect 1 'the program holds no PTX' -- ./machine_code
 compile fast histogram.cu -cudart shared "${ptx[@]}" -Xfatbin -compress-mode=speed
