@@ -214,7 +214,8 @@ if [[ $what == numba ]]; then
   need_python numba_cuda numba-cuda==0.30.4 numpy==2.4.6
   expect 0 'right' -- python3 "$sources/numba_kernels.py"
   expect 0 'right' --checked -- python3 "$sources/numba_kernels.py"
-  expect 1 'kernel __main__::block_sum' --checked -- python3 "$sources/numba_kernels.py" wrong
+  expect 1 '[race] kernel __main__::block_sum' --checked -- python3 "$sources/numba_kernels.py" barrier
+  expect 1 '[race] kernel __main__::rotate' --checked -- python3 "$sources/numba_kernels.py" grid
   exit
 fi
 
