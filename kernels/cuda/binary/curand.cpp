@@ -19,16 +19,8 @@ curandStatus_t refuse(const char* name) {
 
 } // namespace
 
-// As KG_EXPORT (cuda/binary/export.h).
-#define KG_CURAND(name, parameters, call)                                                          \
-  extern "C" [[gnu::visibility("default")]] curandStatus_t kg_export_##name parameters asm(#name); \
-  curandStatus_t kg_export_##name parameters {                                                     \
-    kg::emulate::use_primary_context();                                                            \
-    return call;                                                                                   \
-  }
-#define KG_REFUSED(name)                                                                           \
-  extern "C" [[gnu::visibility("default")]] curandStatus_t kg_refused_##name() asm(#name);         \
-  curandStatus_t kg_refused_##name() { return refuse(#name); }
+#define KG_CURAND(name, parameters, call) KG_EXPORT(curandStatus_t, name, parameters, call)
+#define KG_REFUSED(name) KG_EXPORT(curandStatus_t, name, (), refuse(#name))
 
 KG_CURAND(curandCreateGenerator, (curandGenerator_t * generator, curandRngType_t type),
           curandCreateGenerator(generator, type))

@@ -142,6 +142,10 @@ TEXT
   printf '#include <cuda_runtime.h>\nint main() { return cudaSetValidDevices(nullptr, 0); }\n' >missing.cu
   "$nvcc" missing.cu -o missing
   expect 127 'kernelgrade: cudaSetValidDevices: this function of the CUDA runtime is not emulated' -- ./missing
+  # A runtime before CUDA 13 lacks cudaMemPrefetchBatchAsync.
+  echo 'extern "C" __attribute__((visibility("hidden"))) int cudaMalloc(void**, unsigned long) { return 0; } int main() { return cudaMalloc(nullptr, 4); }' >older.cpp
+  g++ older.cpp -o older
+  expect 1 "its CUDA runtime is not that of CUDA 13; compile it with CUDA 13's nvcc" -- ./older
   strip right -o stripped
   expect 1 'stripped: it is stripped, and the CUDA runtime is linked into it' -- ./stripped
   exit
