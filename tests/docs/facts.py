@@ -24,6 +24,7 @@ from pathlib import Path
 from page import pages, root
 
 FACT = re.compile(r"<!-- fact:(.*?) -->(.*?)<!-- /fact -->", re.DOTALL)
+FRAMEWORKS = ("cuda.core", "cupy", "numba_cuda", "pycuda", "triton")  # of python_emulated.csv
 OPENED = re.compile(r"<!-- /?fact\b")
 
 
@@ -93,9 +94,6 @@ class Facts:
         with open(self.source / "docs/results/python_emulated.csv", encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
 
-    def frameworks(self) -> set[str]:
-        return {program["framework"] for program in self.python_emulated()}
-
     def python(self, *frameworks: str, **wanted: str) -> int:
         return sum(1 for program in self.python_emulated() if (not frameworks or program["framework"] in frameworks) and wanted.items() <= program.items())
 
@@ -142,8 +140,8 @@ class Facts:
             "public_emulated_did_not_end": lambda: self.emulated("did not end"),
             "python_emulated": self.python,
             "python_right": lambda: self.python(right="yes"),
-            **{f"python_{name}": partial(self.python, name) for name in self.frameworks()},
-            **{f"python_{name}_right": partial(self.python, name, right="yes") for name in self.frameworks()},
+            **{f"python_{name}": partial(self.python, name) for name in FRAMEWORKS},
+            **{f"python_{name}_right": partial(self.python, name, right="yes") for name in FRAMEWORKS},
             "python_did_not_end": lambda: self.python(runs="did not end"),
             "python_failed": lambda: self.python(right="no") - self.python(runs="did not end"),
             "gate_unchanged_checks": calibrated("aa", "rows_checked"),
