@@ -219,6 +219,56 @@ void module(const void* image) {
         cuLaunchKernel(scale, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
 }
 
+// A copy of 3 rows of 20 floats by way of an array and a texture; one row less is written if
+// `less`.
+void texture(const std::string& ptx, bool less) {
+  CUmodule module = nullptr;
+  CUfunction fetch = nullptr;
+  CUarray array = nullptr;
+  CUtexObject object = 0;
+  CUdeviceptr out = 0;
+  std::vector<float> rows(60), back(60);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<float>(i);
+  CUDA_ARRAY_DESCRIPTOR shape{20, 3, CU_AD_FORMAT_FLOAT, 1};
+  CUDA_ARRAY3D_DESCRIPTOR deep{20, 3, 2, CU_AD_FORMAT_FLOAT, 1, 0};
+  GIVES(CUDA_ERROR_NOT_SUPPORTED, cuArray3DCreate(&array, &deep));
+  shape.NumChannels = 3;
+  GIVES(CUDA_ERROR_INVALID_VALUE, cuArrayCreate(&array, &shape));
+  shape.NumChannels = 1;
+  OK(cuArrayCreate(&array, &shape));
+  CUDA_MEMCPY2D copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+  copy.srcHost = rows.data();
+  copy.srcPitch = copy.WidthInBytes = 80;
+  copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+  copy.dstArray = array;
+  copy.Height = less ? 2 : 3;
+  OK(cuMemcpy2D(&copy));
+  copy.Height = 4;
+  GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D(&copy));
+  CUDA_RESOURCE_DESC resource{};
+  resource.resType = CU_RESOURCE_TYPE_ARRAY;
+  resource.res.array.hArray = array;
+  CUDA_TEXTURE_DESC how{};
+  how.addressMode[0] = how.addressMode[1] = CU_TR_ADDRESS_MODE_CLAMP;
+  OK(cuTexObjectCreate(&object, &resource, &how, nullptr));
+  OK(cuModuleLoadData(&module, ptx.c_str()));
+  OK(cuModuleGetFunction(&fetch, module, "fetch"));
+  OK(cuMemAlloc(&out, 240));
+  int width = 20;
+  void* arguments[] = {&object, &out, &width};
+  OK(cuLaunchKernel(fetch, 3, 1, 1, 20, 1, 1, 0, nullptr, arguments, nullptr));
+  OK(cuMemcpyDtoH(back.data(), out, 240));
+  HOLDS(back == rows);
+  OK(cuMemcpyAtoH(back.data(), array, 40, 40));
+  HOLDS(back[0] == 10);
+  OK(cuTexObjectDestroy(object));
+  OK(cuArrayDestroy(array));
+  GIVES(CUDA_ERROR_INVALID_HANDLE, cuArrayDestroy(array));
+  OK(cuMemFree(out));
+  OK(cuModuleUnload(module));
+}
+
 void libraries(const void* image) {
   CUlibrary library = nullptr;
   CUkernel kernel = nullptr;
@@ -227,7 +277,7 @@ void libraries(const void* image) {
   const char* name = nullptr;
   OK(cuLibraryLoadData(&library, image, nullptr, nullptr, 0, nullptr, nullptr, 0));
   OK(cuLibraryGetKernelCount(&count, library));
-  HOLDS(count == 3);
+  HOLDS(count == 4);
   OK(cuLibraryGetKernel(&kernel, library, "scale"));
   OK(cuKernelGetName(&name, kernel));
   HOLDS(std::strcmp(name, "scale") == 0);
@@ -320,9 +370,10 @@ int main(int argc, char** argv) {
   module(fatbin.data());
   libraries(fatbin.data());
   images(ptx, contents(argv[3]));
+  texture(ptx, argc > 4 && std::string(argv[4]) == "array");
   streams();
   entry_points();
-  if (argc > 4) fault(ptx);
+  if (argc > 4 && std::string(argv[4]) == "fault") fault(ptx);
   std::printf("%s\n", wrong == 0 ? "right" : "wrong");
   return wrong != 0;
 }

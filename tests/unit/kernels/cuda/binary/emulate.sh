@@ -52,6 +52,7 @@ if [[ $what == driver ]]; then
   expect 0 'right' --checked -- ./driver kernels.ptx kernels.fatbin kernels.cubin
   expect 1 'right' --checked -- ./driver kernels.ptx kernels.fatbin kernels.cubin fault
   grep -qE '\[out-of-bounds\] kernel beyond.*driver_kernels\.cu:[0-9]+' out.txt || { cat out.txt; exit 1; }
+  expect 1 '[uninitialised] kernel fetch' --checked -- ./driver kernels.ptx kernels.fatbin kernels.cubin array
   # NVRTC returns PTX where a program asks for machine code.
   link nvrtc nvrtc.cpp -L "$toolkit/lib64" -lnvrtc -Wl,-rpath,"$toolkit/lib64"
   expect 0 'right' -- ./nvrtc sm_80
