@@ -66,10 +66,18 @@ void set_cache(const char* variable, const char* in_home) {
   put(variable, cache / "kernelgrade");
 }
 
-// Makes Triton, CuPy and Numba load PTX instead of machine code, through the emulated driver.
-void lead_frameworks(const fs::path& ptxas, const fs::path& folder) {
+// Puts a path before the others of a variable such as LD_PRELOAD.
+void put_first(const char* name, const std::string& path) {
+  const char* const others = std::getenv(name);
+  put(name, others && *others ? path + ":" + others : path);
+}
+
+// Makes Triton, CuPy, Numba, PyCUDA and cuda.bindings load PTX instead of machine code, through the
+// emulated driver and runtime. `common` holds what they share, `folder` the libraries.
+void lead_frameworks(const fs::path& common, const fs::path& folder) {
   put("TRITON_LIBCUDA_PATH", folder);
-  put("TRITON_PTXAS_PATH", ptxas);
+  put("TRITON_PTXAS_PATH", common / "ptxas");
+  put_first("PYTHONPATH", common / "python");
   set_cache("TRITON_CACHE_DIR", ".triton");
   put("CUPY_COMPILE_WITH_PTX", "1");
   set_cache("CUPY_CACHE_DIR", ".cupy/kernel_cache");
@@ -141,16 +149,11 @@ int emulate(const Options& options, World& world) {
   }
   need(world, folder / "libcudart.so.13", "emulate",
        "it takes nvcc, on the PATH when CMake configures the host preset");
-  const char* const others = std::getenv("LD_LIBRARY_PATH");
-  const std::string libraries = folder.string() + ":" + common.string() +
-                                (others && *others ? std::string(":") + others : "");
-  put("LD_LIBRARY_PATH", libraries);
+  put_first("LD_LIBRARY_PATH", folder.string() + ":" + common.string());
   if (options.emulated.uninitialised_loads) put("KERNELGRADE_UNINITIALISED_LOADS", "1");
   const fs::path redirects = common / "libkernelgrade_static_cudart.so";
   need(world, redirects, "emulate", "build the target emulate");
-  const char* const preloaded = std::getenv("LD_PRELOAD");
-  put("LD_PRELOAD",
-      redirects.string() + (preloaded && *preloaded ? std::string(":") + preloaded : ""));
+  put_first("LD_PRELOAD", redirects);
   std::vector<std::string> words;
   std::optional<TemporaryFolder> cache;
   if (const candidate::Sandbox sandbox = candidate::sandbox(); sandbox.on) {
@@ -160,7 +163,7 @@ int emulate(const Options& options, World& world) {
     // A sandboxed program must not leave code that runs outside the sandbox. So compiled kernels
     // are kept for this run only, unless the caller names a folder.
     for (const char* const variable :
-         {"KERNELGRADE_JIT_CACHE", "TRITON_CACHE_DIR", "CUPY_CACHE_DIR"}) {
+         {"KERNELGRADE_JIT_CACHE", "TRITON_CACHE_DIR", "CUPY_CACHE_DIR", "PYCUDA_CACHE_DIR"}) {
       if (const char* const named = std::getenv(variable); named && *named) {
         fs::create_directories(named);
         words.insert(words.end(), {"--write", fs::absolute(named)});
@@ -173,7 +176,7 @@ int emulate(const Options& options, World& world) {
     if (!options.emulated.counts.empty())
       words.insert(words.end(), {"--write", fs::absolute(options.emulated.counts).parent_path()});
   }
-  lead_frameworks(common / "ptxas", folder);
+  lead_frameworks(common, folder);
   words.insert(words.end(), {"--", fs::absolute(program).string()});
   words.insert(words.end(), options.emulated.program.begin() + 1, options.emulated.program.end());
   return run_and_sum_up(options.emulated, words, world);

@@ -18,12 +18,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from page import pages, root
 
 FACT = re.compile(r"<!-- fact:(.*?) -->(.*?)<!-- /fact -->", re.DOTALL)
+FRAMEWORKS = ("cuda.core", "cupy", "numba_cuda", "pycuda", "triton")  # of python_emulated.csv
 OPENED = re.compile(r"<!-- /?fact\b")
 
 
@@ -95,6 +96,15 @@ class Facts:
     def emulated(self, verdict: str) -> int:
         return sum(1 for said in self.public_emulated() if said == verdict)
 
+    @cache
+    def python_emulated(self) -> list[dict[str, str]]:
+        """What `emulate` said of Python programs."""
+        with open(self.source / "docs/results/python_emulated.csv", encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def python(self, *frameworks: str, **wanted: str) -> int:
+        return sum(1 for program in self.python_emulated() if (not frameworks or program["framework"] in frameworks) and wanted.items() <= program.items())
+
     def checked(self, *verdicts: str) -> int:
         return sum(1 for program in self.public_checks() if program["verdict"] in verdicts)
 
@@ -140,6 +150,12 @@ class Facts:
             "public_hopper_passed": lambda: sum(1 for program in self.public_hopper() if program["verdict"].startswith("passed")),
             "public_hopper_clean": lambda: self.hopper("passed"),
             "public_hopper_finding": lambda: self.hopper("passed; finding"),
+            "python_emulated": self.python,
+            "python_right": lambda: self.python(right="yes"),
+            **{f"python_{name}": partial(self.python, name) for name in FRAMEWORKS},
+            **{f"python_{name}_right": partial(self.python, name, right="yes") for name in FRAMEWORKS},
+            "python_did_not_end": lambda: self.python(runs="did not end"),
+            "python_failed": lambda: self.python(right="no") - self.python(runs="did not end"),
             "gate_unchanged_checks": calibrated("aa", "rows_checked"),
             "gate_false_alarms": calibrated("aa", "flagged"),
             "gate_slowed_5_checks": calibrated("inject_5", "rows_checked"),

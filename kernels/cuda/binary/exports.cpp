@@ -115,6 +115,12 @@ KG_EXPORT_PER_THREAD(cudaError_t, cudaStreamAttachMemAsync, _ptsz,
                      cudaStreamAttachMemAsync(stream, pointer, bytes, flags))
 KG_EXPORT(cudaError_t, cudaDeviceGetDefaultMemPool, (cudaMemPool_t * pool, int device),
           cudaDeviceGetDefaultMemPool(pool, device))
+KG_EXPORT(cudaError_t, cudaMemGetDefaultMemPool,
+          (cudaMemPool_t * pool, cudaMemLocation* location, cudaMemAllocationType type),
+          cudaMemGetDefaultMemPool(pool, location, type))
+KG_EXPORT(cudaError_t, cudaMemGetMemPool,
+          (cudaMemPool_t * pool, cudaMemLocation* location, cudaMemAllocationType type),
+          cudaMemGetMemPool(pool, location, type))
 KG_EXPORT(cudaError_t, cudaMemPoolSetAttribute,
           (cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value),
           cudaMemPoolSetAttribute(pool, attribute, value))

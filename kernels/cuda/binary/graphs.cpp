@@ -80,6 +80,12 @@ KG_EXPORT_PER_THREAD(cudaError_t, cudaStreamEndCapture, _ptsz,
 KG_EXPORT_PER_THREAD(cudaError_t, cudaStreamIsCapturing, _ptsz,
                      (cudaStream_t stream, cudaStreamCaptureStatus* status),
                      cudaStreamIsCapturing(stream, status))
+KG_EXPORT_PER_THREAD(cudaError_t, cudaStreamGetCaptureInfo, _ptsz,
+                     (cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id,
+                      cudaGraph_t* graph, const cudaGraphNode_t** dependencies,
+                      const cudaGraphEdgeData** edges, std::size_t* count),
+                     cudaStreamGetCaptureInfo(stream, status, id, graph, dependencies, edges,
+                                              count))
 KG_EXPORT(cudaError_t, cudaGraphGetNodes,
           (cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count),
           cudaGraphGetNodes(graph, nodes, count))
@@ -139,3 +145,17 @@ KG_EXPORT(cudaError_t, cudaGraphExecKernelNodeSetParams,
 KG_EXPORT(cudaError_t, cudaGraphExecUpdate,
           (cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* info),
           cudaGraphExecUpdate(exec, graph, info))
+KG_EXPORT(cudaError_t, cudaUserObjectCreate,
+          (cudaUserObject_t * object, void* pointer, cudaHostFn_t destroy, unsigned references,
+           unsigned flags),
+          cudaUserObjectCreate(object, pointer, destroy, references, flags))
+KG_EXPORT(cudaError_t, cudaUserObjectRetain, (cudaUserObject_t object, unsigned count),
+          cudaUserObjectRetain(object, count))
+KG_EXPORT(cudaError_t, cudaUserObjectRelease, (cudaUserObject_t object, unsigned count),
+          cudaUserObjectRelease(object, count))
+KG_EXPORT(cudaError_t, cudaGraphRetainUserObject,
+          (cudaGraph_t graph, cudaUserObject_t object, unsigned count, unsigned flags),
+          cudaGraphRetainUserObject(graph, object, count, flags))
+KG_EXPORT(cudaError_t, cudaGraphReleaseUserObject,
+          (cudaGraph_t graph, cudaUserObject_t object, unsigned count),
+          cudaGraphReleaseUserObject(graph, object, count))

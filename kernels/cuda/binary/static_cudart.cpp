@@ -15,6 +15,9 @@
 // Libraries that the process opens later (dlopen), such as CuPy's, have constructors, too. Between
 // mapping a library and running its constructors, the loader calls an empty function for debuggers,
 // r_brk of <link.h>. This library writes a jump to loaded() into it.
+//
+// NVRTC, wherever a program finds it, gets two jumps as well, so that it returns PTX to a program
+// that asks for machine code.
 #include "cuda/binary/symbol_table.h"
 
 #include <cerrno>
@@ -228,6 +231,28 @@ struct Addresses {
 };
 Addresses known, present; // at the previous visit, and now
 
+// The driver loads PTX where it loads machine code. NVRTC makes both from one source, and the
+// functions that return them have the same parameters.
+void return_ptx(const Object& nvrtc) {
+  constexpr const char* kJumps[][2] = {{"nvrtcGetCUBIN", "nvrtcGetPTX"},
+                                       {"nvrtcGetCUBINSize", "nvrtcGetPTXSize"}};
+  SymbolTable symbols(nvrtc.info.dlpi_name, SHT_DYNSYM);
+  nvrtc.protect(PROT_WRITE);
+  for (const auto& [from, to] : kJumps) {
+    const Elf64_Sym* const machine_code = symbols.find(from);
+    const Elf64_Sym* const ptx = symbols.find(to);
+    if (machine_code && ptx && symbols.room(*machine_code) >= kFinalBytes)
+      Code(nvrtc.at(*machine_code)).rax(nvrtc.at(*ptx)).jump_rax();
+  }
+  nvrtc.protect(0);
+  symbols.release();
+}
+
+bool is_nvrtc(const char* path) {
+  const char* const slash = std::strrchr(path, '/');
+  return has_prefix(slash ? slash + 1 : path, "libnvrtc.so");
+}
+
 // The emulated libcudart exports its cudaMalloc; a linked-in runtime hides it.
 int visit(dl_phdr_info* info, std::size_t, void*) {
   Object object{*info, info->dlpi_name};
@@ -236,6 +261,10 @@ int visit(dl_phdr_info* info, std::size_t, void*) {
     end(1, object.name, "the process has opened over 8,192 libraries");
   present.at[present.count++] = info->dlpi_addr;
   if (known.hold(info->dlpi_addr)) return 0;
+  if (!object.is_program() && is_nvrtc(info->dlpi_name)) {
+    return_ptx(object);
+    return 0;
+  }
   SymbolTable symbols = object.symbols();
   const Elf64_Sym* const malloc = symbols.find("cudaMalloc");
   if (malloc && is_hidden(*malloc))

@@ -11,7 +11,7 @@
 
 namespace kg::emulate {
 
-SymbolTable::SymbolTable(const char* path) {
+SymbolTable::SymbolTable(const char* path, Elf64_Word table) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return;
   struct stat status {};
@@ -21,7 +21,7 @@ SymbolTable::SymbolTable(const char* path) {
     if (bytes != MAP_FAILED) {
       mapped_ = bytes;
       mapped_size_ = size;
-      read(static_cast<const char*>(bytes), size);
+      read(static_cast<const char*>(bytes), size, table);
       if (count_ == 0) release();
     }
   }
@@ -35,7 +35,7 @@ void SymbolTable::release() {
   count_ = 0;
 }
 
-void SymbolTable::read(const char* bytes, std::size_t size) {
+void SymbolTable::read(const char* bytes, std::size_t size, Elf64_Word wanted) {
   const auto holds = [&](std::uint64_t offset, std::uint64_t length, std::size_t alignment) {
     return offset <= size && length <= size - offset && offset % alignment == 0;
   };
@@ -49,7 +49,7 @@ void SymbolTable::read(const char* bytes, std::size_t size) {
   const auto* const sections = reinterpret_cast<const Elf64_Shdr*>(bytes + header.e_shoff);
   for (int i = 0; i < header.e_shnum; ++i) {
     const Elf64_Shdr& table = sections[i];
-    if (table.sh_type != SHT_SYMTAB || table.sh_link >= header.e_shnum) continue;
+    if (table.sh_type != wanted || table.sh_link >= header.e_shnum) continue;
     const Elf64_Shdr& names = sections[table.sh_link];
     if (!holds(table.sh_offset, table.sh_size, alignof(Elf64_Sym)) ||
         !holds(names.sh_offset, names.sh_size, 1) || names.sh_size == 0 ||

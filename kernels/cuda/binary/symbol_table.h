@@ -7,12 +7,13 @@
 
 namespace kg::emulate {
 
-// The symbols of a 64-bit ELF file (.symtab; man 5 elf). Empty if the file is stripped, damaged or
-// of another kind. The file stays mapped until release() or the end of the process, so names stay
+// The symbols of a 64-bit ELF file (man 5 elf): all, SHT_SYMTAB, or those of the dynamic linker,
+// SHT_DYNSYM, which a stripped file has, too. Empty if the file lacks the table, is damaged or of
+// another kind. The file stays mapped until release() or the end of the process, so names stay
 // valid. Uses only the C library.
 class SymbolTable {
  public:
-  explicit SymbolTable(const char* path);
+  explicit SymbolTable(const char* path, Elf64_Word table = SHT_SYMTAB);
   void release(); // unmaps the file; the table is then empty
 
   const Elf64_Sym* begin() const { return symbols_; }
@@ -27,7 +28,7 @@ class SymbolTable {
   std::size_t room(const Elf64_Sym& function) const;
 
  private:
-  void read(const char* bytes, std::size_t size);
+  void read(const char* bytes, std::size_t size, Elf64_Word wanted);
 
   void* mapped_ = nullptr;
   std::size_t mapped_size_ = 0;

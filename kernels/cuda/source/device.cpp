@@ -89,7 +89,8 @@ int attribute_of(const cudaDeviceProp& p, cudaDeviceAttr attribute) {
   case cudaDevAttrManagedMemory:
   case cudaDevAttrConcurrentManagedAccess:
   case cudaDevAttrCooperativeLaunch:
-  case cudaDevAttrMemoryPoolsSupported: return 1;
+  case cudaDevAttrMemoryPoolsSupported:
+  case cudaDevAttrHostMemoryPoolsSupported: return 1;
   case cudaDevAttrL2CacheSize: return p.l2CacheSize;
   case cudaDevAttrMaxPersistingL2CacheSize: return p.persistingL2CacheMaxSize;
   case cudaDevAttrMaxAccessPolicyWindowSize: return p.accessPolicyMaxWindowSize;

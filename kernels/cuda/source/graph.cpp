@@ -2,37 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/source/graph.h"
 
-#include "cuda/source/graph_run.h"
-#include "cuda/source/handles.h"
-#include "runtime/host/queue.h"
+#include "cuda/source/graph_nodes.h"
 
 #include <algorithm>
 #include <vector>
 
-struct CUgraphNode_st {
-  cudaGraphNodeType type;
-  std::function<void()> run;
-  std::vector<cudaGraphNode_t> dependencies;
-  std::uint32_t call_site = 0;
-  std::vector<kg::foreign::GraphStep> child{}; // the nodes of a child graph
-};
-
-struct CUgraph_st {
-  std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
-};
-
 struct CUgraphExec_st {
   std::vector<kg::foreign::GraphStep> steps;
   kg::foreign::GraphOrder order{};
+  std::vector<kg::foreign::UserReference> held{}; // those of the graph
 };
 
 namespace kg::foreign {
 namespace {
 
-Handles<CUgraph_st>& graphs() {
-  static auto& instance = *new Handles<CUgraph_st>;
-  return instance;
-}
 Handles<CUgraphExec_st>& execs() {
   static auto& instance = *new Handles<CUgraphExec_st>;
   return instance;
@@ -119,57 +102,16 @@ void set_rows(const cudaMemsetParams& p) {
   }
 }
 
-// The streams that take part in a capture.
-std::vector<cudaStream_t> capturing_streams(const std::shared_ptr<host::Queue::Nodes>& nodes) {
-  std::vector<cudaStream_t> streams;
-  for (cudaStream_t stream : all_streams()) {
-    if (host::queue_of(stream->stream).capture() == nodes) streams.push_back(stream);
-  }
-  return streams;
+} // namespace
+
+Handles<CUgraph_st>& graphs() {
+  static auto& instance = *new Handles<CUgraph_st>;
+  return instance;
 }
 
-} // namespace
 } // namespace kg::foreign
 
 using namespace kg::foreign;
-
-// --- Capture
-
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
-  return call("cudaStreamBeginCapture", [&] {
-    demand(stream != nullptr && stream != cudaStreamLegacy, cudaErrorStreamCaptureUnsupported,
-           "the default stream cannot be captured");
-    kg::host::Queue& queue = kg::host::queue_of(stream_of(stream));
-    demand(!queue.capturing(), cudaErrorIllegalState, "the stream is being captured already");
-    queue.begin_capture();
-  });
-}
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  return call("cudaStreamEndCapture", [&] {
-    demand(graph != nullptr, cudaErrorInvalidValue, "the pointer to the graph is null");
-    const auto nodes = kg::host::queue_of(stream_of(stream)).capture();
-    demand(nodes != nullptr, cudaErrorIllegalState, "the stream is not being captured");
-    for (cudaStream_t joined : capturing_streams(nodes))
-      kg::host::queue_of(joined->stream).end_capture();
-    auto captured = std::make_unique<CUgraph_st>();
-    for (kg::host::Queue::Node& from : *nodes) {
-      auto node = std::make_unique<CUgraphNode_st>();
-      node->type = cudaGraphNodeTypeKernel; // or another type, which is not recorded
-      node->run = [task = std::move(from.task)] { run_grid(task); };
-      for (const std::size_t other : from.after)
-        node->dependencies.push_back(captured->nodes[other].get());
-      node->call_site = from.call_site;
-      captured->nodes.push_back(std::move(node));
-    }
-    *graph = graphs().add(std::move(captured));
-  });
-}
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return call("cudaStreamIsCapturing", [&] {
-    *status = kg::host::queue_of(stream_of(stream)).capturing() ? cudaStreamCaptureStatusActive
-                                                                : cudaStreamCaptureStatusNone;
-  });
-}
 
 // --- Graphs
 
@@ -186,6 +128,7 @@ cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
   return call("cudaGraphClone", [&] {
     const CUgraph_st& from = graph_of(graph);
     auto copy = std::make_unique<CUgraph_st>();
+    copy->held = from.held;
     std::map<cudaGraphNode_t, cudaGraphNode_t> twins;
     for (const auto& node : from.nodes) {
       copy->nodes.push_back(std::make_unique<CUgraphNode_st>(*node));
@@ -307,6 +250,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsig
     demand(exec != nullptr, cudaErrorInvalidValue, "the pointer to the executable graph is null");
     auto made = std::make_unique<CUgraphExec_st>();
     made->steps = steps_of(graph_of(graph));
+    made->held = graph_of(graph).held;
     *exec = execs().add(std::move(made));
   });
 }
@@ -356,6 +300,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                nullptr};
     demand(same, cudaErrorGraphExecUpdateFailure, "the graph has other nodes now");
     for (std::size_t i = 0; i < steps.size(); ++i) steps[i].run = std::move(updated[i].run);
+    execs().get(exec, "executable graph").held = graph_of(graph).held;
   });
 }
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,

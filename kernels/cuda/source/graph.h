@@ -12,6 +12,7 @@
 using cudaGraph_t = struct CUgraph_st*;
 using cudaGraphNode_t = struct CUgraphNode_st*;
 using cudaGraphExec_t = struct CUgraphExec_st*;
+using cudaUserObject_t = struct CUuserObject_st*;
 
 namespace kg::foreign {
 
@@ -69,6 +70,9 @@ struct cudaMemsetParams {
   std::size_t width;    // in elements
   std::size_t height;
 };
+struct cudaGraphEdgeData {
+  unsigned char from_port, to_port, type, reserved[5]; // all zero: a full dependency
+};
 struct cudaHostNodeParams {
   cudaHostFn_t fn;
   void* userData;
@@ -103,10 +107,18 @@ struct cudaGraphExecUpdateResultInfo {
   cudaGraphNode_t errorFromNode;
 };
 
-// Another stream joins the capture when it waits for an event recorded in the capture.
+// Another stream joins the capture when it waits for an event recorded in the capture. The graph
+// exists from the beginning, and has its nodes at the end; a null pointer is not written.
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
+// `dependencies`, `edges` and `count`: the nodes on which the stream's next node depends, until the
+// next such call in this capture.
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                     unsigned long long* id = nullptr, cudaGraph_t* graph = nullptr,
+                                     const cudaGraphNode_t** dependencies = nullptr,
+                                     const cudaGraphEdgeData** edges = nullptr,
+                                     std::size_t* count = nullptr);
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
@@ -137,6 +149,19 @@ cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                        const cudaGraphNode_t* dependencies, std::size_t count,
                                        cudaGraph_t child);
+
+// An object whose `destroy(pointer)` runs when the last of its references is given back. Graphs
+// hold references until they, their clones and their executable graphs are destroyed.
+enum cudaUserObjectFlags { cudaUserObjectNoDestructorSync = 1 };
+enum cudaUserObjectRetainFlags { cudaGraphUserObjectMove = 1 }; // the caller's references
+cudaError_t cudaUserObjectCreate(cudaUserObject_t* object, void* pointer, cudaHostFn_t destroy,
+                                 unsigned references, unsigned flags);
+cudaError_t cudaUserObjectRetain(cudaUserObject_t object, unsigned count = 1);
+cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsigned count = 1);
+cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object,
+                                      unsigned count = 1, unsigned flags = 0);
+cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object,
+                                       unsigned count = 1);
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                  unsigned long long flags = 0);

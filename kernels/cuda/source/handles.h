@@ -29,8 +29,9 @@ class Handles {
   }
   void remove(Handle* handle, const char* what) {
     get(handle, what);
+    typename Live::node_type removed; // destroyed without the lock: a user object calls the program
     std::lock_guard lock(mutex_);
-    live_.erase(handle);
+    removed = live_.extract(handle);
   }
   void clear() {
     std::lock_guard lock(mutex_);
@@ -44,8 +45,10 @@ class Handles {
   }
 
  private:
+  using Live = std::map<Handle*, std::unique_ptr<Handle>>;
+
   std::mutex mutex_;
-  std::map<Handle*, std::unique_ptr<Handle>> live_;
+  Live live_;
 };
 
 } // namespace kg::foreign

@@ -58,8 +58,8 @@ void demand_no_capture(cudaStream_t stream) {
 Memory release(void* pointer, bool host, const char* function) {
   std::lock_guard lock(memories().mutex);
   const auto i = memories().allocated.find(number(pointer));
-  const bool fits =
-      i != memories().allocated.end() && (i->second.type == cudaMemoryTypeHost) == host;
+  const bool fits = i != memories().allocated.end() &&
+                    (i->second.type == cudaMemoryTypeHost && !i->second.ordered) == host;
   if (!fits && host::observer) host::observer->freed_wrongly(pointer, function);
   demand(fits, cudaErrorInvalidValue,
          words("the pointer", pointer) + " was not allocated by " +
@@ -113,6 +113,16 @@ void free_all_memory() {
   memories().registered.clear();
 }
 
+cudaError_t allocate_in_order(void** pointer, std::size_t bytes, cudaMemoryType type,
+                              cudaStream_t stream) {
+  return call("cudaMallocAsync", [&] {
+    demand_no_capture(stream);
+    const StreamWork work(stream, "cudaMallocAsync");
+    allocate(pointer, bytes, type, true);
+    if (type == cudaMemoryTypeDevice) note_touch(*pointer, bytes, host::Touch::allocate);
+  });
+}
+
 } // namespace kg::foreign
 
 using namespace kg::foreign;
@@ -121,12 +131,7 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   return call("cudaMalloc", [&] { allocate(pointer, bytes, cudaMemoryTypeDevice); });
 }
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
-  return call("cudaMallocAsync", [&] {
-    demand_no_capture(stream);
-    const StreamWork work(stream, "cudaMallocAsync");
-    allocate(pointer, bytes, cudaMemoryTypeDevice, true);
-    note_touch(*pointer, bytes, kg::host::Touch::allocate);
-  });
+  return allocate_in_order(pointer, bytes, cudaMemoryTypeDevice, stream);
 }
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
                             std::size_t height) {

@@ -8,7 +8,8 @@
 #include <memory>
 
 struct CUmemPoolHandle_st {
-  std::map<cudaMemPoolAttr, std::uint64_t> attributes;
+  cudaMemoryType type = cudaMemoryTypeDevice;
+  std::map<cudaMemPoolAttr, std::uint64_t> attributes{};
 };
 
 namespace kg::foreign {
@@ -17,12 +18,14 @@ namespace {
 struct Pools {
   std::mutex mutex;
   CUmemPoolHandle_st standard;
+  CUmemPoolHandle_st managed{.type = cudaMemoryTypeManaged};
+  CUmemPoolHandle_st host{.type = cudaMemoryTypeHost};
   cudaMemPool_t current = &standard;
   std::map<cudaMemPool_t, std::unique_ptr<CUmemPoolHandle_st>> created;
 
   void demand_pool(cudaMemPool_t pool) const {
-    demand(pool == &standard || created.count(pool) == 1, cudaErrorInvalidValue,
-           "this is not a memory pool, or it has been destroyed");
+    demand(pool == &standard || pool == &managed || pool == &host || created.count(pool) == 1,
+           cudaErrorInvalidValue, "this is not a memory pool, or it has been destroyed");
   }
 };
 
@@ -37,6 +40,26 @@ bool is_flag(cudaMemPoolAttr attribute) {
              attribute <= cudaMemPoolAttrUsedMemHigh,
          cudaErrorInvalidValue, "attribute " + std::to_string(attribute));
   return attribute <= cudaMemPoolReuseAllowInternalDependencies;
+}
+
+cudaMemoryType type_of(cudaMemAllocationType type, const cudaMemLocation& location) {
+  if (type == cudaMemAllocationTypeManaged) return cudaMemoryTypeManaged;
+  demand(type == cudaMemAllocationTypePinned, cudaErrorInvalidValue,
+         "allocation type " + std::to_string(type) + "; a pool is of pinned or managed memory");
+  if (location.type != cudaMemLocationTypeDevice) {
+    demand(location.type >= cudaMemLocationTypeHost &&
+               location.type <= cudaMemLocationTypeHostNumaCurrent,
+           cudaErrorInvalidValue, "location " + std::to_string(location.type));
+    return cudaMemoryTypeHost;
+  }
+  demand_device(location.id);
+  return cudaMemoryTypeDevice;
+}
+
+cudaMemPool_t standard_pool(cudaMemoryType type) {
+  return type == cudaMemoryTypeManaged ? &pools().managed
+         : type == cudaMemoryTypeHost  ? &pools().host
+                                       : &pools().standard;
 }
 
 } // namespace
@@ -62,16 +85,32 @@ cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
     demand_device(device);
     std::lock_guard lock(pools().mutex);
     pools().demand_pool(pool);
+    demand(pool->type == cudaMemoryTypeDevice, cudaErrorInvalidValue,
+           "the pool is not of memory on the device");
     pools().current = pool;
+  });
+}
+cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
+                                     cudaMemAllocationType type) {
+  return call("cudaMemGetDefaultMemPool", [&] {
+    demand(pool && location, cudaErrorInvalidValue, "a pointer is null");
+    *pool = standard_pool(type_of(type, *location));
+  });
+}
+cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
+                              cudaMemAllocationType type) {
+  return call("cudaMemGetMemPool", [&] {
+    demand(pool && location, cudaErrorInvalidValue, "a pointer is null");
+    const cudaMemoryType memory = type_of(type, *location);
+    std::lock_guard lock(pools().mutex);
+    *pool = memory == cudaMemoryTypeDevice ? pools().current : standard_pool(memory);
   });
 }
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
   return call("cudaMemPoolCreate", [&] {
-    demand(pool && properties && properties->allocType == cudaMemAllocationTypePinned &&
-               properties->location.type == cudaMemLocationTypeDevice,
-           cudaErrorInvalidValue, "a pool is of pinned memory on the device");
-    demand_device(properties->location.id);
+    demand(pool && properties, cudaErrorInvalidValue, "a pointer is null");
     auto created = std::make_unique<CUmemPoolHandle_st>();
+    created->type = type_of(properties->allocType, properties->location);
     *pool = created.get();
     std::lock_guard lock(pools().mutex);
     pools().created.emplace(*pool, std::move(created));
@@ -121,5 +160,5 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) {
 cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream) {
   const cudaError_t error = cudaMemPoolTrimTo(pool, 0);
-  return error != cudaSuccess ? error : cudaMallocAsync(pointer, bytes, stream);
+  return error != cudaSuccess ? error : allocate_in_order(pointer, bytes, pool->type, stream);
 }

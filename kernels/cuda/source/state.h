@@ -93,6 +93,9 @@ Range range_of(const void* pointer);
 std::string words(const char* which, const void* pointer); // "the source 0x7f..."
 void note_symbol(const void* symbol, std::size_t bytes);   // from now on memory of the device
 void free_all_memory();
+// Allocates in the order of a stream, as cudaMallocAsync does.
+cudaError_t allocate_in_order(void** pointer, std::size_t bytes, cudaMemoryType type,
+                              cudaStream_t stream);
 // Refuses a range that is not in device memory or overruns its end; `which` names the range.
 void demand_on_device(const void* pointer, std::size_t bytes, const char* which);
 // Refuses a range that is not from cudaMallocManaged or overruns its end.

@@ -99,6 +99,10 @@ Texture texture_on(const cudaResourceDesc& resource, const cudaTextureDesc& how)
 
 } // namespace
 
+cudaChannelFormatDesc array_format(cudaArray_t array) {
+  return arrays().get(array, "array").format;
+}
+
 Texture texture_of(cudaTextureObject_t object, Location where) {
   try {
     return textures().get(reinterpret_cast<Texture*>(object), "texture object");

@@ -36,6 +36,8 @@ Texture texture_of(cudaTextureObject_t object, Location where);
 Texture texture_of(cudaTextureObject_t object, int channels, std::size_t channel_bytes,
                    Location where);
 
+cudaChannelFormatDesc array_format(cudaArray_t array); // refuses what is not an array
+
 // The channel type of a texel: that of the vector's components, or T itself.
 template <class T, class = void>
 struct ChannelOf {

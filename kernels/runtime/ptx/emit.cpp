@@ -85,7 +85,7 @@ std::string Emitter::statements() {
   follow_sums();
   follow_undefined();
   for (const Statement& each : entry_.statements) statement(each);
-  return local + text_;
+  return local + (carries_ ? "  [[maybe_unused]] bool carry = false;\n" : "") + text_;
 }
 
 std::string Emitter::functions() {
@@ -295,8 +295,8 @@ void Emitter::dispatch(const Instruction& instruction) {
   read_.clear();
   written_.clear();
   const std::size_t begin = text_.size();
-  const bool known = integer() || bits() || floating() || half() || approximate() || comparing() ||
-                     converting() || moving() || cluster() || memory() || bulk() ||
+  const bool known = carrying() || integer() || bits() || floating() || half() || approximate() ||
+                     comparing() || converting() || moving() || cluster() || memory() || bulk() ||
                      asynchronous() || atomic() || control() || mbarrier() || call() || warp() ||
                      matrices() || wgmma();
   if (!known)

@@ -79,6 +79,7 @@ class Emitter {
   std::string round() const; // "nearest", "zero", "down", "up" from rn, rz, rm, rp (and rni, ...)
 
   // --- The families; each returns whether the instruction belongs to it.
+  bool carrying();
   bool integer();
   bool bits();
   bool floating();
@@ -158,6 +159,7 @@ class Emitter {
   std::vector<SharedVariable> shared_variables_; // those with a size
   // Registers that hold results of f32 arithmetic, and registers with other bits; some hold both.
   std::unordered_set<std::string> computed_, raw_;
+  bool carries_ = false;                      // whether the function has a condition code
   std::unordered_set<std::string> sums_;      // registers that may hold wgmma sums
   std::unordered_set<std::string> undefined_; // registers that may hold undefined values
   std::vector<std::string> read_, written_;   // registers accessed by the current instruction

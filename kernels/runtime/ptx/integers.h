@@ -45,6 +45,24 @@ inline T remainder(T a, T b) {
   if (static_cast<T>(-1) < 0 && b == static_cast<T>(-1)) return 0;
   return static_cast<T>(a % b);
 }
+// The low bits of a + b + carry or a - b - carry, and whether it needs another bit. `out` may be
+// null.
+template <class T>
+T sum_with_carry(T a, T b, bool carry, bool* out) {
+  T sum = 0;
+  const bool first = __builtin_add_overflow(a, b, &sum);
+  const bool second = __builtin_add_overflow(sum, static_cast<T>(carry), &sum);
+  if (out) *out = first || second;
+  return sum;
+}
+template <class T>
+T difference_with_carry(T a, T b, bool carry, bool* out) {
+  T difference = 0;
+  const bool first = __builtin_sub_overflow(a, b, &difference);
+  const bool second = __builtin_sub_overflow(difference, static_cast<T>(carry), &difference);
+  if (out) *out = first || second;
+  return difference;
+}
 inline u32 high_product(u32 a, u32 b) { return static_cast<u32>(static_cast<u64>(a) * b >> 32); }
 inline u32 high_product(s32 a, s32 b) { return static_cast<u32>(static_cast<s64>(a) * b >> 32); }
 inline u64 high_product(u64 a, u64 b) { return static_cast<u64>(static_cast<u128>(a) * b >> 64); }

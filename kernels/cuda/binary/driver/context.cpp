@@ -13,6 +13,7 @@
 struct CUctx_st {
   unsigned flags = 0;
   unsigned long long id = 0;
+  int attached = 1; // cuCtxAttach adds one, cuCtxDetach takes one
 };
 
 namespace kg::emulate {
@@ -183,6 +184,25 @@ KG_DRIVER cuCtxDestroy(CUcontext context) {
     contexts().created.remove(context, "context");
     if (!stack.empty() && stack.back() == context) stack.pop_back();
   });
+}
+// Both are deprecated. PyCUDA calls them.
+KG_DRIVER cuCtxAttach(CUcontext* context, unsigned flags) {
+  return driver("cuCtxAttach", [&] {
+    demand_pointer(context, "pctx");
+    demand(flags == 0, CUDA_ERROR_INVALID_VALUE, "flags are " + std::to_string(flags));
+    const std::lock_guard lock(contexts().mutex);
+    ++stack.back()->attached;
+    *context = stack.back();
+  });
+}
+KG_DRIVER cuCtxDetach(CUcontext context) {
+  bool last = false;
+  const CUresult error = driver("cuCtxDetach", [&] {
+    demand(context == stack.back(), CUDA_ERROR_INVALID_CONTEXT, "it is not current");
+    const std::lock_guard lock(contexts().mutex);
+    last = --context->attached == 0;
+  });
+  return error || !last ? error : cuCtxDestroy(context);
 }
 KG_DRIVER cuCtxPushCurrent(CUcontext context) {
   return after_init("cuCtxPushCurrent", [&] {

@@ -3,6 +3,7 @@
 //
 // Copies and fills.
 #include "cuda/binary/driver/call.h"
+#include "cuda/source/texture.h"
 
 #include <cstring>
 
@@ -25,12 +26,13 @@ struct Side {
   const void* host;
   CUdeviceptr device;
   std::size_t x, y, z, pitch, height;
+  CUarray array;
 
   bool on_host() const { return type == CU_MEMORYTYPE_HOST; }
   cudaPitchedPtr memory(std::size_t width) const {
     demand(type == CU_MEMORYTYPE_HOST || type == CU_MEMORYTYPE_DEVICE ||
                type == CU_MEMORYTYPE_UNIFIED,
-           CUDA_ERROR_NOT_SUPPORTED, "copies with arrays are not executed");
+           CUDA_ERROR_NOT_SUPPORTED, "copies between arrays are not executed");
     void* const begin = on_host() ? const_cast<void*>(host) : pointer_to(device);
     return {begin, pitch != 0 ? pitch : x + width, 0, height};
   }
@@ -43,7 +45,32 @@ cudaMemcpyKind kind_of(const Side& to, const Side& from) {
   return from.on_host() ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToDevice;
 }
 
+// Rows between an array and memory.
+CUresult copy_rows(const Side& array, const Side& memory, bool to_array, cudaExtent extent,
+                   cudaMemcpyKind kind, CUstream stream) {
+  char* rows = nullptr;
+  std::size_t pitch = 0;
+  const CUresult error = driver("a copy", [&] {
+    demand(extent.depth <= 1 && !host::queue_of(foreign::stream_of(stream)).capturing(),
+           CUDA_ERROR_NOT_SUPPORTED,
+           "a copy with an array has two dimensions, and is not captured here");
+    const cudaPitchedPtr all = memory.memory(extent.width);
+    pitch = all.pitch;
+    rows = static_cast<char*>(all.ptr) + memory.y * pitch + memory.x;
+  });
+  if (error) return error;
+  const auto of = reinterpret_cast<cudaArray_t>(array.array);
+  return code_of(to_array ? cudaMemcpy2DToArray(of, array.x, array.y, rows, pitch, extent.width,
+                                                extent.height, kind)
+                          : cudaMemcpy2DFromArray(rows, pitch, of, array.x, array.y, extent.width,
+                                                  extent.height, kind));
+}
+
 CUresult copy_box(const Side& to, const Side& from, cudaExtent extent, CUstream stream) {
+  const bool to_array = to.type == CU_MEMORYTYPE_ARRAY;
+  if (to_array != (from.type == CU_MEMORYTYPE_ARRAY))
+    return copy_rows(to_array ? to : from, to_array ? from : to, to_array, extent,
+                     kind_of(to, from), stream);
   cudaMemcpy3DParms parameters{};
   const CUresult error = driver("a copy", [&] {
     parameters.dstPtr = to.memory(extent.width);
@@ -60,18 +87,18 @@ CUresult copy_box(const Side& to, const Side& from, cudaExtent extent, CUstream 
 CUresult copy_rectangle(const CUDA_MEMCPY2D* given, CUstream stream) {
   if (!given) return CUDA_ERROR_INVALID_VALUE;
   return copy_box({given->dstMemoryType, given->dstHost, given->dstDevice, given->dstXInBytes,
-                   given->dstY, 0, given->dstPitch, 0},
+                   given->dstY, 0, given->dstPitch, 0, given->dstArray},
                   {given->srcMemoryType, given->srcHost, given->srcDevice, given->srcXInBytes,
-                   given->srcY, 0, given->srcPitch, 0},
+                   given->srcY, 0, given->srcPitch, 0, given->srcArray},
                   {given->WidthInBytes, given->Height, 1}, stream);
 }
 
 CUresult copy_volume(const CUDA_MEMCPY3D* given, CUstream stream) {
   if (!given) return CUDA_ERROR_INVALID_VALUE;
   return copy_box({given->dstMemoryType, given->dstHost, given->dstDevice, given->dstXInBytes,
-                   given->dstY, given->dstZ, given->dstPitch, given->dstHeight},
+                   given->dstY, given->dstZ, given->dstPitch, given->dstHeight, given->dstArray},
                   {given->srcMemoryType, given->srcHost, given->srcDevice, given->srcXInBytes,
-                   given->srcY, given->srcZ, given->srcPitch, given->srcHeight},
+                   given->srcY, given->srcZ, given->srcPitch, given->srcHeight, given->srcArray},
                   {given->WidthInBytes, given->Height, given->Depth}, stream);
 }
 

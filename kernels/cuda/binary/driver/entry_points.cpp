@@ -37,6 +37,8 @@ constexpr Version kVersions[] = {
     {"cuCtxSynchronize", 13000, "cuCtxSynchronize_v2"},
     {"cuCtxSynchronize", 0, "cuCtxSynchronize"},
     {"cuGraphInstantiate", 0, "cuGraphInstantiateWithFlags"},
+    {"cuStreamGetCaptureInfo", 12030, "cuStreamGetCaptureInfo_v3"},
+    {"cuStreamGetCaptureInfo", 11030, "cuStreamGetCaptureInfo_v2"},
 };
 
 // The library itself, made visible to all libraries: code translated from PTX is loaded later and

@@ -51,13 +51,18 @@ void set(CUfunction_attribute attribute, int value, CUfunc_st& function) {
     function.dynamic_shared = static_cast<std::size_t>(value);
 }
 
-void parameter(const void* handle, std::size_t index, std::size_t* offset, std::size_t* bytes) {
-  const ptx_run::LoadedKernel& kernel = compiled(handle);
-  demand_pointer(offset, "paramOffset");
-  demand(index < kernel.parameters.size(), CUDA_ERROR_INVALID_VALUE,
-         "parameter " + std::to_string(index) + " of " + std::to_string(kernel.parameters.size()));
-  *offset = kernel.offsets[index];
-  if (bytes) *bytes = kernel.parameters[index];
+// Programs count the parameters up to the first that is missing, so that is no refusal to report.
+CUresult parameter(const void* handle, std::size_t index, std::size_t* offset, std::size_t* bytes) {
+  bool found = false;
+  const CUresult error = after_init("cuFuncGetParamInfo", [&] {
+    const ptx_run::LoadedKernel& kernel = compiled(handle);
+    demand_pointer(offset, "paramOffset");
+    found = index < kernel.parameters.size();
+    if (!found) return;
+    *offset = kernel.offsets[index];
+    if (bytes) *bytes = kernel.parameters[index];
+  });
+  return error || found ? error : CUDA_ERROR_INVALID_VALUE;
 }
 
 } // namespace
@@ -94,7 +99,7 @@ KG_DRIVER cuFuncGetName(const char** name, CUfunction function) {
 }
 KG_DRIVER cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t* offset,
                              std::size_t* bytes) {
-  return driver("cuFuncGetParamInfo", [&] { parameter(function, index, offset, bytes); });
+  return in_context() ? in_context() : parameter(function, index, offset, bytes);
 }
 KG_DRIVER cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
   return driver("cuFuncIsLoaded", [&] {
@@ -148,5 +153,5 @@ KG_DRIVER cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache, CUdevice) {
 }
 KG_DRIVER cuKernelGetParamInfo(CUkernel kernel, std::size_t index, std::size_t* offset,
                                std::size_t* bytes) {
-  return after_init("cuKernelGetParamInfo", [&] { parameter(kernel, index, offset, bytes); });
+  return parameter(kernel, index, offset, bytes);
 }

@@ -10,12 +10,25 @@
 
 #include <map>
 #include <string>
+#include <vector>
+
+namespace kg::emulate {
+
+// What the deprecated execution control sets (driver/execution_control.cpp).
+struct Prepared {
+  unsigned block[3] = {1, 1, 1};
+  unsigned shared = 0;
+  std::vector<char> arguments{};
+};
+
+} // namespace kg::emulate
 
 // The address of this struct is the address that launches the kernel (cuda/binary/launch.h).
 struct CUfunc_st {
   CUmod_st* module = nullptr;
   std::string name;
   std::size_t dynamic_shared = kg::host::kSharedBytesDefault; // limit for a launch
+  kg::emulate::Prepared prepared{};
 };
 
 struct CUmod_st {

@@ -1,9 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streams, events, and graphs made by capture.
+// Streams and events.
 #include "cuda/binary/driver/call.h"
-#include "cuda/source/graph.h"
 #include "cuda/source/state.h"
 
 using namespace kg::emulate;
@@ -78,52 +77,4 @@ KG_DRIVER cuEventQuery(CUevent event) { return by_runtime(cudaEventQuery, event)
 KG_DRIVER cuEventElapsedTime(float* milliseconds, CUevent start, CUevent stop) {
   if (!milliseconds) return CUDA_ERROR_INVALID_VALUE;
   return by_runtime(cudaEventElapsedTime, milliseconds, start, stop);
-}
-
-// --- Capture and graphs
-
-KG_DRIVER cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
-  return by_runtime(cudaStreamBeginCapture, stream, static_cast<cudaStreamCaptureMode>(mode));
-}
-KG_DRIVER cuStreamEndCapture(CUstream stream, CUgraph* graph) {
-  return by_runtime(cudaStreamEndCapture, stream, graph);
-}
-KG_DRIVER cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
-  if (!status) return CUDA_ERROR_INVALID_VALUE;
-  cudaStreamCaptureStatus now{};
-  const CUresult error = by_runtime(cudaStreamIsCapturing, stream, &now);
-  if (!error) *status = static_cast<CUstreamCaptureStatus>(now);
-  return error;
-}
-KG_DRIVER cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
-  return mode ? initialised() : CUDA_ERROR_INVALID_VALUE; // all modes are equally strict here
-}
-KG_DRIVER cuGraphCreate(CUgraph* graph, unsigned flags) {
-  return by_runtime(cudaGraphCreate, graph, flags);
-}
-KG_DRIVER cuGraphDestroy(CUgraph graph) { return by_runtime(cudaGraphDestroy, graph); }
-KG_DRIVER cuGraphClone(CUgraph* clone, CUgraph graph) {
-  return by_runtime(cudaGraphClone, clone, graph);
-}
-KG_DRIVER cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, std::size_t* count) {
-  if (!count) return CUDA_ERROR_INVALID_VALUE;
-  return by_runtime(cudaGraphGetNodes, graph, nodes, count);
-}
-KG_DRIVER cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, unsigned long long flags) {
-  return by_runtime(cudaGraphInstantiateWithFlags, exec, graph, flags);
-}
-KG_DRIVER cuGraphInstantiateWithParams(CUgraphExec* exec, CUgraph graph,
-                                       CUDA_GRAPH_INSTANTIATE_PARAMS* parameters) {
-  if (!parameters) return CUDA_ERROR_INVALID_VALUE;
-  parameters->hErrNode_out = nullptr;
-  const CUresult error = by_runtime(cudaGraphInstantiateWithFlags, exec, graph, parameters->flags);
-  parameters->result_out = error ? CUDA_GRAPH_INSTANTIATE_ERROR : CUDA_GRAPH_INSTANTIATE_SUCCESS;
-  return error;
-}
-KG_DRIVER cuGraphExecDestroy(CUgraphExec exec) { return by_runtime(cudaGraphExecDestroy, exec); }
-KG_DRIVER cuGraphUpload(CUgraphExec exec, CUstream stream) {
-  return by_runtime(cudaGraphUpload, exec, stream);
-}
-KG_DRIVER cuGraphLaunch(CUgraphExec exec, CUstream stream) {
-  return by_runtime(cudaGraphLaunch, exec, stream);
 }

@@ -153,3 +153,14 @@ curandStatus_t curandGenerateNormalDouble(curandGenerator_t generator, double* o
     return mean + deviation * curand_normal_double(state);
   });
 }
+curandStatus_t curandGenerateLogNormal(curandGenerator_t generator, float* out, std::size_t n,
+                                       float mean, float deviation) {
+  return generate_even("curandGenerateLogNormal", generator, out, n,
+                       [=](State* state) { return curand_log_normal(state, mean, deviation); });
+}
+curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator, double* out,
+                                             std::size_t n, double mean, double deviation) {
+  return generate_even("curandGenerateLogNormalDouble", generator, out, n, [=](State* state) {
+    return curand_log_normal_double(state, mean, deviation);
+  });
+}

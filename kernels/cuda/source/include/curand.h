@@ -72,3 +72,7 @@ curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* out, std
                                     float mean, float deviation);
 curandStatus_t curandGenerateNormalDouble(curandGenerator_t generator, double* out, std::size_t n,
                                           double mean, double deviation);
+curandStatus_t curandGenerateLogNormal(curandGenerator_t generator, float* out, std::size_t n,
+                                       float mean, float deviation);
+curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator, double* out,
+                                             std::size_t n, double mean, double deviation);

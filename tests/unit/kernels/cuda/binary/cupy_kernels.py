@@ -53,4 +53,7 @@ right &= np.array_equal(cp.sort(of_x, axis=1).get(), np.sort(x, axis=1))
 right &= np.allclose(cp.cumsum(of_x, dtype=cp.float64).get(), np.cumsum(x, dtype=np.float64))
 right &= int(of_x.argmax()) == int(x.argmax())
 right &= np.array_equal(cp.unique(cp.asarray([3, 1, 3, 2])).get(), [1, 2, 3])
+# The mean of n numbers has a deviation of theirs by the root of n.
+right &= abs(float(cp.random.rand(10000).mean()) - 0.5) < 6 * np.sqrt(1 / 12 / 10000)
+right &= abs(float(cp.random.randn(10000).mean())) < 6 * np.sqrt(1 / 10000)
 print("right" if right else "wrong")

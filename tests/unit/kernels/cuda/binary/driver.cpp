@@ -54,6 +54,9 @@ void contexts() {
   OK(cuCtxCreate(&other, nullptr, 0, 0));
   OK(cuCtxGetCurrent(&popped));
   HOLDS(popped == other);
+  OK(cuCtxAttach(&popped, 0));
+  OK(cuCtxDetach(other)); // once more attached
+  GIVES(CUDA_ERROR_INVALID_CONTEXT, cuCtxDetach(context));
   OK(cuMemAlloc(&memory, 4));
   OK(cuMemFree(memory));
   OK(cuCtxPopCurrent(&popped));
@@ -136,8 +139,10 @@ void wrong_frees() {
   GIVES(CUDA_ERROR_INVALID_VALUE, cuMemFree(memory));
 }
 
-// scale<<<3, 100>>> of the module, its arguments by address or in one buffer.
-void run(CUfunction scale, bool packed) {
+// scale<<<3, 100>>> of the module, its arguments by address, in one buffer, or set one by one
+// before.
+enum class Arguments { listed, packed, prepared };
+void run(CUfunction scale, Arguments how) {
   const int n = 300;
   std::vector<int> in(n), out(n);
   for (int i = 0; i < n; ++i) in[i] = i;
@@ -146,7 +151,7 @@ void run(CUfunction scale, bool packed) {
   OK(cuMemAlloc(&to, n * sizeof(int)));
   OK(cuMemcpyHtoD(from, in.data(), n * sizeof(int)));
   Pair pair{2, 1.5};
-  if (packed) {
+  if (how == Arguments::packed) {
     struct {
       CUdeviceptr from, to;
       int n;
@@ -156,6 +161,15 @@ void run(CUfunction scale, bool packed) {
     void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
                      CU_LAUNCH_PARAM_END};
     OK(cuLaunchKernel(scale, 3, 1, 1, 100, 1, 1, 0, nullptr, nullptr, extra));
+  } else if (how == Arguments::prepared) {
+    OK(cuFuncSetBlockShape(scale, 100, 1, 1));
+    OK(cuParamSetSize(scale, 40));
+    OK(cuParamSetv(scale, 0, &from, sizeof from));
+    OK(cuParamSetv(scale, 8, &to, sizeof to));
+    OK(cuParamSeti(scale, 16, n));
+    OK(cuParamSetv(scale, 24, &pair, sizeof pair));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchGrid(scale, 0, 1));
+    OK(cuLaunchGrid(scale, 3, 1));
   } else {
     int count = n;
     void* arguments[] = {&from, &to, &count, &pair};
@@ -180,15 +194,16 @@ void module(const void* image) {
   OK(cuModuleLoadData(&module, image));
   OK(cuModuleGetFunction(&scale, module, "scale"));
   GIVES(CUDA_ERROR_NOT_FOUND, cuModuleGetFunction(&dynamic, module, "nothing"));
-  run(scale, false);
-  run(scale, true);
+  run(scale, Arguments::listed);
+  run(scale, Arguments::packed);
+  run(scale, Arguments::prepared);
   CUdeviceptr total = 0;
   std::size_t bytes = 0, offset = 0;
   OK(cuModuleGetGlobal(&total, &bytes, module, "total"));
   int count = 0;
   HOLDS(bytes == sizeof count);
   OK(cuMemcpyDtoH(&count, total, sizeof count));
-  HOLDS(count == 600);
+  HOLDS(count == 900);
   GIVES(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal(&total, &bytes, module, "nothing"));
   int shared = 0;
   OK(cuFuncGetAttribute(&shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, scale));
@@ -215,6 +230,56 @@ void module(const void* image) {
         cuLaunchKernel(scale, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
 }
 
+// A copy of 3 rows of 20 floats by way of an array and a texture; one row less is written if
+// `less`.
+void texture(const std::string& ptx, bool less) {
+  CUmodule module = nullptr;
+  CUfunction fetch = nullptr;
+  CUarray array = nullptr;
+  CUtexObject object = 0;
+  CUdeviceptr out = 0;
+  std::vector<float> rows(60), back(60);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<float>(i);
+  CUDA_ARRAY_DESCRIPTOR shape{20, 3, CU_AD_FORMAT_FLOAT, 1};
+  CUDA_ARRAY3D_DESCRIPTOR deep{20, 3, 2, CU_AD_FORMAT_FLOAT, 1, 0};
+  GIVES(CUDA_ERROR_NOT_SUPPORTED, cuArray3DCreate(&array, &deep));
+  shape.NumChannels = 3;
+  GIVES(CUDA_ERROR_INVALID_VALUE, cuArrayCreate(&array, &shape));
+  shape.NumChannels = 1;
+  OK(cuArrayCreate(&array, &shape));
+  CUDA_MEMCPY2D copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+  copy.srcHost = rows.data();
+  copy.srcPitch = copy.WidthInBytes = 80;
+  copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+  copy.dstArray = array;
+  copy.Height = less ? 2 : 3;
+  OK(cuMemcpy2D(&copy));
+  copy.Height = 4;
+  GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D(&copy));
+  CUDA_RESOURCE_DESC resource{};
+  resource.resType = CU_RESOURCE_TYPE_ARRAY;
+  resource.res.array.hArray = array;
+  CUDA_TEXTURE_DESC how{};
+  how.addressMode[0] = how.addressMode[1] = CU_TR_ADDRESS_MODE_CLAMP;
+  OK(cuTexObjectCreate(&object, &resource, &how, nullptr));
+  OK(cuModuleLoadData(&module, ptx.c_str()));
+  OK(cuModuleGetFunction(&fetch, module, "fetch"));
+  OK(cuMemAlloc(&out, 240));
+  int width = 20;
+  void* arguments[] = {&object, &out, &width};
+  OK(cuLaunchKernel(fetch, 3, 1, 1, 20, 1, 1, 0, nullptr, arguments, nullptr));
+  OK(cuMemcpyDtoH(back.data(), out, 240));
+  HOLDS(back == rows);
+  OK(cuMemcpyAtoH(back.data(), array, 40, 40));
+  HOLDS(back[0] == 10);
+  OK(cuTexObjectDestroy(object));
+  OK(cuArrayDestroy(array));
+  GIVES(CUDA_ERROR_INVALID_HANDLE, cuArrayDestroy(array));
+  OK(cuMemFree(out));
+  OK(cuModuleUnload(module));
+}
+
 void libraries(const void* image) {
   CUlibrary library = nullptr;
   CUkernel kernel = nullptr;
@@ -223,13 +288,13 @@ void libraries(const void* image) {
   const char* name = nullptr;
   OK(cuLibraryLoadData(&library, image, nullptr, nullptr, 0, nullptr, nullptr, 0));
   OK(cuLibraryGetKernelCount(&count, library));
-  HOLDS(count == 3);
+  HOLDS(count == 4);
   OK(cuLibraryGetKernel(&kernel, library, "scale"));
   OK(cuKernelGetName(&name, kernel));
   HOLDS(std::strcmp(name, "scale") == 0);
   OK(cuKernelGetFunction(&function, kernel));
-  run(function, false);
-  run(reinterpret_cast<CUfunction>(kernel), false);
+  run(function, Arguments::listed);
+  run(reinterpret_cast<CUfunction>(kernel), Arguments::listed);
   OK(cuLibraryUnload(library));
   GIVES(CUDA_ERROR_INVALID_HANDLE, cuKernelGetName(&name, kernel));
 }
@@ -280,6 +345,8 @@ void entry_points() {
   HOLDS(function == reinterpret_cast<void*>(&cuMemAlloc));
   GIVES(CUDA_ERROR_NOT_FOUND, cuGetProcAddress("cuNothing", &function, 13000, 0, &status));
   HOLDS(status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+  CUipcMemHandle handle;
+  GIVES(CUDA_ERROR_NOT_SUPPORTED, cuIpcGetMemHandle(&handle, 0)); // exists, and is not emulated
   const char* words = nullptr;
   OK(cuGetErrorName(CUDA_ERROR_INVALID_PTX, &words));
   HOLDS(std::strcmp(words, "CUDA_ERROR_INVALID_PTX") == 0);
@@ -314,9 +381,11 @@ int main(int argc, char** argv) {
   module(fatbin.data());
   libraries(fatbin.data());
   images(ptx, contents(argv[3]));
+  texture(ptx, argc > 4 && std::string(argv[4]) == "array");
   streams();
   entry_points();
-  if (argc > 4) std::string(argv[4]) == "frees" ? wrong_frees() : fault(ptx);
+  if (argc > 4 && std::string(argv[4]) == "frees") wrong_frees();
+  if (argc > 4 && std::string(argv[4]) == "fault") fault(ptx);
   std::printf("%s\n", wrong == 0 ? "right" : "wrong");
   return wrong != 0;
 }

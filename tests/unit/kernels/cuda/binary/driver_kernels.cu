@@ -28,4 +28,9 @@ extern "C" __global__ void dynamic(int* out) {
   out[threadIdx.x] = memory[blockDim.x - 1 - threadIdx.x];
 }
 
+extern "C" __global__ void fetch(cudaTextureObject_t texture, float* out, int width) {
+  const float x = static_cast<float>(threadIdx.x), y = static_cast<float>(blockIdx.x);
+  out[blockIdx.x * width + threadIdx.x] = tex2D<float>(texture, x + 0.5f, y + 0.5f);
+}
+
 extern "C" __global__ void beyond(int* out, int i) { out[i] = 1; }

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # emulate.sh KERNELGRADE NVCC WHAT: programs that nvcc makes here, run by `kernelgrade emulate`. WHAT: runtime (the runtime API), libraries
-# (Thrust and libcu++), static (a runtime that is linked in), driver (the driver API), tensor_map (and the occupancy of clusters), hostile (damaged images); triton, numba or cupy, of
-# python3 or else of PyPI (skipped, 77, where that cannot be reached).
+# (Thrust and libcu++), static (a runtime that is linked in), driver (the driver API), tensor_map (and the occupancy of clusters), hostile
+# (damaged images); triton, numba, cupy, cuda_core or pycuda, of python3 or else of PyPI (skipped, 77, where that cannot be reached).
 set -euo pipefail
 kernelgrade=$1 nvcc=$2 what=$3
 sources=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -32,11 +32,12 @@ expect() {
 }
 
 ptx=(-gencode 'arch=compute_80,code=compute_80')
-# link PROGRAM SOURCE: with the driver API alone.
+toolkit=$(dirname "$(dirname "$(realpath "$nvcc")")")
+# link PROGRAM SOURCE OPTIONS...: with the driver API, and no CUDA runtime.
 link() {
-  local toolkit
-  toolkit=$(dirname "$(dirname "$(realpath "$nvcc")")")
-  g++ -std=c++20 -Wall -Wextra -I "$toolkit/include" "$sources/$2" -o "$1" -L "$toolkit/lib64/stubs" -lcuda -pthread
+  local program=$1 source=$2
+  shift 2
+  g++ -std=c++20 -Wall -Wextra -Wno-deprecated-declarations -I "$toolkit/include" "$sources/$source" -o "$program" -L "$toolkit/lib64/stubs" -lcuda -pthread "$@"
 }
 
 if [[ $what == driver || $what == hostile ]]; then
@@ -47,11 +48,16 @@ fi
 if [[ $what == driver ]]; then
   link driver driver.cpp
   expect 0 'right' -- ./driver kernels.ptx kernels.fatbin kernels.cubin
+  grep -qF 'cuIpcGetMemHandle: this function of the driver API is not emulated' out.txt || { cat out.txt; exit 1; }
   expect 0 'right' --checked -- ./driver kernels.ptx kernels.fatbin kernels.cubin
   expect 0 'right' -- ./driver kernels.ptx kernels.fatbin kernels.cubin frees
   expect 1 'an address that it cannot free: byte 4 of a buffer of 64 bytes' --checked -- ./driver kernels.ptx kernels.fatbin kernels.cubin frees
   expect 1 'right' --checked -- ./driver kernels.ptx kernels.fatbin kernels.cubin fault
   grep -qE '\[out-of-bounds\] kernel beyond.*driver_kernels\.cu:[0-9]+' out.txt || { cat out.txt; exit 1; }
+  expect 1 '[uninitialised] kernel fetch' --checked -- ./driver kernels.ptx kernels.fatbin kernels.cubin array
+  # NVRTC returns PTX where a program asks for machine code.
+  link nvrtc nvrtc.cpp -L "$toolkit/lib64" -lnvrtc -Wl,-rpath,"$toolkit/lib64"
+  expect 0 'right' -- ./nvrtc sm_80
   exit
 fi
 if [[ $what == tensor_map ]]; then
@@ -131,7 +137,7 @@ int main() {
   std::printf("contexts: %d, then %d\n", before != nullptr, after != nullptr);
 }
 TEXT
-  "$nvcc" context.cu -o context -L "$(dirname "$(dirname "$(realpath "$nvcc")")")/lib64/stubs" -lcuda
+  "$nvcc" context.cu -o context -L "$toolkit/lib64/stubs" -lcuda
   expect 0 'contexts: 0, then 1' -- ./context
   # CUB chooses its launch parameters by the PTX version of a kernel, not by the device.
   printf '#include <cstdio>\n#include <cuda_runtime.h>\n__global__ void f() {}\nint main() { cudaFuncAttributes of; cudaFuncGetAttributes(&of, f); std::printf("PTX %%d for %%d\\n", of.ptxVersion, of.binaryVersion); }\n' >versions.cu
@@ -141,6 +147,10 @@ TEXT
   printf '#include <cuda_runtime.h>\nint main() { return cudaSetValidDevices(nullptr, 0); }\n' >missing.cu
   "$nvcc" missing.cu -o missing
   expect 127 'kernelgrade: cudaSetValidDevices: this function of the CUDA runtime is not emulated' -- ./missing
+  # A runtime before CUDA 13 lacks cudaMemPrefetchBatchAsync.
+  echo 'extern "C" __attribute__((visibility("hidden"))) int cudaMalloc(void**, unsigned long) { return 0; } int main() { return cudaMalloc(nullptr, 4); }' >older.cpp
+  g++ older.cpp -o older
+  expect 1 "its CUDA runtime is not that of CUDA 13; compile it with CUDA 13's nvcc" -- ./older
   strip right -o stripped
   expect 1 'stripped: it is stripped, and the CUDA runtime is linked into it' -- ./stripped
   exit
@@ -165,6 +175,10 @@ if [[ $what == triton ]]; then
   expect 0 'right' --checked -- python3 "$sources/triton_tutorials.py"
   expect 1 '[out-of-bounds] kernel add_kernel' --checked -- python3 "$sources/triton_tutorials.py" wrong
   grep -qE 'triton_tutorials.py:[0-9]+' out.txt || { cat out.txt; exit 1; }
+  expect 0 'right' -- python3 "$sources/triton_layers.py"
+  expect 0 'right' --checked -- python3 "$sources/triton_layers.py"
+  expect 1 '[out-of-bounds] kernel matmul_kernel' --checked -- python3 "$sources/triton_layers.py" mask
+  expect 1 '[race] kernel layer_norm_backward_kernel' --checked -- python3 "$sources/triton_layers.py" lock
   exit
 fi
 
@@ -178,11 +192,39 @@ if [[ $what == cupy ]]; then
   exit
 fi
 
+if [[ $what == cuda_core ]]; then
+  export CUDA_PATH=$toolkit # of NVRTC
+  need_python cuda.core cuda-core==1.2.2 cuda-bindings==13.5.0 numpy==2.4.6
+  expect 0 'right' -- python3 "$sources/cuda_core_kernels.py"
+  expect 0 'right' --checked -- python3 "$sources/cuda_core_kernels.py"
+  expect 1 '[out-of-bounds] kernel vector_add<float>' --checked -- python3 "$sources/cuda_core_kernels.py" beyond
+  expect 1 '[race] kernel block_sum' --checked -- python3 "$sources/cuda_core_kernels.py" barrier
+  # A sitecustomize of the user still runs, and Python's other modules stay as they are.
+  mkdir sites && echo 'import sys; sys.of_user = "the user'"'"'s ran"' >sites/sitecustomize.py
+  PYTHONPATH=$work/sites expect 0 "the user's ran" -- python3 -c 'import sys; print(sys.of_user)'
+  exit
+fi
+
+if [[ $what == pycuda ]]; then
+  export PATH=$toolkit/bin:$PATH CUDA_ROOT=$toolkit # PyCUDA is compiled here
+  need_python pycuda pycuda==2026.1 numpy==2.4.6
+  export PYCUDA_CACHE_DIR=$work/pycuda
+  mkdir pycuda
+  expect 0 'right' -- python3 "$sources/pycuda_kernels.py"
+  expect 0 'right' --checked -- python3 "$sources/pycuda_kernels.py"
+  # PyCUDA calls abort() when it frees memory after a fault.
+  expect 134 '[out-of-bounds] kernel multiply_them' --checked -- python3 "$sources/pycuda_kernels.py" beyond
+  expect 134 '[race] kernel multiply_matrices' --checked -- python3 "$sources/pycuda_kernels.py" barrier
+  expect 134 '[race] kernel reduce_kernel_stage1' --checked -- python3 "$sources/pycuda_kernels.py" reduction
+  exit
+fi
+
 if [[ $what == numba ]]; then
   need_python numba_cuda numba-cuda==0.30.4 numpy==2.4.6
   expect 0 'right' -- python3 "$sources/numba_kernels.py"
   expect 0 'right' --checked -- python3 "$sources/numba_kernels.py"
-  expect 1 'kernel __main__::block_sum' --checked -- python3 "$sources/numba_kernels.py" wrong
+  expect 1 '[race] kernel __main__::block_sum' --checked -- python3 "$sources/numba_kernels.py" barrier
+  expect 1 '[race] kernel __main__::rotate' --checked -- python3 "$sources/numba_kernels.py" grid
   exit
 fi
 
@@ -306,6 +348,12 @@ compile heap_beyond heap.cu "${ptx[@]}" -DBEYOND
 expect 1 '[out-of-bounds] kernel allocate' --checked -- ./heap_beyond
 compile heap_freed heap.cu "${ptx[@]}" -DFREED
 expect 1 '[freed] kernel allocate' --checked -- ./heap_freed
+
+compile curand curand.cu -lcurand
+expect 0 'right' -- ./curand
+expect 0 'right' --checked -- ./curand
+compile curand_beyond curand.cu -lcurand -DBEYOND
+expect 1 'wrong' -- ./curand_beyond
 
 compile machine_code histogram.cu -cudart shared -gencode 'arch=compute_80,code=sm_80'
 expect 1 'the program holds no PTX' -- ./machine_code

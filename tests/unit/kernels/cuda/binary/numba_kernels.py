@@ -1,14 +1,16 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# numba_kernels.py [WRONG]: Numba's examples of an addition, a product of matrices by tiles, and a sum in shared memory, for
-# `kernelgrade emulate -- python3`. With an argument, the sum lacks a barrier.
+# numba_kernels.py [WRONG]: Numba's examples of an addition, a product of matrices by tiles, a sum in shared memory, and a barrier of the
+# grid, for `kernelgrade emulate -- python3`. WRONG is `barrier`, a sum without a barrier, or `grid`, a grid without one.
 import sys
 
 import numpy as np
 from numba import cuda, float32
 
-WRONG = len(sys.argv) > 1
+WRONG = sys.argv[1] if len(sys.argv) > 1 else ""
+TOGETHER = WRONG != "grid"
+BARRIER = WRONG != "barrier"
 TILE = 16
 
 
@@ -41,7 +43,7 @@ def block_sum(data, out):
     shared = cuda.shared.array(128, float32)
     i = cuda.threadIdx.x
     shared[i] = data[i]
-    if not WRONG:
+    if BARRIER:
         cuda.syncthreads()
     half = 64
     while half > 0:
@@ -51,6 +53,19 @@ def block_sum(data, out):
         half //= 2
     if i == 0:
         out[0] = shared[0]
+
+
+@cuda.jit
+def rotate(data):
+    """Each element gets its right neighbour's value, twice."""
+    grid = cuda.cg.this_grid()
+    i = cuda.grid(1)
+    for _ in range(2):
+        value = data[(i + 1) % data.size]
+        if TOGETHER:
+            grid.sync()
+        data[i] = value
+        grid.sync()
 
 
 random = np.random.default_rng(0)
@@ -67,4 +82,7 @@ right &= np.allclose(c.copy_to_host(), a @ b, rtol=1e-5)
 out = cuda.device_array(1, np.float32)
 block_sum[1, 128](cuda.to_device(x[:128]), out)
 right &= np.allclose(out.copy_to_host()[0], x[:128].sum(), rtol=1e-5)
+data = cuda.to_device(np.arange(256, dtype=np.int32))
+rotate[4, 64](data)
+right &= np.array_equal(data.copy_to_host(), np.roll(np.arange(256), -2))
 print("right" if right else "wrong")

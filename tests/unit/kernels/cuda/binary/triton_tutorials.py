@@ -3,40 +3,13 @@
 #
 # triton_tutorials.py [WRONG]: Triton's tutorials "Vector Addition" and "Fused Softmax" with NumPy arrays, for `kernelgrade emulate -- python3`. With an
 # argument, the mask of the addition lets one element too many through.
-import ctypes
 import sys
 
 import numpy as np
 import triton
 import triton.language as tl
 from triton.runtime import driver
-
-cuda = ctypes.CDLL("libcuda.so.1")
-
-
-def done(code):
-    if code != 0:
-        sys.exit(f"CUDA error {code}")
-
-
-class Tensor:
-    """A NumPy array's copy on the device."""
-
-    def __init__(self, array):
-        self.host = np.ascontiguousarray(array)
-        self.dtype, self.bytes, self.address = self.host.dtype, ctypes.c_size_t(self.host.nbytes), ctypes.c_uint64()
-        done(cuda.cuMemAlloc_v2(ctypes.byref(self.address), self.bytes))
-        done(cuda.cuMemcpyHtoD_v2(self.address, self.host.ctypes.data_as(ctypes.c_void_p), self.bytes))
-
-    def data_ptr(self):
-        return self.address.value
-
-    def numpy(self):
-        done(cuda.cuMemcpyDtoH_v2(self.host.ctypes.data_as(ctypes.c_void_p), self.address, self.bytes))
-        return self.host
-
-    def free(self):
-        done(cuda.cuMemFree_v2(self.address))
+from triton_tensor import Tensor
 
 
 @triton.jit

@@ -159,6 +159,79 @@ TEST_F(Graphs, CapturedFromStreamsThatForkAndJoin) {
   EXPECT_EQ(cudaEventDestroy(join), cudaSuccess);
 }
 
+TEST_F(Graphs, TellOfTheirCapture) {
+  cudaStreamCaptureStatus status;
+  unsigned long long id = 0, same = 0;
+  cudaGraph_t graph = nullptr, captured;
+  const cudaGraphNode_t* after;
+  const cudaGraphEdgeData* edges;
+  std::size_t count = 7;
+  EXPECT_EQ(cudaStreamGetCaptureInfo(stream_, &status), cudaSuccess);
+  EXPECT_EQ(status, cudaStreamCaptureStatusNone);
+  ASSERT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), cudaSuccess);
+  EXPECT_EQ(cudaStreamGetCaptureInfo(stream_, &status, &id, &graph, &after, &edges, &count),
+            cudaSuccess);
+  EXPECT_EQ(status, cudaStreamCaptureStatusActive);
+  EXPECT_EQ(count, 0u);
+  add<<<1, kN, 0, stream_>>>(data_, 2);
+  multiply<<<1, kN, 0, stream_>>>(data_, 10);
+  EXPECT_EQ(cudaStreamGetCaptureInfo(stream_, &status, &same, &graph, &after, &edges, &count),
+            cudaSuccess);
+  EXPECT_EQ(same, id);
+  ASSERT_EQ(count, 1u);
+  const cudaGraphNode_t multiplied = after[0];
+  add<<<1, kN, 0, stream_>>>(data_, 3);
+  ASSERT_EQ(cudaStreamEndCapture(stream_, NULL), cudaSuccess);
+  cudaGraphNode_t nodes[4];
+  count = 4;
+  EXPECT_EQ(cudaGraphGetNodes(graph, nodes, &count), cudaSuccess);
+  ASSERT_EQ(count, 3u);
+  EXPECT_EQ(nodes[1], multiplied);
+  run(graph);
+  EXPECT_THAT(values(), ElementsAre(23, 23, 23));
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+
+  ASSERT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), cudaSuccess);
+  EXPECT_EQ(cudaStreamGetCaptureInfo(stream_, &status, &same, &graph), cudaSuccess);
+  EXPECT_NE(same, id);
+  ASSERT_EQ(cudaStreamEndCapture(stream_, &captured), cudaSuccess);
+  EXPECT_EQ(captured, graph);
+  EXPECT_EQ(cudaGraphDestroy(captured), cudaSuccess);
+}
+
+TEST_F(Graphs, HoldUserObjects) {
+  int destroyed = 0;
+  const auto count = [](void* times) { ++*static_cast<int*>(times); };
+  cudaUserObject_t object;
+  cudaGraph_t graph, clone;
+  cudaGraphExec_t exec;
+  ASSERT_EQ(cudaGraphCreate(&graph, 0), cudaSuccess);
+  ASSERT_EQ(cudaUserObjectCreate(&object, &destroyed, count, 1, cudaUserObjectNoDestructorSync),
+            cudaSuccess);
+  EXPECT_EQ(cudaGraphRetainUserObject(graph, object, 2, 0), cudaSuccess);
+  EXPECT_EQ(cudaUserObjectRetain(object, 2), cudaSuccess);
+  EXPECT_EQ(cudaGraphReleaseUserObject(graph, object, 1), cudaSuccess);
+  EXPECT_EQ(failed(cudaGraphReleaseUserObject(graph, object, 2)), cudaErrorInvalidValue);
+  EXPECT_EQ(failed(cudaUserObjectRelease(object, 9)), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaUserObjectRelease(object, 3), cudaSuccess);
+  ASSERT_EQ(cudaGraphClone(&clone, graph), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiateWithFlags(&exec, clone, 0), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(clone), cudaSuccess);
+  EXPECT_EQ(destroyed, 0) << "the executable graph holds it";
+  EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+  EXPECT_EQ(destroyed, 1);
+  EXPECT_EQ(failed(cudaUserObjectRetain(object)), cudaErrorInvalidResourceHandle);
+
+  ASSERT_EQ(cudaUserObjectCreate(&object, &destroyed, count, 1, cudaUserObjectNoDestructorSync),
+            cudaSuccess);
+  ASSERT_EQ(cudaGraphCreate(&graph, 0), cudaSuccess);
+  EXPECT_EQ(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  EXPECT_EQ(destroyed, 2);
+  EXPECT_EQ(failed(cudaUserObjectCreate(&object, &destroyed, count, 1, 0)), cudaErrorInvalidValue);
+}
+
 TEST_F(Graphs, AreUpdated) {
   cudaGraph_t graph;
   cudaGraphNode_t kernel;

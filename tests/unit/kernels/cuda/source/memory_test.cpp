@@ -111,6 +111,43 @@ TEST_F(Memory, Pools) {
   EXPECT_EQ(current, standard);
 }
 
+TEST_F(Memory, PoolsOfTheHostAndManagedMemory) {
+  const auto type_of = [](const void* pointer) {
+    cudaPointerAttributes attributes;
+    EXPECT_EQ(cudaPointerGetAttributes(&attributes, pointer), cudaSuccess);
+    return attributes.type;
+  };
+  cudaMemPool_t host, managed, own;
+  cudaMemLocation location = {cudaMemLocationTypeHost, 0};
+  void* data;
+  ASSERT_EQ(cudaMemGetMemPool(&host, &location, cudaMemAllocationTypePinned), cudaSuccess);
+  ASSERT_EQ(cudaMemGetMemPool(&managed, &location, cudaMemAllocationTypeManaged), cudaSuccess);
+  ASSERT_EQ(cudaMallocFromPoolAsync(&data, 64, host, nullptr), cudaSuccess);
+  EXPECT_EQ(type_of(data), cudaMemoryTypeHost);
+  EXPECT_EQ(failed(cudaFreeHost(data)), cudaErrorInvalidValue) << "it is of a pool";
+  EXPECT_EQ(cudaFreeAsync(data, nullptr), cudaSuccess);
+  ASSERT_EQ(cudaMallocFromPoolAsync(&data, 64, managed, nullptr), cudaSuccess);
+  EXPECT_EQ(type_of(data), cudaMemoryTypeManaged);
+  EXPECT_EQ(cudaFreeAsync(data, nullptr), cudaSuccess);
+  EXPECT_EQ(failed(cudaDeviceSetMemPool(0, host)), cudaErrorInvalidValue);
+
+  cudaMemPoolProps properties = {};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location = location;
+  ASSERT_EQ(cudaMemPoolCreate(&own, &properties), cudaSuccess);
+  ASSERT_EQ(cudaMallocFromPoolAsync(&data, 64, own, nullptr), cudaSuccess);
+  EXPECT_EQ(type_of(data), cudaMemoryTypeHost);
+  EXPECT_EQ(cudaFree(data), cudaSuccess);
+  EXPECT_EQ(cudaMemPoolDestroy(own), cudaSuccess);
+  ASSERT_EQ(cudaMallocHost(&data, 64), cudaSuccess);
+  EXPECT_EQ(failed(cudaFreeAsync(data, nullptr)), cudaErrorInvalidValue) << "it is of no pool";
+  EXPECT_EQ(cudaFreeHost(data), cudaSuccess);
+  location = {cudaMemLocationTypeDevice, 0};
+  ASSERT_EQ(cudaMemGetDefaultMemPool(&own, &location, cudaMemAllocationTypePinned), cudaSuccess);
+  ASSERT_EQ(cudaDeviceGetDefaultMemPool(&host, 0), cudaSuccess);
+  EXPECT_EQ(own, host);
+}
+
 TEST_F(Memory, CopiesBetweenPeersStayOnTheDevice) {
   int *a, *b, back = 0;
   ASSERT_EQ(cudaMalloc(&a, 4), cudaSuccess);

@@ -10,9 +10,10 @@ namespace kg::test::snippets {
 const Table& table() {
   static const Table made = [] {
     Table all;
-    for (const auto add : {add_integer, add_bits, add_floats, add_approximations, add_halves,
-                           add_comparisons, add_conversions, add_moves, add_memory, add_updates,
-                           add_warps, add_mbarriers, add_clusters, add_matrices, add_control})
+    for (const auto add :
+         {add_integer, add_carries, add_bits, add_floats, add_approximations, add_halves,
+          add_comparisons, add_conversions, add_moves, add_memory, add_updates, add_warps,
+          add_mbarriers, add_clusters, add_matrices, add_control})
       add(all);
     std::set<std::string> forms;
     for (const Snippet& each : all)

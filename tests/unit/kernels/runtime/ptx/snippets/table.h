@@ -22,6 +22,7 @@ const Table& table();
 const std::map<std::string, std::string>& exempt();
 
 // Each family adds its own (integer.cpp, bits.cpp, ...).
+void add_carries(Table& table);
 void add_integer(Table& table);
 void add_bits(Table& table);
 void add_floats(Table& table);
