@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensor maps encoded by the driver. Its function is looked up through the runtime, to avoid
+// Tensor maps encoded by the driver. Its functions are looked up through the runtime, to avoid
 // linking libcuda, which a machine without a GPU does not have.
-#include "runtime/tiled_tensor.h"
+#include "runtime/im2col_tensor.h"
 
 #include "runtime/cuda/status.h"
 
@@ -16,43 +16,64 @@ static_assert(sizeof(CUtensorMap) == sizeof(kg::TensorMap));
 namespace kg {
 namespace {
 
-using Encode = decltype(&cuTensorMapEncodeTiled);
-
-Encode find_encode() {
-  constexpr const char* kName = "cuTensorMapEncodeTiled";
+template <class Function>
+Function find(const char* name) {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
 #if CUDART_VERSION >= 12050
-  constexpr unsigned kSince = 12000; // the version that introduced the function
-  KG_CHECK(cudaGetDriverEntryPointByVersion(kName, &function, kSince, cudaEnableDefault, &found));
+  constexpr unsigned kSince = 12000; // the version that introduced both functions
+  KG_CHECK(cudaGetDriverEntryPointByVersion(name, &function, kSince, cudaEnableDefault, &found));
 #else
-  KG_CHECK(cudaGetDriverEntryPoint(kName, &function, cudaEnableDefault, &found));
+  KG_CHECK(cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &found));
 #endif
   require(found == cudaDriverEntryPointSuccess && function != nullptr,
-          std::string("the driver has no ") + kName + "; install one of CUDA 12.0 or later");
-  return reinterpret_cast<Encode>(function);
+          std::string("the driver has no ") + name + "; install one of CUDA 12.0 or later");
+  return reinterpret_cast<Function>(function);
+}
+
+CUtensorMapFloatOOBfill fill_of(const TiledTensor& t) {
+  return t.fills_with_nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
+                          : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
+}
+
+TensorMap checked(CUresult result, const char* name, const CUtensorMap& native,
+                  const TiledTensor& t, Location where) {
+  if (result != CUDA_SUCCESS)
+    fail(fmt::format("{} failed with {} for a tensor of rank {}, {} x {} elements in its first "
+                     "dimensions",
+                     name, static_cast<int>(result), t.rank, t.extent[0], t.extent[1]),
+         where);
+  TensorMap map;
+  std::memcpy(&map, &native, sizeof map);
+  return map;
 }
 
 } // namespace
 
 TensorMap encode(const TiledTensor& t, Location where) {
   validate(t, where);
-  static const Encode encode_tiled = find_encode();
+  constexpr const char* kName = "cuTensorMapEncodeTiled";
+  static const auto encode_tiled = find<decltype(&cuTensorMapEncodeTiled)>(kName);
   CUtensorMap native;
   const CUresult result = encode_tiled(
       &native, static_cast<CUtensorMapDataType>(t.type), t.rank, t.base, t.extent.data(),
       t.stride.data(), t.box.data(), t.element_stride.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
-      static_cast<CUtensorMapSwizzle>(t.swizzle), CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-      t.fills_with_nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
-                       : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (result != CUDA_SUCCESS)
-    fail(fmt::format("cuTensorMapEncodeTiled failed with {} for a tensor of rank {}, {} x {} "
-                     "elements in its first dimensions",
-                     static_cast<int>(result), t.rank, t.extent[0], t.extent[1]),
-         where);
-  TensorMap map;
-  std::memcpy(&map, &native, sizeof map);
-  return map;
+      static_cast<CUtensorMapSwizzle>(t.swizzle), CU_TENSOR_MAP_L2_PROMOTION_L2_128B, fill_of(t));
+  return checked(result, kName, native, t, where);
+}
+
+TensorMap encode(const Im2colTensor& tensor, Location where) {
+  validate(tensor, where);
+  constexpr const char* kName = "cuTensorMapEncodeIm2col";
+  static const auto encode_im2col = find<decltype(&cuTensorMapEncodeIm2col)>(kName);
+  const TiledTensor& t = tensor.image;
+  CUtensorMap native;
+  const CUresult result = encode_im2col(
+      &native, static_cast<CUtensorMapDataType>(t.type), t.rank, t.base, t.extent.data(),
+      t.stride.data(), tensor.lower.data(), tensor.upper.data(), t.box[0], tensor.pixels,
+      t.element_stride.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
+      static_cast<CUtensorMapSwizzle>(t.swizzle), CU_TENSOR_MAP_L2_PROMOTION_L2_128B, fill_of(t));
+  return checked(result, kName, native, t, where);
 }
 
 } // namespace kg

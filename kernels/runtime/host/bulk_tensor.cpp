@@ -23,17 +23,59 @@ void align(Block& block, const void* address, std::size_t to, const char* name, 
                where);
 }
 
-BulkMove move(Block& block, const void* shared, const void* map, const BoxOrigin& origin,
-              const char* name, const char* which, Location where) {
+void demand_rank(Block& block, unsigned rank, const BoxOrigin& origin, const char* name,
+                 Location where) {
+  if (rank != origin.rank)
+    block.trap(fmt::format("{} with {} coordinates of a tensor of rank {}; name {}", name,
+                           origin.rank, rank, rank),
+               where);
+}
+
+// Throws Error unless a column may begin at `origin` (PTX ISA, "Im2col mode: Bounding Box").
+void demand_column(Block& block, const Im2colTensor& tensor, const BoxOrigin& origin,
+                   const char* name, Location where) {
+  constexpr unsigned kMostOffset[] = {0xFFFF, 0xFF, 0x1F}; // of ranks 3 to 5
+  const unsigned most = kMostOffset[tensor.image.rank - 3];
+  for (unsigned axis = 0; axis < tensor.axes(); ++axis) {
+    const std::int32_t at = origin.at[axis + 1];
+    if (at < tensor.lower[axis] || at > tensor.last(axis))
+      block.trap(fmt::format("{}: coordinate {} of dimension {} is outside of the bounding box, "
+                             "which reaches from {} to {}; begin within it",
+                             name, at, axis + 1, tensor.lower[axis], tensor.last(axis)),
+                 where);
+    if ((*origin.offsets)[axis] > most)
+      block.trap(fmt::format("{}: offset {} of dimension {}; with rank {} it is 0 to {}", name,
+                             (*origin.offsets)[axis], axis + 1, tensor.image.rank, most),
+                 where);
+  }
+}
+
+// What a copy moves, and how it lies in shared memory.
+struct Tile {
+  BulkMove move;
+  Swizzle swizzle;
+};
+
+Tile tile(Block& block, const void* shared, const void* map, const BoxOrigin& origin,
+          const char* name, const char* which, Location where) {
   align(block, map, kMapAlignment, name, "tensor map", where);
   align(block, shared, kBoxAlignment, name, which, where);
-  const TiledTensor tensor = decode(*static_cast<const TensorMap*>(map), where);
-  if (tensor.rank != origin.rank)
-    block.trap(fmt::format("{} with {} coordinates of a tensor of rank {}; name {}", name,
-                           origin.rank, tensor.rank, tensor.rank),
-               where);
-  return {pieces_of_box(tensor, origin.at, reinterpret_cast<std::uintptr_t>(shared)),
-          tensor.box_bytes(), outside_byte(tensor), tensor.type == TensorType::tf32};
+  const auto& encoded = *static_cast<const TensorMap*>(map);
+  const auto to = reinterpret_cast<std::uintptr_t>(shared);
+  const auto of = [](const TiledTensor& tensor, std::vector<BoxPiece> pieces, std::size_t bytes) {
+    return Tile{{std::move(pieces), bytes, outside_byte(tensor), tensor.type == TensorType::tf32},
+                tensor.swizzle};
+  };
+  if (!origin.offsets) {
+    const TiledTensor tensor = decode(encoded, where);
+    demand_rank(block, tensor.rank, origin, name, where);
+    return of(tensor, pieces_of_box(tensor, origin.at, to), tensor.box_bytes());
+  }
+  const Im2colTensor tensor = decode_im2col(encoded, where);
+  demand_rank(block, tensor.image.rank, origin, name, where);
+  demand_column(block, tensor, origin, name, where);
+  return of(tensor.image, pieces_of_column(tensor, origin.at, *origin.offsets, to),
+            tensor.column_bytes());
 }
 
 // Calls load(block, box).
@@ -42,10 +84,9 @@ void load_box(void* to, const void* map, const BoxOrigin& origin, const char* na
               const Load& load) {
   Block& block = running_block(name, where);
   block.perturb(name, where);
-  BulkMove box = move(block, to, map, origin, name, "destination", where);
-  if (warpgroup_observer)
-    warpgroup_observer->tiles_swizzled(decode(*static_cast<const TensorMap*>(map), where).swizzle);
-  load(block, std::move(box));
+  Tile box = tile(block, to, map, origin, name, "destination", where);
+  if (warpgroup_observer) warpgroup_observer->tiles_swizzled(box.swizzle);
+  load(block, std::move(box.move));
   if (warpgroup_observer) warpgroup_observer->tiles_swizzled(std::nullopt);
 }
 
@@ -70,7 +111,7 @@ void tensor_store(const void* map, const BoxOrigin& origin, const void* from, co
                   Location where) {
   Block& block = running_block(name, where);
   block.perturb(name, where);
-  block.bulk_copies().store(move(block, from, map, origin, name, "source", where), where);
+  block.bulk_copies().store(tile(block, from, map, origin, name, "source", where).move, where);
 }
 
 } // namespace kg::host

@@ -22,9 +22,13 @@ host::Proxy proxy(Covered covered) {
   return host::Proxy::mbarrier_init;
 }
 
-host::BoxOrigin box_origin(const u32* at, u32 rank) {
+host::BoxOrigin box_origin(const u32* at, const u16* by, u32 rank) {
   host::BoxOrigin origin{rank, {}};
   for (u32 i = 0; i < rank; ++i) origin.at[i] = static_cast<s32>(at[i]);
+  if (by) {
+    origin.offsets.emplace();
+    for (u32 i = 0; i + 2 < rank; ++i) (*origin.offsets)[i] = by[i];
+  }
   return origin;
 }
 
@@ -41,16 +45,19 @@ void bulk_multicast(void* to, const void* from, u32 bytes, u64* barrier, u32 blo
 void bulk_store(void* to, const void* from, u32 bytes, Where where) {
   host::bulk_store(to, from, bytes, "cp.async.bulk", here(where));
 }
-void tensor_load(void* to, const void* map, const u32* at, u32 rank, u64* barrier, Where where) {
-  host::tensor_load(to, map, box_origin(at, rank), barrier, "cp.async.bulk.tensor", here(where));
+void tensor_load(void* to, const void* map, const u32* at, const u16* by, u32 rank, u64* barrier,
+                 Where where) {
+  host::tensor_load(to, map, box_origin(at, by, rank), barrier, "cp.async.bulk.tensor",
+                    here(where));
 }
-void tensor_multicast(void* to, const void* map, const u32* at, u32 rank, u64* barrier, u32 blocks,
-                      Where where) {
-  host::tensor_multicast(to, map, box_origin(at, rank), barrier, blocks, "cp.async.bulk.tensor",
+void tensor_multicast(void* to, const void* map, const u32* at, const u16* by, u32 rank,
+                      u64* barrier, u32 blocks, Where where) {
+  host::tensor_multicast(to, map, box_origin(at, by, rank), barrier, blocks, "cp.async.bulk.tensor",
                          here(where));
 }
-void tensor_store(const void* map, const u32* at, u32 rank, const void* from, Where where) {
-  host::tensor_store(map, box_origin(at, rank), from, "cp.async.bulk.tensor", here(where));
+void tensor_store(const void* map, const u32* at, const u16* by, u32 rank, const void* from,
+                  Where where) {
+  host::tensor_store(map, box_origin(at, by, rank), from, "cp.async.bulk.tensor", here(where));
 }
 void bulk_commit(Where where) { host::bulk_commit("cp.async.bulk.commit_group", here(where)); }
 void bulk_wait(u32 pending, bool read, Where where) {

@@ -6,7 +6,6 @@
 // Instructions: membar, fence"; runtime/host/bulk_copy.h).
 #include "runtime/ptx/emitter.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace kg::ptx_run {
@@ -45,24 +44,21 @@ bool Emitter::bulk() {
   return true;
 }
 
-// cp.async.bulk.tensor, tiled mode: one operand is [map, {coordinates}].
+// cp.async.bulk.tensor: one operand is [map, {coordinates}], and behind a load's mbarrier follow
+// {offsets} in im2col mode.
 void Emitter::tensor() {
-  const auto& parts = now_->parts;
-  if (std::any_of(parts.begin(), parts.end(),
-                  [](const std::string& part) { return part.starts_with("im2col"); }))
-    refuse("of bulk copies of tensors only tiled ones are executed");
   const bool prefetches = has("prefetch");
   const bool loads = has("mbarrier::complete_tx::bytes");
   if (prefetches) {
     only_parts({"cp", "async", "bulk", "prefetch", "tensor", "1d", "2d", "3d", "4d", "5d", "L2",
-                "global", "tile", "L2::cache_hint"});
+                "global", "tile", "im2col", "L2::cache_hint"});
   } else if (loads) {
     only_parts({"cp", "async", "bulk", "tensor", "1d", "2d", "3d", "4d", "5d", "shared::cluster",
-                "shared::cta", "global", "tile", "mbarrier::complete_tx::bytes",
+                "shared::cta", "global", "tile", "im2col", "mbarrier::complete_tx::bytes",
                 "multicast::cluster", "L2::cache_hint"});
   } else {
     only_parts({"cp", "async", "bulk", "tensor", "1d", "2d", "3d", "4d", "5d", "global",
-                "shared::cta", "tile", "bulk_group", "L2::cache_hint"});
+                "shared::cta", "tile", "im2col_no_offs", "bulk_group", "L2::cache_hint"});
   }
   Operand map = operand(loads ? 1 : 0);
   if (map.parts.size() != 1 || !has(std::to_string(map.parts[0].parts.size()) + "d"))
@@ -74,16 +70,30 @@ void Emitter::tensor() {
   std::string at = "const u32 at[] = {";
   for (const Operand& coordinate : coordinates.parts) at += read(coordinate, "b32") + ", ";
   at += "};";
+  const bool im2col = has("im2col") || has("im2col_no_offs");
+  if (im2col && rank < 3) refuse("im2col mode has tensors of 3 to 5 dimensions");
+  if (im2col) { // offsets of W, H and D
+    at += " const u16 by[] = {";
+    if (has("im2col")) {
+      if (operand(3).parts.size() != rank - 2)
+        refuse("im2col mode expects an offset for each of W, H, D");
+      for (const Operand& offset : operand(3).parts) at += read(offset, "u16") + ", ";
+    } else {
+      at += "0, 0, 0";
+    }
+    at += "};";
+  }
+  const char* const by = im2col ? "by" : "nullptr";
   if (loads) {
     const bool multicast = has("multicast::cluster");
-    line(fmt::format("{{ {} {}({}, {}, at, {}, reinterpret_cast<u64*>({}), {}{}); }}", at,
+    line(fmt::format("{{ {} {}({}, {}, at, {}, {}, reinterpret_cast<u64*>({}), {}{}); }}", at,
                      multicast ? "tensor_multicast" : "tensor_load",
-                     address(operand(0), shared_space()), address(map, ""), rank,
-                     address(operand(2), shared_space()), multicast ? in(3, "u16") + ", " : "",
-                     where()));
+                     address(operand(0), shared_space()), address(map, ""), by, rank,
+                     address(operand(2), shared_space()),
+                     multicast ? in(im2col ? 4 : 3, "u16") + ", " : "", where()));
   } else {
-    line(fmt::format("{{ {} tensor_store({}, at, {}, {}, {}); }}", at, address(map, ""), rank,
-                     address(operand(1), "shared"), where()));
+    line(fmt::format("{{ {} tensor_store({}, at, {}, {}, {}, {}); }}", at, address(map, ""), by,
+                     rank, address(operand(1), "shared"), where()));
   }
 }
 

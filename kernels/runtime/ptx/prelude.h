@@ -86,11 +86,14 @@ void proxy_fence(Covered covered);
 void bulk_load(void* to, const void* from, u32 bytes, u64* barrier, Where where);
 void bulk_multicast(void* to, const void* from, u32 bytes, u64* barrier, u32 blocks, Where where);
 void bulk_store(void* to, const void* from, u32 bytes, Where where);
-// Copies of tensor boxes. `rank` coordinates give the start of a box.
-void tensor_load(void* to, const void* map, const u32* at, u32 rank, u64* barrier, Where where);
-void tensor_multicast(void* to, const void* map, const u32* at, u32 rank, u64* barrier, u32 blocks,
-                      Where where);
-void tensor_store(const void* map, const u32* at, u32 rank, const void* from, Where where);
+// Copies of tensor boxes. `rank` coordinates give the start of a box; `by` has the rank - 2 offsets
+// of im2col mode, and is null in tiled mode.
+void tensor_load(void* to, const void* map, const u32* at, const u16* by, u32 rank, u64* barrier,
+                 Where where);
+void tensor_multicast(void* to, const void* map, const u32* at, const u16* by, u32 rank,
+                      u64* barrier, u32 blocks, Where where);
+void tensor_store(const void* map, const u32* at, const u16* by, u32 rank, const void* from,
+                  Where where);
 void bulk_commit(Where where);
 void bulk_wait(u32 pending, bool read, Where where);
 void mbarrier_init(u64* barrier, u32 count, Where where);

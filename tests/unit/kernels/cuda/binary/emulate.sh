@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # emulate.sh KERNELGRADE NVCC WHAT: programs that nvcc makes here, run by `kernelgrade emulate`. WHAT: runtime (the runtime API), libraries
-# (Thrust and libcu++), static (a runtime that is linked in), driver (the driver API), tensor_map (and the occupancy of clusters), hostile
+# (Thrust and libcu++), static (a runtime that is linked in), driver (the driver API), tensor_map (both kinds, and the occupancy of clusters), hostile
 # (damaged images); triton, numba, cupy, cuda_core or pycuda, of python3 or else of PyPI (skipped, 77, where that cannot be reached).
 set -euo pipefail
 kernelgrade=$1 nvcc=$2 what=$3
@@ -69,6 +69,10 @@ if [[ $what == tensor_map ]]; then
   expect 0 'right' --checked -- ./tensor_map
   expect 1 '[race] kernel shift' --checked -- ./tensor_map wrong
   grep -qE 'tensor_map\.cu:[0-9]+' out.txt || { cat out.txt; exit 1; }
+  compile im2col im2col.cu -cudart shared -gencode arch=compute_90a,code=compute_90a
+  expect 0 'right' -- ./im2col
+  expect 0 'right' --checked -- ./im2col
+  expect 1 '[race] kernel convolve' --checked -- ./im2col wrong
   exit
 fi
 if [[ $what == hostile ]]; then
