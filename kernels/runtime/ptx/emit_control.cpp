@@ -19,7 +19,7 @@ bool Emitter::control() {
   const std::string& family = now_->parts[0];
   if (family == "ret" || family == "exit") {
     line("return;");
-  } else if (family == "trap") {
+  } else if (family == "trap" || family == "brkpt") { // no debugger is there to resume a breakpoint
     line(fmt::format("trap({});", where()));
   } else if (family == "nanosleep") {
     line(fmt::format("yield(\"nanosleep\", {});", where()));

@@ -363,6 +363,15 @@ TEST(Ptx, PlacesAreThoseOfTheSource) {
   EXPECT_EQ(entry_names(module_of("")), std::vector<std::string>{"snippet"});
 }
 
+TEST(Ptx, ABreakpointEndsTheKernelAsATrapDoes) {
+  const auto emitted = [](const std::string& body) {
+    const Module module = parse(module_of(body), "k.ptx");
+    return emit(module, module.entries[0]).text;
+  };
+  EXPECT_EQ(emitted("brkpt;"), emitted("trap;"));
+  EXPECT_NE(emitted("brkpt;"), emitted("ret;"));
+}
+
 TEST(Ptx, OneKernelOfManyIsReadAsAllAre) {
   const std::string broken = ".visible .entry broken() { \"}\" { }\n ??? }\n";
   const std::string function = ".func twice() {\n .loc 1 7 1\n ret;\n}\n";

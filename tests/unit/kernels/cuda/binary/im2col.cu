@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A convolution by an im2col tensor map, for `kernelgrade emulate`: 3 x 3, stride 2, padding 1,
-// each filter of equal weights. Says "right". With an argument its kernel expects no bytes, and so
-// reads before they have come.
+// each filter of equal weights, and multicast in clusters. Says "right". With an argument its
+// kernel expects no bytes, and so reads before they have come.
 #include <cuda.h>
 #include <cuda_runtime.h>
 
@@ -19,32 +19,41 @@ __device__ unsigned shared_address(const void* address) {
   return static_cast<unsigned>(__cvta_generic_to_shared(address));
 }
 
-// Thread c adds the taps of channel c for kPixels output pixels.
-__global__ void convolve(const __grid_constant__ CUtensorMap in, float* out, unsigned bytes) {
+// The barrier of the cluster.
+__device__ void meet() {
+  asm volatile("barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;" ::: "memory");
+}
+
+// Both blocks of a cluster read the same kPixels output pixels, and load them for each other in
+// turn. Thread c adds the taps of channel c, and stores every other pixel.
+__global__ void __cluster_dims__(2)
+    convolve(const __grid_constant__ CUtensorMap in, float* out, unsigned bytes) {
   alignas(1024) __shared__ float column[kPixels * kChannels];
   __shared__ std::uint64_t full;
-  const unsigned c = threadIdx.x;
+  const unsigned c = threadIdx.x, rank = blockIdx.x % 2;
   if (c == 0) {
     asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(&full)) : "memory");
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
-  __syncthreads();
+  meet();
   float sum[kPixels] = {};
-  const int first = static_cast<int>(blockIdx.x) * kPixels;
+  const int first = static_cast<int>(blockIdx.x / 2) * kPixels;
   const int w = first % kOutWidth * 2 - 1, h = first / kOutWidth % kOutHeight * 2 - 1;
   const int n = first / (kOutWidth * kOutHeight);
   for (unsigned tap = 0; tap < 9; ++tap) {
-    if (c == 0) {
+    if (c == 0)
       asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(&full)),
                    "r"(bytes)
                    : "memory");
+    if (c == 0 && tap % 2 == rank)
       asm volatile(
-          "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
-          "[%0], [%1, {%2, %3, %4, %5}], [%6], {%7, %8};" ::"r"(shared_address(column)),
+          "cp.async.bulk.tensor.4d.shared::cluster.global.im2col"
+          ".mbarrier::complete_tx::bytes.multicast::cluster "
+          "[%0], [%1, {%2, %3, %4, %5}], [%6], {%7, %8}, %9;" ::"r"(shared_address(column)),
           "l"(&in), "r"(0), "r"(w), "r"(h), "r"(n), "r"(shared_address(&full)),
-          "h"(static_cast<std::uint16_t>(tap % 3)), "h"(static_cast<std::uint16_t>(tap / 3))
+          "h"(static_cast<std::uint16_t>(tap % 3)), "h"(static_cast<std::uint16_t>(tap / 3)),
+          "h"(std::uint16_t{3})
           : "memory");
-    }
     asm volatile("{\n .reg .pred p;\nWAIT:\n mbarrier.try_wait.parity.shared.b64 p, [%0], %1;\n "
                  "@!p bra WAIT;\n}" ::"r"(shared_address(&full)),
                  "r"(tap & 1)
@@ -53,10 +62,11 @@ __global__ void convolve(const __grid_constant__ CUtensorMap in, float* out, uns
       const unsigned unit = c / 4 ^ i % 8; // the swizzle of 128 bytes
       sum[i] += column[i * kChannels + unit * 4 + c % 4];
     }
-    __syncthreads();
+    meet();
   }
-  for (int i = 0; i < kPixels && first + i < kOutputs; ++i)
-    out[(first + i) * kChannels + c] = sum[i];
+  for (unsigned i = 0; i < kPixels; ++i)
+    if (i % 2 == rank && first + static_cast<int>(i) < kOutputs)
+      out[(first + static_cast<int>(i)) * kChannels + static_cast<int>(c)] = sum[i];
 }
 
 int main(int count, char**) {
@@ -95,7 +105,7 @@ int main(int count, char**) {
       make(&map, kChannels, kPixels, 7) != CUDA_ERROR_INVALID_VALUE) // an empty bounding box
     return std::puts("accepted what a driver refuses"), 1;
   if (make(&map, kChannels, kPixels, -1) != CUDA_SUCCESS) return std::puts("not encoded"), 1;
-  convolve<<<(kOutputs + kPixels - 1) / kPixels, kChannels>>>(
+  convolve<<<(kOutputs + kPixels - 1) / kPixels * 2, kChannels>>>(
       map, out, count > 1 ? 0 : kPixels * kChannels * sizeof(float));
   if (cudaDeviceSynchronize() != cudaSuccess) return std::puts("the kernel failed"), 1;
   cudaMemcpy(got.data(), out, got.size() * sizeof(float), cudaMemcpyDeviceToHost);
