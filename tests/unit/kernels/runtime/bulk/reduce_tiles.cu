@@ -66,7 +66,19 @@ __global__ void reduce_tiles(float* sums, float* seen, ReduceMutant mutant) {
   __syncthreads();
   if (mutant == ReduceMutant::plain_write_beside && i == 40) sums[i] = 0;
   if (mutant == ReduceMutant::atomics_beside) atomicAdd(&sums[i], 1.f);
-  if (i == 0) {
+  if (mutant == ReduceMutant::one_of_two_not_awaited) {
+    if (i == 0) {
+      ptx::cp_reduce_async_bulk<ReduceOp::add>(sums, tile, sizeof tile);
+      ptx::cp_async_bulk_commit();
+    }
+    __syncthreads();
+    if (i == 32) {
+      ptx::cp_reduce_async_bulk<ReduceOp::add>(sums, tile, sizeof tile);
+      ptx::cp_async_bulk_commit();
+      ptx::cp_async_bulk_wait_group<0>();
+    }
+    if (i == 0) ptx::cp_async_bulk_wait_group_read<0>();
+  } else if (i == 0) {
     for (int round = 0; round < 2; ++round) {
       ptx::cp_reduce_async_bulk<ReduceOp::add>(sums, tile, sizeof tile);
       ptx::cp_async_bulk_commit();

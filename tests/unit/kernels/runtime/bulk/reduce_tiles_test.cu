@@ -142,10 +142,24 @@ TEST_P(ReduceTiles, ManyReduceIntoOnePlace) {
         for (unsigned i = 0; i < kReduced; ++i)
           ASSERT_EQ(outcome.sums[i],
                     static_cast<float>(100 + blocks * (2 * (i + 1) + (atomics ? 1 : 0))));
-        // The atomics of other threads are ordered before the read by the barrier.
         EXPECT_TRUE(blocks != 1 || outcome.seen == outcome.sums);
       }
     }
+  });
+}
+
+TEST_P(ReduceTiles, TheEndOfTheKernelCompletesThem) {
+  under_every_order([] {
+    Stream stream;
+    auto sums = DeviceBuffer<float>::from_host(std::vector<float>(kReduced, 100), stream);
+    DeviceBuffer<float> seen(kReduced);
+    launch(reduce_tiles, {.grid = 3, .block = kReduced, .stream = &stream}, sums.data(), nullptr,
+           ReduceMutant::sum_not_awaited);
+    launch(reduce_tiles, {.grid = 1, .block = kReduced, .stream = &stream}, sums.data(),
+           seen.data(), ReduceMutant::none);
+    const std::vector<float> values = seen.to_host(stream);
+    for (unsigned i = 0; i < kReduced; ++i)
+      ASSERT_EQ(values[i], static_cast<float>(100 + 4 * 2 * (i + 1)));
   });
 }
 
@@ -218,6 +232,7 @@ TEST_P(ReduceTiles, FindingsNameBothSites) {
               both("[race]", "wait_group.read by the thread that issued it"));
   EXPECT_THAT(found(ReduceMutant::sum_not_awaited),
               both("is still reducing into", "wait_group by the thread that issued it"));
+  EXPECT_THAT(found(ReduceMutant::one_of_two_not_awaited), HasSubstr("is still reducing into"));
   EXPECT_THAT(found(ReduceMutant::plain_write_beside), both("[race]", "writes 4 bytes"));
 }
 
