@@ -219,7 +219,10 @@ void BulkCopies::write(Store& store) {
   const unsigned char* from = store.data.data();
   if (!store.written) {
     for (const BoxPiece& piece : store.move.pieces) {
-      std::memcpy(piece.global, from, piece.bytes);
+      if (store.move.reduction)
+        reduce(*store.move.reduction, piece.global, from, piece.bytes);
+      else
+        std::memcpy(piece.global, from, piece.bytes);
       from += piece.bytes;
     }
   }
@@ -231,13 +234,17 @@ void BulkCopies::store(BulkMove move, Location where) {
   if (observer) {
     for (const Range& range : shared_ranges(move))
       observer->bulk_store_issued(pointer(range.begin), range.bytes, where);
-    for (const Range& range : global_ranges(move))
-      observer->bulk_store_writes(pointer(range.begin), range.bytes, where);
+    for (const Range& range : global_ranges(move)) {
+      if (move.reduction)
+        warpgroup_observer->bulk_reduction_updates(pointer(range.begin), range.bytes, where);
+      else
+        observer->bulk_store_writes(pointer(range.begin), range.bytes, where);
+    }
   }
   Store store{std::move(move), where, {}};
   if (moves_at_once())
     write(store);
-  else
+  else if (!store.move.reduction)
     for (const BoxPiece& piece : store.move.pieces)
       std::memset(piece.global, kInFlight, piece.bytes);
   threads_[block_.thread_rank()].stores.push_back(std::move(store));
@@ -264,8 +271,12 @@ void BulkCopies::wait_group(std::size_t pending, bool read_only) {
     Store& store = thread.stores[i];
     write(store);
     if (!observer) continue;
-    for (const Range& range : global_ranges(store.move))
-      observer->bulk_store_written(pointer(range.begin), range.bytes);
+    for (const Range& range : global_ranges(store.move)) {
+      if (store.move.reduction)
+        warpgroup_observer->bulk_reduction_updated(pointer(range.begin), range.bytes);
+      else
+        observer->bulk_store_written(pointer(range.begin), range.bytes);
+    }
   }
   thread.stores.erase(thread.stores.begin(),
                       thread.stores.begin() + static_cast<std::ptrdiff_t>(count));
@@ -314,6 +325,16 @@ void bulk_store(void* to, const void* from, std::size_t bytes, const char* name,
   block.perturb(name, where);
   check(block, to, from, bytes, name, where);
   block.bulk_copies().store(in_one_piece(from, to, bytes), where);
+}
+
+void bulk_reduce(BulkReduction reduction, void* to, const void* from, std::size_t bytes,
+                 const char* name, Location where) {
+  Block& block = running_block(name, where);
+  block.perturb(name, where);
+  check(block, to, from, bytes, name, where);
+  BulkMove move = in_one_piece(from, to, bytes);
+  move.reduction = reduction;
+  block.bulk_copies().store(std::move(move), where);
 }
 
 void bulk_commit(const char* name, Location where) {

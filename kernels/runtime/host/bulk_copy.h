@@ -10,15 +10,18 @@
 // late as possible (thread order forward), at once (reverse), or either at random and in any order
 // (random). Until then the destination is poisoned with 0xFF. A late load lands when no thread of
 // the issuing block can proceed without it. A late store reads shared memory in the wait that
-// covers it, and writes global memory in the wait without `.read`, or at the end of the block.
+// covers it, and writes global memory in the wait without `.read`, or at the end of the block. A
+// reduction is a store that updates global memory atomically; nothing is poisoned there.
 #pragma once
 
 #include "runtime/error.h"
+#include "runtime/host/bulk_reduction.h"
 #include "runtime/host/tensor_map.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace kg::host {
@@ -31,6 +34,7 @@ struct BulkMove {
   std::size_t bytes = 0;       // of all pieces: the count that a load completes
   unsigned char outside = 0;   // value that a load writes for pieces without global memory
   bool rounds_to_tf32 = false; // a load's f32 values
+  std::optional<BulkReduction> reduction{}; // a store updates global memory by it
 };
 
 class BulkCopies {
@@ -101,6 +105,8 @@ void bulk_load(void* to, const void* from, std::size_t bytes, std::uint64_t* bar
 void bulk_multicast(void* to, const void* from, std::size_t bytes, std::uint64_t* barrier,
                     unsigned blocks, const char* name, Location where);
 void bulk_store(void* to, const void* from, std::size_t bytes, const char* name, Location where);
+void bulk_reduce(BulkReduction reduction, void* to, const void* from, std::size_t bytes,
+                 const char* name, Location where);
 void bulk_commit(const char* name, Location where);
 void bulk_wait_group(std::size_t pending, bool read, const char* name, Location where);
 

@@ -7,6 +7,7 @@
 #include "runtime/host/warpgroup_observer.h"
 
 #include <fmt/format.h>
+#include <optional>
 
 namespace kg::host {
 namespace {
@@ -78,6 +79,24 @@ Tile tile(Block& block, const void* shared, const void* map, const BoxOrigin& or
             tensor.column_bytes());
 }
 
+// The type by which boxes of the tensor are reduced; nullopt: they are not.
+std::optional<ReduceType> reduced_as(TensorType type) {
+  switch (type) {
+  case TensorType::u32: return ReduceType::u32;
+  case TensorType::s32: return ReduceType::s32;
+  case TensorType::u64: return ReduceType::u64;
+  case TensorType::s64: return ReduceType::s64;
+  case TensorType::f16: return ReduceType::f16;
+  case TensorType::bf16: return ReduceType::bf16;
+  case TensorType::f32: return ReduceType::f32;
+  case TensorType::f64: return ReduceType::f64;
+  case TensorType::u8:
+  case TensorType::u16:
+  case TensorType::tf32: break;
+  }
+  return std::nullopt;
+}
+
 // Calls load(block, box).
 template <class Load>
 void load_box(void* to, const void* map, const BoxOrigin& origin, const char* name, Location where,
@@ -112,6 +131,22 @@ void tensor_store(const void* map, const BoxOrigin& origin, const void* from, co
   Block& block = running_block(name, where);
   block.perturb(name, where);
   block.bulk_copies().store(tile(block, from, map, origin, name, "source", where).move, where);
+}
+
+void tensor_reduce(ReduceOp op, const void* map, const BoxOrigin& origin, const void* from,
+                   const char* name, Location where) {
+  Block& block = running_block(name, where);
+  block.perturb(name, where);
+  BulkMove box = move(block, from, map, origin, name, "source", where);
+  const std::optional<ReduceType> type =
+      reduced_as(decode(*static_cast<const TensorMap*>(map), where).type);
+  if (!type || !reduces_in_bulk(op, *type))
+    block.trap(fmt::format("{}: the tensor's elements have a type without this reduction; sums and "
+                           "bits need 32 or 64 bits, f16 or bf16: encode the map with another type",
+                           name),
+               where);
+  box.reduction = BulkReduction{op, *type};
+  block.bulk_copies().store(std::move(box), where);
 }
 
 } // namespace kg::host

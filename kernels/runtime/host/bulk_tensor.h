@@ -8,6 +8,7 @@
 
 #include "runtime/error.h"
 #include "runtime/host/tensor_map.h"
+#include "runtime/reduce_op.h"
 
 #include <array>
 #include <cstdint>
@@ -37,5 +38,9 @@ void tensor_multicast(void* to, const void* map, const BoxOrigin& origin, std::u
 // Reads and writes only the part of the box within the tensor.
 void tensor_store(const void* map, const BoxOrigin& origin, const void* from, const char* name,
                   Location where);
+// The same, but combines the tensor's elements with those of the box. Error if the tensor's type
+// has no such reduction.
+void tensor_reduce(ReduceOp op, const void* map, const BoxOrigin& origin, const void* from,
+                   const char* name, Location where);
 
 } // namespace kg::host

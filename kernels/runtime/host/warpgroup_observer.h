@@ -32,6 +32,11 @@ struct WarpgroupObserver {
   // `where` has read shared memory.
   virtual void bulk_store_not_awaited(std::size_t /*bytes*/, unsigned /*thread*/,
                                       Location /*where*/) {}
+  // A bulk reduction by the running thread updates a contiguous range of global memory atomically,
+  // at any time until the thread has waited for it. Its reads are reported as those of a bulk
+  // store.
+  virtual void bulk_reduction_updates(void* /*to*/, std::size_t /*bytes*/, Location) {}
+  virtual void bulk_reduction_updated(void* /*to*/, std::size_t /*bytes*/) {}
 };
 
 extern WarpgroupObserver* warpgroup_observer; // null without an observer

@@ -59,6 +59,14 @@ void tensor_store(const void* map, const u32* at, const u16* by, u32 rank, const
                   Where where) {
   host::tensor_store(map, box_origin(at, by, rank), from, "cp.async.bulk.tensor", here(where));
 }
+void bulk_reduce(ReduceOp op, ReduceType type, void* to, const void* from, u32 bytes, Where where) {
+  host::bulk_reduce({op, type}, to, from, bytes, "cp.reduce.async.bulk", here(where));
+}
+void tensor_reduce(ReduceOp op, const void* map, const u32* at, u32 rank, const void* from,
+                   Where where) {
+  host::tensor_reduce(op, map, box_origin(at, rank), from, "cp.reduce.async.bulk.tensor",
+                      here(where));
+}
 void bulk_commit(Where where) { host::bulk_commit("cp.async.bulk.commit_group", here(where)); }
 void bulk_wait(u32 pending, bool read, Where where) {
   host::bulk_wait_group(pending, read, "cp.async.bulk.wait_group", here(where));

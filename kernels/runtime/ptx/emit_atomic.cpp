@@ -55,14 +55,24 @@ std::string Emitter::strong_store(const std::string& type, const std::string& to
                      to, is_float(type) ? fmt::format("bits_of({})", value) : value);
 }
 
-// atom.add.u32 d, [a], b and red.add.u32 [a], b. Each update is a compare-and-swap loop.
+// atom.add.u32 d, [a], b and red.add.u32 [a], b; red.async also completes its bytes at an mbarrier,
+// at once, because no program may rely on a delay. Each update is a compare-and-swap loop.
 bool Emitter::atomic() {
   const std::string& family = now_->parts[0];
   if (family != "atom" && family != "red") return false;
-  only({"relaxed", "acquire", "release", "acq_rel", "cta",         "cluster",
-        "gpu",     "sys",     "global",  "shared",  "shared::cta", "shared::cluster",
-        "noftz",   "add",     "min",     "max",     "inc",         "dec",
-        "and",     "or",      "xor",     "exch",    "cas"});
+  only({"relaxed",     "acquire",
+        "release",     "acq_rel",
+        "cta",         "cluster",
+        "gpu",         "sys",
+        "global",      "shared",
+        "shared::cta", "shared::cluster",
+        "async",       "mbarrier::complete_tx::bytes",
+        "noftz",       "add",
+        "min",         "max",
+        "inc",         "dec",
+        "and",         "or",
+        "xor",         "exch",
+        "cas"});
   std::string what;
   for (const char* known : {"add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas"})
     if (has(known)) what = known;
@@ -97,6 +107,9 @@ bool Emitter::atomic() {
       "false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) continue; updated(before{1}, after, p{1}, {3}); "
       "break; }}",
       word, id, after, where());
+  if (has("async"))
+    text += fmt::format(" mbarrier_complete(reinterpret_cast<u64*>({}), {}, {});",
+                        address(operand(2), shared_space()), size_of(type), where());
   // Programs wait for locks with these two.
   if (what == "cas" || what == "exch") text += fmt::format(" yield(\"atom\", {});", where());
   if (family == "atom")

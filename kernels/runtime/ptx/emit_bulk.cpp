@@ -13,6 +13,10 @@ namespace kg::ptx_run {
 // cp.async.bulk
 bool Emitter::bulk() {
   const auto& parts = now_->parts;
+  if (parts[0] == "cp" && parts.size() > 3 && parts[1] == "reduce" && parts[3] == "bulk") {
+    bulk_reduction();
+    return true;
+  }
   if (parts[0] != "cp" || parts.size() < 3 || parts[1] != "async" || parts[2] != "bulk")
     return false;
   if (has("tensor")) {
@@ -44,6 +48,50 @@ bool Emitter::bulk() {
   return true;
 }
 
+// cp.reduce.async.bulk, of elements or of a tensor's box.
+void Emitter::bulk_reduction() {
+  if (!has("bulk_group")) refuse("of bulk reductions only those into global memory are executed");
+  const std::pair<const char*, const char*> ops[] = {
+      {"add", "add"}, {"min", "min"},     {"max", "max"},   {"inc", "inc"},
+      {"dec", "dec"}, {"and", "bit_and"}, {"or", "bit_or"}, {"xor", "bit_xor"}};
+  std::string op;
+  for (const auto& [part, name] : ops)
+    if (has(part)) op = std::string("kg::ReduceOp::") + name;
+  if (has("tensor")) {
+    only_parts({"cp",  "reduce",      "async", "bulk",       "tensor",        "1d",
+                "2d",  "3d",          "4d",    "5d",         "tile",          "global",
+                "add", "shared::cta", "min",   "max",        "inc",           "dec",
+                "and", "or",          "xor",   "bulk_group", "L2::cache_hint"});
+    const auto [map, coordinates] = box_of(operand(0));
+    line(fmt::format("{{ {} tensor_reduce({}, {}, at, {}, {}, {}); }}", coordinates_of(coordinates),
+                     op, address(map, ""), coordinates.parts.size(), address(operand(1), "shared"),
+                     where()));
+    return;
+  }
+  only({"cp", "reduce", "async", "bulk", "global", "shared::cta", "bulk_group", "L2::cache_hint",
+        "noftz", "add", "min", "max", "inc", "dec", "and", "or", "xor"});
+  std::string type = this->type();
+  if (type[0] == 'b' && type != "bf16") type[0] = 'u'; // b32, b64
+  line(fmt::format("bulk_reduce({}, kg::ReduceType::{}, {}, {}, {}, {});", op, type,
+                   address(operand(0), "global"), address(operand(1), "shared"), in(2, "u32"),
+                   where()));
+}
+
+// The parts of the operand [map, {coordinates}].
+std::pair<Operand, Operand> Emitter::box_of(Operand box) {
+  if (box.parts.size() != 1 || !has(std::to_string(box.parts[0].parts.size()) + "d"))
+    refuse("as many coordinates are expected as the tensor has dimensions");
+  const Operand coordinates = box.parts[0];
+  box.parts.clear();
+  return {box, coordinates};
+}
+
+std::string Emitter::coordinates_of(const Operand& coordinates) {
+  std::string at = "const u32 at[] = {";
+  for (const Operand& coordinate : coordinates.parts) at += read(coordinate, "b32") + ", ";
+  return at + "};";
+}
+
 // cp.async.bulk.tensor: one operand is [map, {coordinates}], and behind a load's mbarrier follow
 // {offsets} in im2col mode.
 void Emitter::tensor() {
@@ -60,16 +108,10 @@ void Emitter::tensor() {
     only_parts({"cp", "async", "bulk", "tensor", "1d", "2d", "3d", "4d", "5d", "global",
                 "shared::cta", "tile", "im2col_no_offs", "bulk_group", "L2::cache_hint"});
   }
-  Operand map = operand(loads ? 1 : 0);
-  if (map.parts.size() != 1 || !has(std::to_string(map.parts[0].parts.size()) + "d"))
-    refuse("as many coordinates are expected as the tensor has dimensions");
+  const auto [map, coordinates] = box_of(operand(loads ? 1 : 0));
   if (prefetches) return; // a prefetch changes no value
-  const Operand coordinates = map.parts[0];
-  map.parts.clear();
   const std::size_t rank = coordinates.parts.size();
-  std::string at = "const u32 at[] = {";
-  for (const Operand& coordinate : coordinates.parts) at += read(coordinate, "b32") + ", ";
-  at += "};";
+  std::string at = coordinates_of(coordinates);
   const bool im2col = has("im2col") || has("im2col_no_offs");
   if (im2col && rank < 3) refuse("im2col mode has tensors of 3 to 5 dimensions");
   if (im2col) { // offsets of W, H and D

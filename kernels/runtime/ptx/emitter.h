@@ -116,7 +116,10 @@ class Emitter {
   void store_async();
   void proxy_fence(); // emit_bulk.cpp
   bool bulk();
+  void bulk_reduction();
   void tensor();
+  std::pair<Operand, Operand> box_of(Operand box);
+  std::string coordinates_of(const Operand& coordinates);
   bool wgmma(); // emit_wgmma.cpp
   void follow_sums();
   bool copies_sum() const;

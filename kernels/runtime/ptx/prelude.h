@@ -13,6 +13,7 @@
 #include "runtime/ptx/texture.h"
 #include "runtime/ptx/wgmma.h"
 #include "runtime/ptx/where.h"
+#include "runtime/reduce_op.h"
 
 #if !defined(__clang__) || __clang_major__ >= 15
 #define KG_PTX_FLOAT16 1
@@ -94,6 +95,10 @@ void tensor_multicast(void* to, const void* map, const u32* at, const u16* by, u
                       u64* barrier, u32 blocks, Where where);
 void tensor_store(const void* map, const u32* at, const u16* by, u32 rank, const void* from,
                   Where where);
+// Reductions into global memory.
+void bulk_reduce(ReduceOp op, ReduceType type, void* to, const void* from, u32 bytes, Where where);
+void tensor_reduce(ReduceOp op, const void* map, const u32* at, u32 rank, const void* from,
+                   Where where);
 void bulk_commit(Where where);
 void bulk_wait(u32 pending, bool read, Where where);
 void mbarrier_init(u64* barrier, u32 count, Where where);

@@ -38,8 +38,11 @@ template <Kind kind>
   if (!write_ordered && !excused(write)) conflict<kind>(write, passage, true);
   for (Access* other : {&first, &second}) {
     if (!(is_write(kind) || (other->who & kWrite)) || excused(*other)) continue;
-    // Atomic operations on one word are ordered: a thread that knows the last one knows all.
-    if (write_ordered && (other->who & kWrite) && (write.who & other->who & kAtomic)) continue;
+    // Atomic operations on one word are ordered: a thread that knows the last one knows all, except
+    // for bulk reductions in flight.
+    if (write_ordered && (other->who & kWrite) && (write.who & other->who & kAtomic) &&
+        other->time != kInFlight)
+      continue;
     if (!order.before(*other, thread)) conflict<kind>(*other, passage, (other->who & kWrite) != 0);
   }
   // Remembers the guess: the executor's atomics read before they write, which replaces its record.

@@ -33,6 +33,11 @@ struct BulkRead { // of a store
   Who who;
   const host::Block* block;
 };
+struct BulkUpdate { // of global memory, by a bulk reduction in flight
+  std::size_t bytes;
+  Who who;
+  const host::Block* block;
+};
 // The last bulk store to an address.
 struct LastStore {
   std::size_t bytes = 0;

@@ -128,6 +128,8 @@ class Checker final : public host::Observer,
   void warpgroup_has_read(const void* group, const void* from, std::size_t bytes) override;
   void tiles_swizzled(std::optional<host::Swizzle> swizzle) override;
   void bulk_store_not_awaited(std::size_t bytes, unsigned thread, Location where) override;
+  void bulk_reduction_updates(void* to, std::size_t bytes, Location where) override;
+  void bulk_reduction_updated(void* to, std::size_t bytes) override;
   std::uint32_t loaded(const void* from, std::size_t bytes) override;
   void stored(const void* to, std::size_t bytes, std::uint32_t origin, const void* at) override;
   void used(std::uint32_t origin, const char* how, const void* instruction) override;
@@ -266,6 +268,7 @@ class Checker final : public host::Observer,
   void bulk_writes(void* to, const Location* site, const BulkWrite& copy);
   void begin_reading(std::uintptr_t address, std::size_t bytes, const Access& reader);
   void end_reading(std::uintptr_t address, std::size_t bytes, Who who, Time time);
+  void end_updating(std::uintptr_t address, std::size_t bytes, Who who);
   void check_proxy(std::uintptr_t address, std::size_t bytes, const Passage& passage);
   void check_swizzle(std::uintptr_t address, host::Swizzle swizzle, const Passage& passage);
   void forget_warpgroup_reads(const host::Block* block);
@@ -323,6 +326,7 @@ class Checker final : public host::Observer,
   std::unordered_map<std::uintptr_t, Copy> copies_; // in flight, by destination
   std::map<std::uintptr_t, BulkWrite> bulk_writes_; // by first byte
   std::map<std::uintptr_t, BulkRead> bulk_reads_;
+  std::multimap<std::uintptr_t, BulkUpdate> bulk_updates_;
   std::unordered_map<std::uintptr_t, LastStore> last_stores_; // by first byte, in this launch
   std::unordered_map<Who, std::uintptr_t> storing_from_;      // sources of the latest bulk stores
   WarpgroupNotes warpgroup_notes_;

@@ -7,6 +7,7 @@
 #include "runtime/host/check/checker.h"
 #include "runtime/host/mbarrier_notes.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <utility>
 
@@ -219,6 +220,45 @@ void Checker::bulk_store_written(void* to, std::size_t bytes) {
   bulk_writes_.erase(address_of(to));
 }
 
+// Further atomic updates do not conflict with those of the copy; any other access does, until the
+// copy has been waited for. As in the executor's atomic functions, a read precedes the update.
+void Checker::bulk_reduction_updates(void* to, std::size_t bytes, Location where) {
+  host::Block& block = *host::current_block;
+  const Location* const site = &remembered(where);
+  ++now_;
+  access<Kind::atomic_read>(address_of(to), bytes, 1, site);
+  settle_undefined_load();
+  access<Kind::atomic_write>(address_of(to), bytes, 1, site);
+  const Who who = state_of(block).order.block() | block.thread_rank() | kAtomic;
+  bulk_updates_.insert({address_of(to), {bytes, who, &block}});
+  set_write_time(address_of(to), bytes, kInFlight);
+  ++now_;
+}
+
+void Checker::bulk_reduction_updated(void* to, std::size_t bytes) {
+  const Aside aside(aside_);
+  host::Block& block = *host::current_block;
+  const Who who = state_of(block).order.block() | block.thread_rank() | kAtomic;
+  const auto [begin, end] = bulk_updates_.equal_range(address_of(to));
+  const auto mine = std::find_if(begin, end, [&](const auto& update) {
+    return update.second.who == who && update.second.bytes == bytes;
+  });
+  if (mine == end) return;
+  bulk_updates_.erase(mine);
+  end_updating(address_of(to), bytes, who);
+}
+
+// A thread's updates of a range end with the last of them.
+void Checker::end_updating(std::uintptr_t address, std::size_t bytes, Who who) {
+  const auto [begin, end] = bulk_updates_.equal_range(address);
+  if (std::any_of(begin, end, [&](const auto& update) { return update.second.who == who; })) return;
+  for_each_cell(address, bytes, [&](Page& page, std::size_t cell, std::uintptr_t) {
+    Cell& last = page.cells[cell];
+    if (last.written == kInFlight && last.writer == who) last.written = now_;
+  });
+  end_reading(address, bytes, who, now_++); // earlier updates are in the history, like reads
+}
+
 void Checker::bulk_store_not_awaited(std::size_t bytes, unsigned thread, Location where) {
   const Aside aside(aside_);
   const Site site = site_of(&remembered(where));
@@ -272,6 +312,15 @@ void Checker::forget_bulk_copies(const host::Block* block) {
     end_reading(copy.first, copy.second.bytes, copy.second.who, now_);
     return true;
   });
+  while (true) { // the updates of a thread end with the last of them
+    const auto update =
+        std::find_if(bulk_updates_.begin(), bulk_updates_.end(),
+                     [&](const auto& each) { return !block || each.second.block == block; });
+    if (update == bulk_updates_.end()) break;
+    const auto [address, ended] = *update;
+    bulk_updates_.erase(update);
+    end_updating(address, ended.bytes, ended.who);
+  }
   if (!block) {
     last_stores_.clear();
     storing_from_.clear();

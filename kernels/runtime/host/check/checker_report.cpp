@@ -100,14 +100,17 @@ std::string Checker::other_thread(Who who, const Passage& passage) const {
   return text;
 }
 
-// For an access that conflicts with a copy that was not waited for; `write` is null for cp.async.
+// For an access that conflicts with a copy that was not waited for; `write` is null for cp.async
+// and bulk reductions.
 Hint Checker::copy_hint(const Access& other, const BulkWrite* write, bool other_writes, Site site) {
+  const bool reduces = (other.who & kAtomic) != 0; // in bulk
   const char* text =
       !other_writes
           ? "wait for the bulk copy{copy} (commit_group, wait_group.read by the thread that "
             "issued it, then a barrier) before {use}"
-      : !write ? "wait for the asynchronous copy{copy} (wait_group, then a barrier) before {use}"
-      : write->barrier
+      : !write && !reduces
+          ? "wait for the asynchronous copy{copy} (wait_group, then a barrier) before {use}"
+      : write && write->barrier
           ? "wait for the phase of the mbarrier at which the bulk copy{copy} completes, by its "
             "parity, before {use}"
           : "wait for the bulk copy{copy} (commit_group, wait_group by the thread that issued it) "
@@ -193,6 +196,7 @@ void Checker::conflict(const Access& other, const Passage& passage, bool other_w
   const char* other_verb = by_wgmma && in_flight        ? "is reading by wgmma"
                            : other.time > kInFlight     ? "has copied to in bulk"
                            : in_flight && !other_writes ? "is still copying from"
+                           : in_flight && other_atomic  ? "is still reducing into"
                            : in_flight                  ? "is still copying to"
                            : !other_writes              ? "read"
                            : other_atomic               ? "updated atomically"

@@ -68,6 +68,10 @@ void Counter::bulk_store_writes(void* to, std::size_t bytes, Location where) {
   copying_ = false;
   counted_.bulk_stored += bytes;
 }
+void Counter::bulk_reduction_updates(void* to, std::size_t bytes, Location where) {
+  copied<Access::atomic>(to, bytes, where);
+  counted_.bulk_stored += bytes;
+}
 
 void Counter::warpgroup_multiplies(const host::WarpgroupProduct& product) {
   const std::string a = name_of(product.a_type), b = name_of(product.b_type);

@@ -6,6 +6,7 @@
 #include "runtime/host/count/counts.h"
 #include "runtime/host/tensor_map.h"
 #include "tests/unit/kernels/runtime/bulk/forms.h"
+#include "tests/unit/kernels/runtime/bulk/reduce_tiles.h"
 #include "tests/unit/kernels/runtime/bulk/store_tiles.h"
 #include "tests/unit/kernels/runtime/warpgroup/aligned_tiles.h"
 #include "tests/unit/kernels/runtime/warpgroup/multiply_tiles.h"
@@ -79,6 +80,25 @@ TEST(BulkStoreCounts, BytesOfBulkStores) {
     EXPECT_EQ(launch.bulk_stored, bulk::kMatrices * 64 * 2);
     EXPECT_EQ(launch.bulk_loaded + launch.bulk_in_flight, 0u);
     EXPECT_THAT(launch.wgmma, IsEmpty());
+  });
+}
+
+// A bulk reduction is a store by its bytes, and atomic by its accesses to global memory.
+TEST(BulkStoreCounts, BytesOfBulkReductions) {
+  under_every_order([] {
+    Stream stream;
+    auto sums = DeviceBuffer<float>::from_host(std::vector<float>(bulk::kReduced), stream);
+    count::take_launches();
+    launch(bulk::reduce_tiles, {.grid = 3, .block = bulk::kReduced, .stream = &stream}, sums.data(),
+           nullptr, bulk::ReduceMutant::none);
+    stream.synchronize();
+    const count::Launch launch = count::take_launches().at(0);
+    constexpr std::uint64_t kBytes = 3 * 2 * bulk::kReduced * sizeof(float);
+    EXPECT_EQ(launch.bulk_stored, kBytes);
+    std::uint64_t updated = 0;
+    for (const count::Site& site : launch.sites)
+      if (site.access == count::Access::atomic) updated += site.lanes * site.width;
+    EXPECT_EQ(updated, kBytes);
   });
 }
 

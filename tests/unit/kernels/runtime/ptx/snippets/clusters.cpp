@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // PTX ISA, "Parallel Synchronization and Communication Instructions: barrier.cluster", "Data
-// Movement and Conversion Instructions: mapa, getctarank, st.async", and accesses to
+// Movement and Conversion Instructions: mapa, getctarank, st.async, red.async", and accesses to
 // `.shared::cluster`. Two blocks of a warp each are a cluster: a lane gets the word of the same
 // lane in the other block.
 #include "tests/unit/kernels/runtime/ptx/snippets/table.h"
+
+#include <algorithm>
 
 namespace kg::test::snippets {
 namespace {
@@ -14,6 +16,7 @@ namespace {
 // words, %r3 the lane's place among these, %r4 the rank of the other block, and %d1 the generic
 // address of the lane's word there.
 struct Parts {
+  std::string initial = "0";                       // what the lane's place holds at first
   std::string store = "st.shared.b32 [%r3], %i0;"; // of the lane's word
   std::string arrive = "barrier.cluster.arrive.aligned;";
   std::string wait = "barrier.cluster.wait.aligned;";
@@ -25,7 +28,9 @@ std::string body_of(const Parts& parts) {
   return "mov.u32 %r1, tile; shl.b32 %r2, %lane, 2; add.s32 %r3, %r1, %r2; add.s32 %r3, %r3, 16; "
          "mov.u32 %r4, %cluster_ctarank; xor.b32 %r4, %r4, 1; cvt.u64.u32 %d0, %r3; "
          "cvta.shared.u64 %d0, %d0; mapa.u64 %d1, %d0, %r4; setp.eq.u32 %p0, %lane, 0; "
-         "mov.u32 %r5, 0; st.shared.b32 [%r3], %r5; @%p0 mbarrier.init.shared.b64 [%r1], 32; "
+         "mov.u32 %r5, " +
+         parts.initial +
+         "; st.shared.b32 [%r3], %r5; @%p0 mbarrier.init.shared.b64 [%r1], 32; "
          "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; " +
          parts.store + " " + parts.arrive + " " + parts.wait + " " + parts.load +
          " barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;";
@@ -139,6 +144,49 @@ void add_arrivals(Table& table) {
                                 async + pair + " [%r5], {%i0, %r2}, [%r6];");
 }
 
+std::uint32_t low(Word word) { return static_cast<std::uint32_t>(word); }
+
+// Each lane reduces its word into that of the other block, which holds kInitial, by red.async.
+void add_reductions(Table& table) {
+  static constexpr std::uint32_t kInitial = 1000;
+  const auto add_one = [&](const std::string& op, Result result) {
+    const std::string form =
+        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes." + op;
+    add(table, form,
+        {.initial = std::to_string(kInitial),
+         .store = "mapa.shared::cluster.u32 %r5, %r3, %r4; mapa.shared::cluster.u32 %r6, %r1, %r4; "
+                  "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%r6], 4; " +
+                  form + " [%r5], %i0, [%r6];",
+         .arrive = "",
+         .wait = "WAITS: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%r1], 0; "
+                 "@!%p1 bra WAITS;",
+         .load = "ld.shared.b32 %o0, [%r3];"},
+        result);
+  };
+  const Result sum = [](Word, Word by, unsigned, unsigned) { return Word{kInitial + low(by)}; };
+  add_one("add.u32", sum);
+  add_one("add.s32", sum);
+  add_one("min.u32",
+          [](Word, Word by, unsigned, unsigned) { return Word{std::min(kInitial, low(by))}; });
+  add_one("max.u32",
+          [](Word, Word by, unsigned, unsigned) { return Word{std::max(kInitial, low(by))}; });
+  add_one("min.s32", [](Word, Word by, unsigned, unsigned) {
+    return Word{low(by) >> 31 != 0 ? low(by) : std::min(kInitial, low(by))};
+  });
+  add_one("max.s32", [](Word, Word by, unsigned, unsigned) {
+    return Word{low(by) >> 31 != 0 ? kInitial : std::max(kInitial, low(by))};
+  });
+  add_one("inc.u32", [](Word, Word by, unsigned, unsigned) {
+    return Word{kInitial >= low(by) ? 0 : kInitial + 1};
+  });
+  add_one("dec.u32", [](Word, Word by, unsigned, unsigned) {
+    return Word{kInitial > low(by) ? low(by) : kInitial - 1};
+  });
+  add_one("and.b32", [](Word, Word by, unsigned, unsigned) { return Word{kInitial & low(by)}; });
+  add_one("or.b32", [](Word, Word by, unsigned, unsigned) { return Word{kInitial | low(by)}; });
+  add_one("xor.b32", [](Word, Word by, unsigned, unsigned) { return Word{kInitial ^ low(by)}; });
+}
+
 } // namespace
 
 void add_clusters(Table& table) {
@@ -146,6 +194,7 @@ void add_clusters(Table& table) {
   add_addresses(table);
   add_accesses(table);
   add_arrivals(table);
+  add_reductions(table);
 }
 
 } // namespace kg::test::snippets

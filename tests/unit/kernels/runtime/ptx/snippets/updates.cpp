@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// PTX ISA, "atom", "red". Each lane updates a word of its own, twice, so that what it finds is
-// known; that updates of one word by many are not lost is for
+// PTX ISA, "atom", "red", "cp.reduce.async.bulk". Each lane updates a word of its own, twice, so
+// that what it finds is known; that updates of one word by many are not lost is for
 // tests/unit/kernels/runtime/ptx_memory_test.cpp.
 #include "tests/unit/kernels/runtime/ptx/snippets/exact.h"
 #include "tests/unit/kernels/runtime/ptx/snippets/table.h"
@@ -12,6 +12,26 @@
 
 namespace kg::test::snippets {
 namespace {
+
+// f(old, operand): the new value, by a bulk reduction of 16 bytes. Those behind the element are 0.
+template <class T, class Function>
+void add_bulk(Table& table, const std::string& rest, const Function& f) {
+  const std::string b = "b" + std::to_string(8 * sizeof(T));
+  const std::string form = "cp.reduce.async.bulk.global.shared::cta.bulk_group." + rest;
+  table.push_back(snippet(
+      form,
+      [=](T old, T by) {
+        return std::array<T, 2>{f(old, by), old};
+      },
+      "mov.u32 %r1, tile; shl.b32 %r2, %lane, 4; add.s32 %r1, %r1, %r2; mov.u64 %d0, 0; "
+      "st.shared.b64 [%r1], %d0; st.shared.b64 [%r1+8], %d0; st.global.b64 [%out], %d0; "
+      "st.global.b64 [%out+8], %d0; st.shared." +
+          b + " [%r1], %i1; st.global." + b + " [%out], %i0; fence.proxy.async; " + form +
+          " [%out], [%r1], 16; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; mov." + b +
+          " %o1, %i0; ld.global." + b + " %o0, [%out];"));
+  table.back().shared_bytes = 16 * kLanes;
+  table.back().target = 90;
+}
 
 // f(old, operand): the new value. By atom also what was found; by red only the new value.
 template <class T, class Function>
@@ -40,6 +60,7 @@ void add(Table& table, const std::string& rest, const std::string& type, const F
   if (in_shared) add_one("atom", ".shared");
   if (global) add_one("atom", ".global");
   if (global) add_one("red", ".global");
+  if (global && !type.ends_with("x2")) add_bulk<T>(table, rest + "." + type, f);
 }
 
 template <class T>
@@ -102,6 +123,10 @@ void add_updates(Table& table) {
   add<F16>(table, "add.noftz", "f16", half_sum);
   add<Pair<F16>>(table, "add.noftz", "f16x2", [=](Pair<F16> a, Pair<F16> b) {
     return Pair<F16>{half_sum(a.low, b.low), half_sum(a.high, b.high)};
+  });
+  add_bulk<BF16>(table, "add.noftz.bf16", [](BF16 a, BF16 b) {
+    return BF16{
+        bits_of(fused(value_of(a.bits, kBrain), 1, value_of(b.bits, kBrain), kBrain), kBrain)};
   });
   add<double>(table, "add", "f64", [](double a, double b) { return a + b; });
 }
