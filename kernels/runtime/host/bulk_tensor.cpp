@@ -137,7 +137,7 @@ void tensor_reduce(ReduceOp op, const void* map, const BoxOrigin& origin, const 
                    const char* name, Location where) {
   Block& block = running_block(name, where);
   block.perturb(name, where);
-  BulkMove box = move(block, from, map, origin, name, "source", where);
+  BulkMove box = tile(block, from, map, origin, name, "source", where).move;
   const std::optional<ReduceType> type =
       reduced_as(decode(*static_cast<const TensorMap*>(map), where).type);
   if (!type || !reduces_in_bulk(op, *type))

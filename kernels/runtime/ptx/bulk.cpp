@@ -64,7 +64,7 @@ void bulk_reduce(ReduceOp op, ReduceType type, void* to, const void* from, u32 b
 }
 void tensor_reduce(ReduceOp op, const void* map, const u32* at, u32 rank, const void* from,
                    Where where) {
-  host::tensor_reduce(op, map, box_origin(at, rank), from, "cp.reduce.async.bulk.tensor",
+  host::tensor_reduce(op, map, box_origin(at, nullptr, rank), from, "cp.reduce.async.bulk.tensor",
                       here(where));
 }
 void bulk_commit(Where where) { host::bulk_commit("cp.async.bulk.commit_group", here(where)); }
