@@ -27,7 +27,8 @@ struct Case {
   Convolution of;
   Case(int rank, int n, std::array<int, 3> image, std::array<int, 3> filter,
        std::array<int, 3> stride, std::array<int, 3> padding, std::array<int, 3> dilation)
-      : images(n), of{.rank = rank} {
+      : images(n), of{} {
+    of.rank = rank;
     for (int i = 0; i < 3; ++i) {
       extent[i] = image[i];
       of.filter[i] = filter[i];
