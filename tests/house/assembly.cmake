@@ -6,7 +6,7 @@
 # allowed.
 cmake_minimum_required(VERSION 3.25)
 # The last four: input of the rewriter's test, symbol names, and a program independent of this project.
-set(allowed "^(kernels/instructions/|kernels/runtime/host/fiber[.]h$|tests/unit/kernels/cuda/source/rewrite_test[.]cpp$|tests/unit/perf/code/identity/tiny_numbered[.]cpp$|kernels/cuda/binary/(export[.]h|static_cudart[.]cpp)$|tests/unit/kernels/cuda/binary/tensor_map[.]cu$)")
+set(allowed "^(kernels/instructions/|kernels/runtime/host/fiber[.]h$|tests/unit/kernels/cuda/source/rewrite_test[.]cpp$|tests/unit/perf/code/identity/tiny_numbered[.]cpp$|kernels/cuda/binary/(export[.]h|static_cudart[.]cpp)$|tests/unit/kernels/cuda/binary/(tensor_map|im2col)[.]cu$)")
 
 set(files "")
 foreach(folder IN ITEMS kernels tests perf)
