@@ -30,7 +30,8 @@ UndefinedFill::UndefinedFill() : copies_(kBasis) {
   const char* const value = std::getenv("KERNELGRADE_UNDEFINED_FILL");
   const std::string_view text = value ? value : "";
   const std::size_t colon = text.find(':');
-  on_ = parse(text.substr(0, colon), byte_) &&
+  // Without a reader of its events nobody would report the loads.
+  on_ = std::getenv("KERNELGRADE_EVENTS") && parse(text.substr(0, colon), byte_) &&
         (colon == text.npos || parse(text.substr(colon + 1), only_));
 }
 

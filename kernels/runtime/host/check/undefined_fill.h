@@ -15,10 +15,10 @@
 
 namespace kg::check {
 
-// Off unless KERNELGRADE_UNDEFINED_FILL is BYTE or BYTE:LOAD, in decimal. Loads of never-written
-// memory are then no findings but events (runtime/event_file.h), and yield BYTE. With LOAD, only
-// the instruction with this number does; the others yield kPoisonByte. The first instruction to
-// load such memory has the number 1.
+// Off unless KERNELGRADE_UNDEFINED_FILL is BYTE or BYTE:LOAD, in decimal, and events are read.
+// Loads of never-written memory are then no findings but events (runtime/event_file.h), and yield
+// BYTE. With LOAD, only the instruction with this number does; the others yield kPoisonByte. The
+// first instruction to load such memory has the number 1.
 class UndefinedFill {
  public:
   UndefinedFill(); // a bad value switches it off; `check` then has no results to compare

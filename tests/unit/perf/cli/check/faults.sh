@@ -97,6 +97,10 @@ expect 1 '\[read-only\] kernel turn<true>.* reads 4 bytes through the read-only 
   numbers read-only
 expect 0 'no error\n$' numbers plain
 
+# Only `check`, which reads the events, lets such loads pass.
+compile undefined undefined.cu
+KERNELGRADE_UNDEFINED_FILL=255 expect 1 '\[uninitialised\] kernel next' undefined
+
 compile thrust thrust.cu
 ./thrust >thrust.txt 2>&1
 if (($? == 77)); then
