@@ -43,8 +43,7 @@ void require_known(const char* option, const std::vector<std::string>& words,
 // The rows of one case in the order of its variants and the backend's modes.
 void add_rows(const World& world, const Operation& operation, Dtype dtype,
               const perf::ListedShape& shape, bool listed, std::vector<Row>& rows) {
-  const Shape parameters = Shape::parse(shape.text);
-  const perf::Case description = operation.make(dtype, parameters);
+  const perf::Case description = operation.make(dtype, Shape::parse(shape.text));
   for (const perf::Variant& variant : description.variants) {
     if (!variant.timed && !world.untimed) continue;
     for (const judge::Mode mode : world.modes) {
@@ -59,7 +58,7 @@ void add_rows(const World& world, const Operation& operation, Dtype dtype,
       row.listed = listed;
       row.canary = description.kind;
       row.work = description.work;
-      row.tf32 = parameters.has("tf32");
+      row.tf32 = description.tf32;
       row.automatic = description.automatic;
       row.in_turns = description.in_turns;
       row.note = variant.note;

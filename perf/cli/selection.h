@@ -24,7 +24,7 @@ struct Row {
   bool listed = true; // otherwise ad hoc: measured, never gated
   Kind canary = Kind::memory;
   Work work;
-  bool tf32 = false;                 // as in judge::Measured
+  bool tf32 = false;                 // from perf::Case
   std::string automatic;             // from perf::Case
   bool in_turns = false;             // from perf::Case
   std::string note;                  // from perf::Variant

@@ -46,8 +46,8 @@ Proposal propose(const ExactTable& table, const Rows& blessed, const ExactMeasur
                   [](double value) { return std::isnan(value); }) ||
       !are_numbers(table, row))
     return proposed(BlessAction::refused, "it holds a value that is not a number >= 0");
-  if (std::string below = below_minimum(table, row); !below.empty())
-    return proposed(BlessAction::refused, std::move(below));
+  if (is_below_minimum(table, row))
+    return proposed(BlessAction::refused, below_minimum_text(table, row));
   row.line = 0;
   for (double& value : row.values) value = as_written(value);
   const auto at = blessed.find(row.key);

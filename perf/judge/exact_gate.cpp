@@ -37,7 +37,7 @@ ExactVerdict judge_row(const ExactEvidence& evidence, const ExactOptions& option
     conclude(result, Verdict::invalid, ExactCause::fault);
   } else if (!are_numbers(*table, now->row)) {
     conclude(result, Verdict::invalid, ExactCause::not_a_number);
-  } else if (!below_minimum(*table, now->row).empty()) {
+  } else if (is_below_minimum(*table, now->row)) {
     conclude(result, Verdict::invalid, ExactCause::below_minimum);
   } else if (!file->problems.empty()) {
     conclude(result, Verdict::invalid, ExactCause::malformed);

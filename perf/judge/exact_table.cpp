@@ -154,15 +154,8 @@ bool are_numbers(const ExactTable& table, const ExactRow& row) {
   return true;
 }
 
-std::string below_minimum(const ExactTable& table, const ExactRow& row) {
-  if (!table.minimum) return "";
-  const double value = row.values.front(), minimum = row.values.at(*table.minimum);
-  if (as_written(value) >= as_written(minimum)) return "";
-  return fmt::format(
-      "{} {} is below the algorithmic minimum of {}: accesses were not counted (their "
-      "instrumentation is lost, or nothing ran), or the operation's Work claims more "
-      "than it needs",
-      table.quantities.front().name, exact_number(value), exact_number(minimum));
+bool is_below_minimum(const ExactTable& table, const ExactRow& row) {
+  return table.minimum && as_written(row.values.front()) < as_written(row.values.at(*table.minimum));
 }
 
 double as_written(double value) { return parse_number(exact_number(value)).value_or(value); }

@@ -117,9 +117,8 @@ std::string exact_number(double value);
 // Whether every value is >= 0, or NaN for an optional quantity.
 bool are_numbers(const ExactTable& table, const ExactRow& row);
 
-// The complaint about a count below its minimum, which means that accesses were missed; empty if
-// there is none.
-std::string below_minimum(const ExactTable& table, const ExactRow& row);
+// Whether the count is below its algorithmic minimum, which means that accesses were missed.
+bool is_below_minimum(const ExactTable& table, const ExactRow& row);
 
 // The value after writing it to a file and reading it back. Values are compared in this form.
 double as_written(double value);

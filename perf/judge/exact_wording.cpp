@@ -31,7 +31,7 @@ std::string sentence(ExactCause cause, const ExactEvidence& evidence) {
   switch (cause) {
   case ExactCause::fault: return evidence.now->fault;
   case ExactCause::not_a_number: return "it holds a value that is not a number >= 0";
-  case ExactCause::below_minimum: return below_minimum(*evidence.table, evidence.now->row);
+  case ExactCause::below_minimum: return below_minimum_text(*evidence.table, evidence.now->row);
   case ExactCause::malformed: return file.path + " is malformed";
   case ExactCause::unblessed:
     return file.path + (file.exists ? " has no such row" : " does not exist");
@@ -41,6 +41,15 @@ std::string sentence(ExactCause cause, const ExactEvidence& evidence) {
 }
 
 } // namespace
+
+std::string below_minimum_text(const ExactTable& table, const ExactRow& row) {
+  return fmt::format(
+      "{} {} is below the algorithmic minimum of {}: accesses were not counted (their "
+      "instrumentation is lost, or nothing ran), or the operation's Work claims more "
+      "than it needs",
+      table.quantities.front().name, exact_number(row.values.front()),
+      exact_number(row.values.at(*table.minimum)));
+}
 
 std::string changes_text(const ExactComparison& found) {
   std::vector<std::string> parts;

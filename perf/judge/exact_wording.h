@@ -29,6 +29,9 @@ std::vector<std::string> sentences(const ExactFaults& faults, const ExactTable& 
                                    const ExactFile& file, bool no_rows,
                                    const ExactOptions& options);
 
+// The complaint about a count below its minimum; only for rows with is_below_minimum().
+std::string below_minimum_text(const ExactTable& table, const ExactRow& row);
+
 // "spill_bytes 0 -> 96, occupancy_pct 50 -> 37.5"; empty if nothing changed.
 std::string changes_text(const ExactComparison& found);
 

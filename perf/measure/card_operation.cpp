@@ -290,6 +290,7 @@ Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
   const Kind usual = backend == Backend::host ? card.kind_on_host : card.kind_on_gpu;
   Case result{card.kind ? card.kind(problem) : usual, problem.work, {}};
   result.automatic = card.resolved(problem);
+  result.tf32 = problem.tf32;
   result.in_turns = card.in_turns && kProductsInTurns;
   result.exchange = [=, &card] { return exchange(card, problem); };
   for (const card::Variant& variant : card.variants) {

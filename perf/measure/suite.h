@@ -58,6 +58,7 @@ struct Case {
   Work work;
   std::vector<Variant> variants;
   std::string automatic = {};              // our variant that `automatic` selects; empty if unknown
+  bool tf32 = false;                       // f32 matrices may be rounded to TF32
   bool in_turns = false;                   // its variants are timed interleaved (measure.h)
   std::function<Exchange()> exchange = {}; // for other programs; may be empty
 };

@@ -95,6 +95,7 @@ struct Problem {
   std::vector<Tensor> kept = {}; // saved by a library's forward pass (Vendors::prepare)
   // Inputs not given by a sample are arbitrary bit patterns instead of numbers.
   bool patterns = false;
+  bool tf32 = false;    // f32 matrices may be rounded to TF32
   double unread = 0;    // bytes of inputs that need not be read
   double unwritten = 0; // bytes of outputs that need not be written
   // If this is a window of a larger problem: the index of its first row.

@@ -103,6 +103,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
                  2 * static_cast<double>(p.batch) * static_cast<double>(p.m * p.n) *
                      static_cast<double>(p.k)};
   result.parameters = p;
+  result.tf32 = p.tf32;
   result.inputs = {tensor("a", dtype, p, p.a()), tensor("b", dtype, p, p.b())};
   result.outputs = {tensor("c", dtype, p, p.c())};
   if (p.accumulates) {

@@ -37,15 +37,14 @@ std::string minimum(const std::string& id, const Work& work, bool tf32,
 
 void print(const perf::Operation& operation, Dtype dtype, const std::string& shape,
            const judge::Ceilings& ceilings) {
-  const Shape parameters = Shape::parse(shape);
-  const perf::Case made = operation.make(dtype, parameters);
+  const perf::Case made = operation.make(dtype, Shape::parse(shape));
   std::string variants;
   for (const perf::Variant& variant : made.variants)
     if (!variant.vendor) variants += (variants.empty() ? "" : " ") + variant.name;
   if (variants.empty()) return; // a form that the type lacks
   const std::string id = perf::case_id(operation, dtype, shape);
   std::printf("%s  %s  %s\n", id.c_str(),
-              minimum(id, made.work, parameters.has("tf32"), ceilings).c_str(), variants.c_str());
+              minimum(id, made.work, made.tf32, ceilings).c_str(), variants.c_str());
 }
 
 void print_all(const char* file) {
