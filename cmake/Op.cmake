@@ -17,7 +17,7 @@
 #   ptx.<op>.<dtype>           CTest tests: the same tests on the kernels' PTX from nvcc (host backend, nvcc), label ptx (first type of
 #                              some ops; else nightly)
 #   ptx_checked.<op>.<dtype>   the same under the checkers, label nightly
-#   ptx_liberties.<op>.<dtype> ptx.* with other behavior that the PTX ISA permits, label nightly
+#   ptx_latitude.<op>.<dtype> ptx.* with other behavior that the PTX ISA permits, label nightly
 #   sanitize.<tool>.<op>       the tests under each tool of compute-sanitizer (cuda backend), label sanitize
 #   mutants.<op>               CTest test: the tests find the bugs of tests/ops/<op>/mutants.json (host backend, g++)
 #   perf.<op>.<dtype>          CTest tests that gate the timings, label perf (nightly on the host for an op without baseline)
@@ -201,9 +201,9 @@ function(kernelgrade_add_op op)
           set_tests_properties(${tier}.${op}.${dtype} PROPERTIES FIXTURES_REQUIRED fatbins_${op})
         endif()
       endforeach()
-      # And again with behavior that the PTX ISA permits on a GPU (kernels/runtime/ptx/liberties.h); a correct kernel passes both.
-      add_test(NAME ptx_liberties.${op}.${dtype} COMMAND ${op}_test --dtype ${dtype})
-      set_tests_properties(ptx_liberties.${op}.${dtype} PROPERTIES
+      # And again with behavior that the PTX ISA permits on a GPU (kernels/runtime/ptx/isa_latitude.h); a correct kernel passes both.
+      add_test(NAME ptx_latitude.${op}.${dtype} COMMAND ${op}_test --dtype ${dtype})
+      set_tests_properties(ptx_latitude.${op}.${dtype} PROPERTIES
         LABELS "nightly;cat_${arg_CATEGORY};op_${op}" TIMEOUT 900 SKIP_RETURN_CODE 77 FIXTURES_REQUIRED fatbins_${op}
         ENVIRONMENT "${beside_others};KERNELGRADE_PTX=${folder};KERNELGRADE_PTX_APPROX=1;KERNELGRADE_PTX_FUSE=1")
       if(TEST ptx_checked.${op}.${dtype})

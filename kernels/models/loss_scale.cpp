@@ -24,7 +24,7 @@ void LossScale::set(float scale) {
   unskipped_ = 0;
 }
 
-bool LossScale::look() {
+bool LossScale::update() {
   const Tape& tape = execution_.tape();
   if (!tape.has(kFoundInf)) return true;
   const bool skipped = execution_.read_integers(tape.named(kFoundInf)).front() != 0;

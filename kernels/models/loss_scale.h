@@ -34,7 +34,7 @@ class LossScale {
 
   // Call after phase update; waits for the device. Returns whether the update was applied. A
   // skipped update is not counted, and multiplies the scale by `backoff`.
-  bool look();
+  bool update();
   float scale() const { return scale_; }
 
  private:

@@ -45,7 +45,7 @@ class RowOfPacks {
     if (kBefore > 0) result.value[0] = kg::widened(beside_[0]).value[0];
     KG_UNROLL
     for (int p = 0; p < kPacks; ++p) {
-      const Floats<kCount> pack = widened_by_words(packs_[p]);
+      const Floats<kCount> pack = unpack_pairs(packs_[p]);
       KG_UNROLL
       for (int e = 0; e < kCount; ++e) result.value[kBefore + p * kCount + e] = pack.value[e];
     }

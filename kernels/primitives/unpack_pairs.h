@@ -14,7 +14,7 @@ namespace kg {
 // The same as widened(), with two instructions per two bf16. For widened(), nvcc (13.0) emits a
 // third, which shifts the upper half down before it is shifted up again.
 template <class T, int Count>
-__device__ __forceinline__ Floats<Count> widened_by_words(StoredPack<T, Count> stored) {
+__device__ __forceinline__ Floats<Count> unpack_pairs(StoredPack<T, Count> stored) {
   if constexpr (std::is_same_v<T, bf16> && Count % 2 == 0) {
     const Pack<T, Count> pack = stored.pack();
     unsigned words[Count / 2];

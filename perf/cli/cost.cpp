@@ -152,8 +152,8 @@ std::filesystem::path counting_program(const World& world) {
 }
 
 int run_counting_program(const std::vector<std::string>& arguments, const World& world) {
-  become(world, kCountingProgram, arguments,
-         "costs are counted by the CPU emulator's build with g++ (cmake --preset host)");
+  exec_program(world, kCountingProgram, arguments,
+               "costs are counted by the CPU emulator's build with g++ (cmake --preset host)");
 }
 
 } // namespace kg::cli

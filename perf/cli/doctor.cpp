@@ -140,7 +140,7 @@ void check_canaries(const World& world, perf::Apparatus& apparatus,
   constexpr int kTimes = 60;
   const judge::Limits& limit = judge::limits(kJudged);
   judge::TextTable table({"canary", "median", "±99 % CI", "blessed"});
-  for (const auto kind : {Kind::memory, Kind::compute, Kind::sync, Kind::launch}) {
+  for (const auto kind : {Bound::memory, Bound::compute, Bound::sync, Bound::launch}) {
     std::vector<double> times;
     for (int i = 0; i < kTimes; ++i) times.push_back(apparatus.instruments.canary_ns(kind));
     const double now = judge::median(times);

@@ -35,8 +35,8 @@ void need(const World& world, const std::filesystem::path& file, const std::stri
   if (!std::filesystem::exists(file)) complain(", though the target " + target + " was built");
 }
 
-void become(const World& world, const std::string& program,
-            const std::vector<std::string>& arguments, const std::string& otherwise) {
+void exec_program(const World& world, const std::string& program,
+                  const std::vector<std::string>& arguments, const std::string& otherwise) {
   std::string path = (world.executable.parent_path() / program).string();
   need(world, path, program, otherwise);
   std::vector<std::string> words = arguments;

@@ -17,8 +17,8 @@ void need(const World& world, const std::filesystem::path& file, const std::stri
 
 // Replaces this process by a program next to the command, built by the target of the same name,
 // with these arguments.
-[[noreturn]] void become(const World& world, const std::string& program,
-                         const std::vector<std::string>& arguments,
-                         const std::string& otherwise = "");
+[[noreturn]] void exec_program(const World& world, const std::string& program,
+                               const std::vector<std::string>& arguments,
+                               const std::string& otherwise = "");
 
 } // namespace kg::cli

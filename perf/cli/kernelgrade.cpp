@@ -177,7 +177,7 @@ int dispatch(std::vector<std::string> arguments, World& world) {
   const OtherProgram* const other = arguments.empty() ? nullptr : other_program(arguments.front());
   if (other) {
     path_of(*other, world);
-    become(world, other->name, {arguments.begin() + 1, arguments.end()});
+    exec_program(world, other->name, {arguments.begin() + 1, arguments.end()});
   }
   const Parsed parsed = parse(arguments, world.baselines);
   if (parsed.help) {
@@ -193,7 +193,7 @@ int dispatch(std::vector<std::string> arguments, World& world) {
     world.untimed = true; // they have costs as well
   }
   const Command command = find_command(parsed.options, world);
-  if (!command) become(world, "kernelgrade-lab", arguments);
+  if (!command) exec_program(world, "kernelgrade-lab", arguments);
   std::optional<AsciiOnly> out, err;
   if (parsed.options.ascii) {
     out.emplace(world.out);

@@ -75,7 +75,7 @@ class Processes {
 
   // In how many processes to measure a row.
   std::size_t processes_of(const Row& row) const {
-    const bool informs = row.registered.kind == judge::Kind::vendor && !row.in_turns;
+    const bool informs = row.registered.kind == judge::Kind::vendor && !row.interleaved;
     return static_cast<std::size_t>(
         informs ? options_.library_processes.value_or(options_.processes) : options_.processes);
   }

@@ -32,12 +32,12 @@
 namespace kg::cli {
 namespace {
 
-judge::CanaryKind canary_kind(Kind kind) {
+judge::CanaryKind canary_kind(Bound kind) {
   switch (kind) {
-  case Kind::memory: return judge::CanaryKind::memory;
-  case Kind::compute: return judge::CanaryKind::compute;
-  case Kind::sync: return judge::CanaryKind::sync;
-  case Kind::launch: return judge::CanaryKind::launch;
+  case Bound::memory: return judge::CanaryKind::memory;
+  case Bound::compute: return judge::CanaryKind::compute;
+  case Bound::sync: return judge::CanaryKind::sync;
+  case Bound::launch: return judge::CanaryKind::launch;
   }
   return judge::CanaryKind::memory;
 }
@@ -91,9 +91,9 @@ judge::Measured measured(const Row& row, const perf::Measurement& found, const W
     result.tags["empty_node_ns"] = fmt::format("{:.1f}", *found.empty_node_ns);
   if (found.worst_error)
     result.tags[perf::kWorstErrorTag] = fmt::format("{:.3g}", *found.worst_error);
-  if (!found.in_turns_with.empty())
+  if (!found.interleaved_with.empty())
     result.tags[judge::kProtocolTag] =
-        fmt::format("interleaved with {}", fmt::join(found.in_turns_with, ", "));
+        fmt::format("interleaved with {}", fmt::join(found.interleaved_with, ", "));
   if (found.repeated) result.tags["repeated"] = "throttled";
   if (!found.throttled_by.empty()) result.tags[judge::kThrottledTag] = found.throttled_by;
   if (found.oversubscribed) result.tags["oversubscribed"] = "1";
@@ -158,7 +158,7 @@ std::vector<Rows> groups_of(const Rows& rows, bool alone) {
   for (const Row* row : rows) {
     const auto beside = std::find_if(groups.begin(), groups.end(), [&](const Rows& group) {
       const judge::RowKey& key = group.front()->registered.key;
-      return row->in_turns && !alone && key.case_id == row->registered.key.case_id &&
+      return row->interleaved && !alone && key.case_id == row->registered.key.case_id &&
              key.mode == row->registered.key.mode;
     });
     if (beside == groups.end())
@@ -195,7 +195,7 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
   }
   const std::unique_ptr<perf::Apparatus> apparatus = world.apparatus(options.pace);
   if (turn) {
-    apparatus->protocol = perf::in_turns(apparatus->protocol);
+    apparatus->protocol = perf::interleaved(apparatus->protocol);
     apparatus->instruments.between_blocks.pass_turn = [&] { turn->pass(); };
     // An interleaved process is compared with the adjacent ones, not with a canary, which would
     // take a quarter of the time.
@@ -226,8 +226,8 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
     };
     const std::optional<perf::CpuTime> before = perf::cpu_time();
     const perf::GpuState gpu_before = nvml ? nvml->state() : perf::GpuState{};
-    const std::vector<perf::Measurement> found =
-        perf::measure_in_turns(candidates, group.front()->registered.key.mode, *apparatus, begins);
+    const std::vector<perf::Measurement> found = perf::measure_interleaved(
+        candidates, group.front()->registered.key.mode, *apparatus, begins);
     const std::optional<perf::CpuTime> after = perf::cpu_time();
     std::map<std::string, std::string> machine;
     if (before && after)

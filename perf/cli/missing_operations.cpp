@@ -51,7 +51,7 @@ void build_missing_operations(const Options& options, const World& world,
   build::configure(world.build, "KERNELGRADE_OPS", list);
   const std::string program = world.executable.filename().string();
   build::make(world.build, program, world.err);
-  become(world, program, arguments);
+  exec_program(world, program, arguments);
 }
 
 } // namespace kg::cli

@@ -60,7 +60,7 @@ void add_rows(const World& world, const Operation& operation, Dtype dtype,
       row.work = description.work;
       row.tf32 = description.tf32;
       row.automatic = description.automatic;
-      row.in_turns = description.in_turns;
+      row.interleaved = description.interleaved;
       row.note = variant.note;
       row.compiled_at_run_time = variant.compiled_at_run_time;
       row.make = variant.make;

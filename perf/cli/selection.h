@@ -22,11 +22,11 @@ struct Row {
   judge::Registered registered;
   bool fast = false;
   bool listed = true; // otherwise ad hoc: measured, never gated
-  Kind canary = Kind::memory;
+  Bound canary = Bound::memory;
   Work work;
   bool tf32 = false;                 // from perf::Case
   std::string automatic;             // from perf::Case
-  bool in_turns = false;             // from perf::Case
+  bool interleaved = false;          // from perf::Case
   std::string note;                  // from perf::Variant
   bool compiled_at_run_time = false; // from perf::Variant
   std::function<perf::Workload()> make;

@@ -19,9 +19,10 @@ Same same_identity(const Measured& measured, const TimingRow& baseline) {
   return measured.identity == baseline.identity ? Same::yes : Same::no;
 }
 
-std::optional<Standing> standing(const Measured& row, const TimingRow& baseline,
-                                 const std::vector<Measured>& run, const TimingFile& file) {
-  std::optional<Standing> found;
+std::optional<VendorSpeedup> vendor_speedup(const Measured& row, const TimingRow& baseline,
+                                            const std::vector<Measured>& run,
+                                            const TimingFile& file) {
+  std::optional<VendorSpeedup> found;
   std::pair<bool, double> best; // whether the version changed, blessed time; the smallest wins
   for (const Measured& vendor : run) {
     if (!is_library(vendor) || vendor.key.case_id != row.key.case_id ||
@@ -34,8 +35,8 @@ std::optional<Standing> standing(const Measured& row, const TimingRow& baseline,
       const std::pair<bool, double> rank = {library == Same::no, blessed.median_ns};
       if (library == Same::unknown || (found && rank >= best)) continue;
       best = rank;
-      found = Standing{vendor.key.variant, vendor.median_ns / row.median_ns,
-                       blessed.median_ns / baseline.median_ns};
+      found = VendorSpeedup{vendor.key.variant, vendor.median_ns / row.median_ns,
+                            blessed.median_ns / baseline.median_ns};
       if (library == Same::yes) continue;
       found->library_then = blessed.identity;
       found->library_now = vendor.identity;
@@ -97,7 +98,7 @@ Examined examine(const Measured& row, const TimingRow* baseline, const std::vect
         row.canary && baseline->canary && row.canary->kind != baseline->canary->kind;
     if (!seen.other_canary) seen.compared = compare(row, *baseline, options.device);
     if (seen.compared && options.device == Device::gpu && row.kind == Kind::ours)
-      seen.standing = standing(row, *baseline, run, file);
+      seen.vendor_speedup = vendor_speedup(row, *baseline, run, file);
   }
   seen.roof = roof_share(row, options.ceilings);
   // A different host may be faster than the ceilings of the baseline's host.

@@ -39,7 +39,7 @@ struct Examined {
   // same library version is preferred to one of another version. Empty if no library row with a
   // time and a known version is in both files. GPU only: on a host, a library's time depends on
   // the instruction sets of the processor.
-  std::optional<Standing> standing;
+  std::optional<VendorSpeedup> vendor_speedup;
 };
 
 // `baseline` points into `file`, or is null.

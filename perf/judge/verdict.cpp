@@ -28,8 +28,8 @@ Opinion final_opinion(const Evidence& evidence, const GateOptions& options) {
     overrule(Verdict::env, Cause::disturbed, false);
     return opinion;
   }
-  if (seen.standing && seen.standing->dropped(evidence.baseline->tol_pct) && !opinion.suspicious &&
-      opinion.verdict != Verdict::regressed)
+  if (seen.vendor_speedup && seen.vendor_speedup->dropped(evidence.baseline->tol_pct) &&
+      !opinion.suspicious && opinion.verdict != Verdict::regressed)
     overrule(Verdict::inconclusive, Cause::lost_ground, true);
   // The identity covers only what runs on the device: a `real` time on a GPU includes the host's
   // code, and a library's version does not say how the library is called.
@@ -55,7 +55,7 @@ void adopt(RowResult& result, const Evidence& evidence, const Opinion& opinion) 
   result.suspicion = opinion.suspicion;
   result.healthy = compared.healthy;
   result.border = opinion.border;
-  result.standing = evidence.seen.standing;
+  result.vendor_speedup = evidence.seen.vendor_speedup;
   result.shown_ratio = compared.ratio;
   result.ratio_interval = compared.interval;
   // On a doubtful machine the ratio is shown, but it does not grade the kernel.

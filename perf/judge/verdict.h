@@ -132,7 +132,7 @@ enum class Border { line, tolerance, half_tolerance };
 
 // Library time / our time, now and when the row was blessed. The library does the same work on the
 // same machine, so it serves as a control: a row that falls behind it has become slower.
-struct Standing {
+struct VendorSpeedup {
   std::string vendor;
   double now = 0;
   double then = 0;
@@ -171,7 +171,7 @@ struct RowResult {
   bool informs = false; // as in RowExit
   Cause cause = Cause::not_measured;
   Border border = Border::line;
-  std::optional<Standing> standing; // our kernels on a GPU only, if a library row exists
+  std::optional<VendorSpeedup> vendor_speedup; // our kernels on a GPU only, if a library row exists
   // Filled in by wording.h after judging.
   std::string figures; // times, samples, machine; empty if nothing was compared
   std::string reason;  // the cause, the ratio with its grade, and the figures

@@ -62,12 +62,12 @@ std::string machine_text(const std::map<std::string, std::string>& tags) {
 }
 
 // "0.47 of cublas's speed (0.50 when blessed)", and whether it is judged.
-std::string standing_text(const Standing& standing) {
-  std::string line = fmt::format("{:.2f} of {}'s speed ({:.2f} when blessed)", standing.now,
-                                 standing.vendor, standing.then);
-  if (!standing.library_now.empty())
-    line += fmt::format(", which is not judged: {} blessed, {} here", standing.library_then,
-                        standing.library_now);
+std::string vendor_speedup_text(const VendorSpeedup& vendor_speedup) {
+  std::string line = fmt::format("{:.2f} of {}'s speed ({:.2f} when blessed)", vendor_speedup.now,
+                                 vendor_speedup.vendor, vendor_speedup.then);
+  if (!vendor_speedup.library_now.empty())
+    line += fmt::format(", which is not judged: {} blessed, {} here", vendor_speedup.library_then,
+                        vendor_speedup.library_now);
   return line;
 }
 
@@ -98,7 +98,7 @@ std::string figures(const RowResult& row, const Evidence& evidence, const GateOp
   if (std::string machine = machine_text(measured.tags); !machine.empty())
     parts.push_back(std::move(machine));
   if (!measured.note.empty()) parts.push_back(measured.note);
-  if (row.standing) parts.push_back(standing_text(*row.standing));
+  if (row.vendor_speedup) parts.push_back(vendor_speedup_text(*row.vendor_speedup));
   return fmt::format("{}", fmt::join(parts, ". "));
 }
 
@@ -166,7 +166,7 @@ std::string sentence(const RowResult& row, const Evidence& evidence, const GateO
     return "looks slower, but its machine code and launches are those that were blessed: the "
            "machine is slower, not the kernel";
   case Cause::lost_ground:
-    return fmt::format("has lost ground on {}, but is not confirmed", row.standing->vendor);
+    return fmt::format("has lost ground on {}, but is not confirmed", row.vendor_speedup->vendor);
   case Cause::faster: return "faster than the baseline; consider a bless";
   case Cause::within: return "not slower than " + border;
   case Cause::within_other_code:

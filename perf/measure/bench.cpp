@@ -35,7 +35,7 @@ Bench::Bench(Pace pace) {
   protocol = backend == Backend::cuda ? gpu_protocol() : host_protocol();
   if (pace == Pace::brief) protocol = brief(protocol);
   instruments.now = steady_clock();
-  instruments.canary_ns = [this](Kind kind) { return canary_ns(kind); };
+  instruments.canary_ns = [this](Bound kind) { return canary_ns(kind); };
   instruments.flush = [this](Stream& queue) { flush_->run(queue); };
   instruments.cold_problem = [this] { return cold_problem(); };
   instruments.graph_ns = [this](Graph& graph) { return graph_ns(graph); };
@@ -47,10 +47,10 @@ Bench::Bench(Pace pace) {
   instruments.device_bytes = device_properties().global_bytes;
   instruments.device_problem = [] { return device_problem(); };
   const double start = instruments.now();
-  while (instruments.now() - start < ready_ns(pace)) canary_ns(Kind::compute);
+  while (instruments.now() - start < ready_ns(pace)) canary_ns(Bound::compute);
 }
 
-Canary& Bench::canary(Kind kind) {
+Canary& Bench::canary(Bound kind) {
   const auto [at, is_new] = canaries_.try_emplace(kind, kind, stream);
   if (is_new) {
     at->second.run(stream);
@@ -59,7 +59,7 @@ Canary& Bench::canary(Kind kind) {
   return at->second;
 }
 
-double Bench::canary_ns(Kind kind) {
+double Bench::canary_ns(Bound kind) {
   Canary& canary = this->canary(kind);
   canary.run(stream);
   double elapsed = 0;
@@ -93,7 +93,7 @@ double Bench::graph_ns(Graph& graph) {
 
 double Bench::empty_node_ns() {
   constexpr int kSamples = 9; // odd, so that the median is an observed value
-  Canary& empty = canary(Kind::launch);
+  Canary& empty = canary(Bound::launch);
   GraphSlope graph([&](Stream& queue) { empty.run(queue); }, stream, instruments.graph_ns);
   std::vector<double> samples;
   for (int i = 0; i < kSamples; ++i) samples.push_back(graph.sample());

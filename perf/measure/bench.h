@@ -25,10 +25,10 @@ class Bench : public Apparatus {
  private:
   // Creates and checks the canary of this kind at its first use. Throws Error if its result is
   // wrong.
-  Canary& canary(Kind kind);
+  Canary& canary(Bound kind);
 
   // One timing of a canary in ns per launch, after one execution that restores its cache state.
-  double canary_ns(Kind kind);
+  double canary_ns(Bound kind);
 
   // Device time of one launch of the graph, in ns.
   double graph_ns(Graph& graph);
@@ -41,7 +41,7 @@ class Bench : public Apparatus {
 
   Event start_;
   Event stop_;
-  std::map<Kind, Canary> canaries_;
+  std::map<Bound, Canary> canaries_;
   std::unique_ptr<Spin> spin_;   // created for the first injected slow-down
   std::unique_ptr<Flush> flush_; // created for the first cold row
   Flush::Proof proof_;

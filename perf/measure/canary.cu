@@ -82,35 +82,35 @@ Amount amount() {
           256, 64};
 }
 
-std::size_t input_size(Kind kind) { return kind == Kind::memory ? amount().copy_floats : 0; }
+std::size_t input_size(Bound kind) { return kind == Bound::memory ? amount().copy_floats : 0; }
 
-std::size_t output_size(Kind kind) {
+std::size_t output_size(Bound kind) {
   switch (kind) {
-  case Kind::memory: return amount().copy_floats;
-  case Kind::compute:
-  case Kind::sync: return static_cast<std::size_t>(amount().blocks) * canary::kThreads;
-  case Kind::launch: return 0;
+  case Bound::memory: return amount().copy_floats;
+  case Bound::compute:
+  case Bound::sync: return static_cast<std::size_t>(amount().blocks) * canary::kThreads;
+  case Bound::launch: return 0;
   }
   return 0;
 }
 
 // The expected value of every output element. The copied value is arbitrary.
 constexpr float kCopied = 0.75f;
-float expected(Kind kind) {
+float expected(Bound kind) {
   switch (kind) {
-  case Kind::memory: return kCopied;
-  case Kind::compute: return 8.0f; // four chains at their fixed point 2
-  case Kind::sync: return 1.0f;
-  case Kind::launch: break;
+  case Bound::memory: return kCopied;
+  case Bound::compute: return 8.0f; // four chains at their fixed point 2
+  case Bound::sync: return 1.0f;
+  case Bound::launch: break;
   }
   return 0.0f;
 }
 
 } // namespace
 
-Canary::Canary(Kind kind, Stream& stream)
+Canary::Canary(Bound kind, Stream& stream)
     : kind_(kind), input_(input_size(kind)), output_(output_size(kind)) {
-  if (kind == Kind::memory) input_.copy_from(std::vector<float>(input_.size(), kCopied), stream);
+  if (kind == Bound::memory) input_.copy_from(std::vector<float>(input_.size(), kCopied), stream);
 }
 
 void Canary::run(Stream& stream) {
@@ -118,7 +118,7 @@ void Canary::run(Stream& stream) {
   const auto blocks = static_cast<unsigned>(work.blocks);
   LaunchConfig config{.grid = dim3(blocks), .block = dim3(canary::kThreads), .stream = &stream};
   switch (kind_) {
-  case Kind::memory: {
+  case Bound::memory: {
     const auto quads = static_cast<std::int64_t>(work.copy_floats / 4);
     constexpr std::int64_t kPerBlock = canary::kThreads * canary::kTile;
     config.grid = dim3(static_cast<unsigned>((quads + kPerBlock - 1) / kPerBlock));
@@ -126,11 +126,11 @@ void Canary::run(Stream& stream) {
            reinterpret_cast<float4*>(output_.data()));
     break;
   }
-  case Kind::compute:
+  case Bound::compute:
     launch(canary::multiply_add, config, work.multiply_add_rounds, output_.data());
     break;
-  case Kind::sync: launch(canary::exchange, config, work.exchange_rounds, output_.data()); break;
-  case Kind::launch:
+  case Bound::sync: launch(canary::exchange, config, work.exchange_rounds, output_.data()); break;
+  case Bound::launch:
     config.grid = dim3(1);
     config.block = dim3(32);
     for (int i = 0; i < work.empty_launches; ++i) launch(canary::nothing, config);
@@ -149,6 +149,6 @@ void Canary::check(Stream& stream) const {
            "; the kernel did not run, or the device computes wrongly");
 }
 
-int Canary::launches() const { return kind_ == Kind::launch ? amount().empty_launches : 1; }
+int Canary::launches() const { return kind_ == Bound::launch ? amount().empty_launches : 1; }
 
 } // namespace kg::perf

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Canaries: four fixed kernels, one per Kind. Their times say how fast the machine currently
+// Canaries: four fixed kernels, one per Bound. Their times say how fast the machine currently
 // copies, computes, synchronises or launches. The ratio of a row's time to its canary's time tells
 // a slower kernel from a slower machine; the host backend grades this ratio. Every baseline depends
 // on the canary's code and sizes, so a change of either requires new baselines.
@@ -12,12 +12,12 @@
 
 namespace kg::perf {
 
-inline constexpr Kind kKinds[] = {Kind::memory, Kind::compute, Kind::sync, Kind::launch};
+inline constexpr Bound kKinds[] = {Bound::memory, Bound::compute, Bound::sync, Bound::launch};
 
 class Canary {
  public:
   // Allocates the buffers. One execution takes about 1 ms on a host core and 0.1 to 1 ms on a GPU.
-  Canary(Kind kind, Stream& stream);
+  Canary(Bound kind, Stream& stream);
 
   // Enqueues one execution. Its result is the same each time.
   void run(Stream& stream);
@@ -30,7 +30,7 @@ class Canary {
   int launches() const;
 
  private:
-  Kind kind_;
+  Bound kind_;
   DeviceBuffer<float> input_;
   DeviceBuffer<float> output_;
 };

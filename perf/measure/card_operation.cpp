@@ -42,24 +42,24 @@ std::string verify_moved(const Card& card, const TimedMemory& memory, Stream& st
   return "";
 }
 
-// The author of results: the variant, or "" for a library, whose tolerance is scaled by `slack`.
-struct Author {
+// The owner of results: the variant, or "" for a library, whose tolerance is scaled by `slack`.
+struct ResultOwner {
   std::string variant;
   double slack;
 };
 
 test::Comparison comparison(const Tensor& output, const test::Observed& seen,
-                            const card::Reference& reference, const Author& author) {
+                            const card::Reference& reference, const ResultOwner& owner) {
   std::vector<double> tolerance =
-      reference.tolerance ? reference.tolerance(author.variant) : std::vector<double>();
-  for (double& bound : tolerance) bound *= author.slack;
+      reference.tolerance ? reference.tolerance(owner.variant) : std::vector<double>();
+  for (double& bound : tolerance) bound *= owner.slack;
   test::Expectation expected = test::exactly(output.dtype, output.extents, reference.value);
   if (!tolerance.empty()) expected = {output.dtype, output.extents, reference.value, tolerance};
   return test::compare(seen, expected);
 }
 std::string compared(const Tensor& output, const test::Observed& seen,
-                     const card::Reference& reference, const Author& author) {
-  const test::Comparison found = comparison(output, seen, reference, author);
+                     const card::Reference& reference, const ResultOwner& owner) {
+  const test::Comparison found = comparison(output, seen, reference, owner);
   return found.passed() ? "" : output.name + ": " + found.text();
 }
 
@@ -80,7 +80,7 @@ constexpr std::int64_t kMostOfRows = 1 << 20, kMostOfColumns = 1 << 19;
 // Verifies windows of each output: both ends, then random ones between until the reference has read
 // enough, at most sixteen in all. The windows are smaller if an element takes long. The correctness
 // tests compare every element, and find wrong elements elsewhere.
-std::string verify_elements(const Card& card, TimedMemory& memory, const Author& author,
+std::string verify_elements(const Card& card, TimedMemory& memory, const ResultOwner& owner,
                             KnownParts& known, Stream& stream) {
   const Problem& problem = memory.problem();
   std::map<std::string, test::Observed, std::less<>> stored;
@@ -119,7 +119,7 @@ std::string verify_elements(const Card& card, TimedMemory& memory, const Author&
       Tensor part = output;
       part.extents = {window.count};
       const test::Comparison found = comparison(part, memory.observe(output, {window}, stream),
-                                                its.right.at(output.name), author);
+                                                its.right.at(output.name), owner);
       if (of_results) known.erase(place);
       memory.note(found.max_error);
       if (!found.passed()) return output.name + ": " + found.text();
@@ -130,7 +130,7 @@ std::string verify_elements(const Card& card, TimedMemory& memory, const Author&
 
 // Verifies columns of outputs that need all rows: sixteen, and fewer of long ones, but at least
 // three, with the first and the last among them.
-std::string verify_columns(const Card& card, const TimedMemory& memory, const Author& author,
+std::string verify_columns(const Card& card, const TimedMemory& memory, const ResultOwner& owner,
                            KnownParts& known, Stream& stream) {
   const auto is_of_columns = [](const Tensor& output) {
     return !output.by_row && output.col_axis >= 0;
@@ -154,7 +154,7 @@ std::string verify_columns(const Card& card, const TimedMemory& memory, const Au
     for (const Tensor& each : part.outputs) {
       if (!is_of_columns(each)) continue;
       const std::string wrong =
-          compared(each, memory.observe(each, places, stream), references.at(each.name), author);
+          compared(each, memory.observe(each, places, stream), references.at(each.name), owner);
       if (!wrong.empty()) return wrong;
     }
     return "";
@@ -164,10 +164,10 @@ std::string verify_columns(const Card& card, const TimedMemory& memory, const Au
 
 // Verifies some rows of large results. An output that needs all inputs is verified if these are
 // few; otherwise some of its columns are.
-std::string verify(const Card& card, TimedMemory& memory, const Author& author, KnownParts& known,
-                   Stream& stream) {
+std::string verify(const Card& card, TimedMemory& memory, const ResultOwner& owner,
+                   KnownParts& known, Stream& stream) {
   if (card.source) return verify_moved(card, memory, stream);
-  if (card.elements) return verify_elements(card, memory, author, known, stream);
+  if (card.elements) return verify_elements(card, memory, owner, known, stream);
   const Problem& problem = memory.problem();
   const Tensor& result = problem.outputs[0];
   const std::int64_t rows = result.by_row ? result.extents[result.row_axis] : 1;
@@ -195,15 +195,15 @@ std::string verify(const Card& card, TimedMemory& memory, const Author& author, 
       if (!output.by_row && of_rows.count < rows) continue;
       const std::string wrong =
           compared(output, memory.observe_rows(problem.tensor(output.name), of_rows, stream),
-                   references.at(output.name), author);
+                   references.at(output.name), owner);
       if (!wrong.empty()) return wrong;
     }
   }
-  return all ? "" : verify_columns(card, memory, author, known, stream);
+  return all ? "" : verify_columns(card, memory, owner, known, stream);
 }
 
 Workload workload(const Card& card, const Problem& problem, const std::string& variant,
-                  const Author& author, std::function<void(const Call&, Stream&)> run,
+                  const ResultOwner& owner, std::function<void(const Call&, Stream&)> run,
                   std::function<void(const Call&, Stream&)> prepare = {}) {
   auto memory = std::make_shared<TimedMemory>(problem);
   auto call = std::make_shared<Call>(memory->call());
@@ -214,7 +214,7 @@ Workload workload(const Card& card, const Problem& problem, const std::string& v
   }
   Workload result{[=](Stream& s) { run(*call, s); }, [=](Stream& s) { memory->poison(s); },
                   [=, &card, known = std::make_shared<KnownParts>()](Stream& s) {
-                    return verify(card, *memory, author, *known, s);
+                    return verify(card, *memory, owner, *known, s);
                   },
                   variant};
   if (card.elements) result.worst_error = [=] { return memory->worst_error(); };
@@ -287,11 +287,11 @@ Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
   if (std::none_of(card.variants.begin(), card.variants.end(),
                    [&](const card::Variant& each) { return each.supports(problem); }))
     return {}; // not supported for this type
-  const Kind usual = backend == Backend::host ? card.kind_on_host : card.kind_on_gpu;
-  Case result{card.kind ? card.kind(problem) : usual, problem.work, {}};
+  const Bound usual = backend == Backend::host ? card.bound_on_host : card.bound_on_gpu;
+  Case result{card.bound ? card.bound(problem) : usual, problem.work, {}};
   result.automatic = card.resolved(problem);
   result.tf32 = problem.tf32;
-  result.in_turns = card.in_turns && kProductsInTurns;
+  result.interleaved = card.interleaved && kInterleavesProducts;
   result.exchange = [=, &card] { return exchange(card, problem); };
   for (const card::Variant& variant : card.variants) {
     if (!variant.supports(problem) || !variant.listed(problem)) continue;

@@ -53,7 +53,7 @@ std::string first_call(const Workload& workload, Apparatus& apparatus, Measureme
 
 // Slows each execution of the workload down by this share of its time in this mode. The time is
 // measured once, so that each execution gets the same additional time, as from a real change.
-Workload slower(Workload workload, double share, Kind kind, Mode mode, Apparatus& apparatus) {
+Workload slower(Workload workload, double share, Bound kind, Mode mode, Apparatus& apparatus) {
   Protocol brief = apparatus.protocol;
   brief.stop.least = 30;
   brief.stop.most = 100;
@@ -140,10 +140,10 @@ class Measuring {
   }
 
   // `repeated`: the samples are from the second measurement.
-  void take(Sampled samples, bool repeated, std::vector<std::string> in_turns_with) {
+  void take(Sampled samples, bool repeated, std::vector<std::string> interleaved_with) {
     result_.repeated = repeated;
     if (was_throttled(samples)) result_.throttled_by = samples.throttled_by;
-    result_.in_turns_with = std::move(in_turns_with);
+    result_.interleaved_with = std::move(interleaved_with);
     result_.samples_ns = std::move(samples.samples_ns);
     result_.canaries_ns = std::move(samples.canaries_ns);
     result_.block_medians_ns = std::move(samples.block_medians_ns);
@@ -210,7 +210,7 @@ class Measuring {
     if (!fault.empty()) result_.problem = fmt::format("{}: {}", phase, fault);
   }
 
-  Kind kind_;
+  Bound kind_;
   Mode mode_;
   Apparatus& apparatus_;
   std::size_t held_ = 0;
@@ -230,7 +230,7 @@ std::vector<std::string> variants_but(const std::vector<Measuring*>& rows, const
 // Times all rows that have not failed, interleaved. If one fails, the others start again without
 // it. If the device was throttled, all start again once with idle gaps. Returns the row that left
 // the device unusable, or null.
-const Measuring* sample_in_turns(std::deque<Measuring>& all, Mode mode, Apparatus& apparatus) {
+const Measuring* sample_interleaved(std::deque<Measuring>& all, Mode mode, Apparatus& apparatus) {
   bool repeated = false;
   for (;;) {
     std::vector<Measuring*> ready;
@@ -248,9 +248,9 @@ const Measuring* sample_in_turns(std::deque<Measuring>& all, Mode mode, Apparatu
     }
     std::vector<Sampled> samples;
     try {
-      samples = take_samples_in_turns(repeated ? resting(apparatus.protocol) : apparatus.protocol,
-                                      apparatus.instruments.now, samplers,
-                                      apparatus.instruments.between_blocks);
+      samples = take_interleaved_samples(
+          repeated ? resting(apparatus.protocol) : apparatus.protocol, apparatus.instruments.now,
+          samplers, apparatus.instruments.between_blocks);
     } catch (const std::exception&) {
       running->fail_by_current_exception();
       if (running->lost_device()) return running;
@@ -273,7 +273,7 @@ std::vector<Measurement> measure_apart(const std::vector<Candidate>& rows, Mode 
   std::vector<Measurement> found;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (begins) begins(i);
-    found.push_back(std::move(measure_in_turns({rows[i]}, mode, apparatus).front()));
+    found.push_back(std::move(measure_interleaved({rows[i]}, mode, apparatus).front()));
   }
   return found;
 }
@@ -287,14 +287,14 @@ const std::vector<Mode>& available_modes() {
   return modes;
 }
 
-Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
+Measurement measure(const std::function<Workload()>& make, Bound kind, Mode mode,
                     Apparatus& apparatus, std::optional<double> injected) {
-  return std::move(measure_in_turns({{make, kind, injected}}, mode, apparatus).front());
+  return std::move(measure_interleaved({{make, kind, injected}}, mode, apparatus).front());
 }
 
-std::vector<Measurement> measure_in_turns(const std::vector<Candidate>& rows, Mode mode,
-                                          Apparatus& apparatus,
-                                          const std::function<void(std::size_t)>& begins) {
+std::vector<Measurement> measure_interleaved(const std::vector<Candidate>& rows, Mode mode,
+                                             Apparatus& apparatus,
+                                             const std::function<void(std::size_t)>& begins) {
   std::deque<Measuring> all; // deque: elements must not move
   const Measuring* culprit = nullptr;
   for (std::size_t i = 0; i < rows.size() && !culprit; ++i) {
@@ -306,7 +306,7 @@ std::vector<Measurement> measure_in_turns(const std::vector<Candidate>& rows, Mo
     }
     if (all.back().lost_device()) culprit = &all.back();
   }
-  if (!culprit) culprit = sample_in_turns(all, mode, apparatus);
+  if (!culprit) culprit = sample_interleaved(all, mode, apparatus);
   std::vector<Measurement> found(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (culprit && (i >= all.size() || culprit != &all[i]))

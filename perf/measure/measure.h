@@ -26,7 +26,7 @@ const std::vector<Mode>& available_modes();
 struct Instruments {
   Clock now;
   // Runs a canary of this kind; ns per launch. Empty if times are not normalized by canaries.
-  std::function<double(Kind)> canary_ns;
+  std::function<double(Bound)> canary_ns;
   std::function<void(Stream&)> flush; // empties the L2; for Mode::cold only
   std::function<std::string()>
       cold_problem; // why cold times would be wrong; empty if the flush is proved to work
@@ -62,7 +62,7 @@ struct Measurement {
   std::vector<LaunchRecord> launches;  // of one execution
   bool repeated = false;    // measured again, because the device was throttled the first time
   std::string throttled_by; // the reason, if more than one in twenty of these blocks were throttled
-  std::vector<std::string> in_turns_with; // the variants with which its blocks were interleaved
+  std::vector<std::string> interleaved_with; // the variants with which its blocks were interleaved
   std::string problem; // why the row is invalid, and its samples are not times; empty if valid
   std::string skipped; // why the row cannot be timed in this mode; may be empty
   // Set-up, and the first execution in this process. Each may include compiling.
@@ -86,20 +86,20 @@ inline constexpr const char* kAutomaticTag = "automatic";
 // a third faster.
 struct Candidate {
   std::function<Workload()> make;
-  Kind kind;
+  Bound kind;
   std::optional<double> injected = {};
 };
 
 // Reports a fault of the workload as Measurement::problem instead of throwing, so that other rows
 // can still be measured.
-Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
+Measurement measure(const std::function<Workload()>& make, Bound kind, Mode mode,
                     Apparatus& apparatus, std::optional<double> injected = {});
 
 // Measures variants of one case with interleaved blocks, so that a drift of the clock affects all
 // variants equally and cancels in their ratio. If they do not fit into device memory together, they
 // are measured one after another. `begins` is called with a row's index before its set-up.
-std::vector<Measurement> measure_in_turns(const std::vector<Candidate>& rows, Mode mode,
-                                          Apparatus& apparatus,
-                                          const std::function<void(std::size_t)>& begins = {});
+std::vector<Measurement> measure_interleaved(const std::vector<Candidate>& rows, Mode mode,
+                                             Apparatus& apparatus,
+                                             const std::function<void(std::size_t)>& begins = {});
 
 } // namespace kg::perf

@@ -142,7 +142,7 @@ Protocol brief(Protocol protocol) {
   return protocol;
 }
 
-Protocol in_turns(Protocol protocol) {
+Protocol interleaved(Protocol protocol) {
   protocol.stop.half_width = 0;
   protocol.stop.most = 100'000;
   protocol.stop.budget_ns = 45e6;
@@ -161,12 +161,12 @@ Protocol resting(Protocol protocol) {
 
 Sampled take_samples(const Protocol& protocol, const Clock& now, const SampleFunction& sample,
                      const std::function<double()>& canary, const BetweenBlocks& between) {
-  return std::move(take_samples_in_turns(protocol, now, {{sample, canary}}, between).front());
+  return std::move(take_interleaved_samples(protocol, now, {{sample, canary}}, between).front());
 }
 
-std::vector<Sampled> take_samples_in_turns(const Protocol& protocol, const Clock& now,
-                                           const std::vector<Sampler>& rows,
-                                           const BetweenBlocks& between) {
+std::vector<Sampled> take_interleaved_samples(const Protocol& protocol, const Clock& now,
+                                              const std::vector<Sampler>& rows,
+                                              const BetweenBlocks& between) {
   std::deque<RowSampling> all;
   std::vector<RowSampling*> left;
   for (const Sampler& row : rows) left.push_back(&all.emplace_back(protocol, now, row, between));

@@ -48,7 +48,7 @@ Protocol brief(Protocol protocol);
 
 // For a process that is interleaved with others (turns.h). A block is a turn: short compared with
 // the machine's drift, and long compared with the switch. Every row has the same number of blocks.
-Protocol in_turns(Protocol protocol);
+Protocol interleaved(Protocol protocol);
 
 // For a device that has just been throttled by power or heat, as an H200 is by most GEMMs on Tensor
 // Cores. Blocks are short, and the device idles for four fifths of the time.
@@ -89,8 +89,8 @@ Sampled take_samples(const Protocol& protocol, const Clock& now,
 // Samples several rows with interleaved blocks, A B C A B C, until each has enough. A drift of the
 // device's clock or temperature then affects all rows equally. The first sample of each block is
 // discarded if the other rows have used the caches.
-std::vector<Sampled> take_samples_in_turns(const Protocol& protocol, const Clock& now,
-                                           const std::vector<Sampler>& rows,
-                                           const BetweenBlocks& between = {});
+std::vector<Sampled> take_interleaved_samples(const Protocol& protocol, const Clock& now,
+                                              const std::vector<Sampler>& rows,
+                                              const BetweenBlocks& between = {});
 
 } // namespace kg::perf

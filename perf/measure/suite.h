@@ -11,7 +11,7 @@
 #include "runtime/dtype.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
-#include "tests/contract/kind.h"
+#include "tests/contract/bound.h"
 #include "tests/contract/shape.h"
 
 #include <cstdint>
@@ -54,12 +54,12 @@ bool is_timed_in_sequence(std::int64_t elements);
 
 // One case: op, dtype and parameters. Its id is "<op>.<dtype>.<shape>".
 struct Case {
-  Kind kind = Kind::memory;
+  Bound kind = Bound::memory;
   Work work;
   std::vector<Variant> variants;
   std::string automatic = {};              // our variant that `automatic` selects; empty if unknown
   bool tf32 = false;                       // f32 matrices may be rounded to TF32
-  bool in_turns = false;                   // its variants are timed interleaved (measure.h)
+  bool interleaved = false;                // its variants are timed interleaved (measure.h)
   std::function<Exchange()> exchange = {}; // for other programs; may be empty
 };
 
@@ -80,7 +80,7 @@ struct Operation {
 // Whether variants of GEMM-like operations are timed interleaved. On a GPU they run at the power
 // limit, where the clock follows the temperature. On the host, the other variants' blocks would
 // disturb the caches.
-inline constexpr bool kProductsInTurns = backend == Backend::cuda;
+inline constexpr bool kInterleavesProducts = backend == Backend::cuda;
 
 // Every operation of this build, in the order of the calls in CMake. Defined in a generated file.
 std::vector<Operation> operations();

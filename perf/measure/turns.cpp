@@ -126,8 +126,8 @@ std::unique_ptr<Turn> turn_here() {
   return socket ? std::make_unique<Turn>(socket) : nullptr;
 }
 
-std::vector<Finished> run_in_turns(const std::vector<std::vector<std::string>>& commands,
-                                   const std::function<std::shared_ptr<void>()>& exclusive) {
+std::vector<Finished> run_interleaved(const std::vector<std::vector<std::string>>& commands,
+                                      const std::function<std::shared_ptr<void>()>& exclusive) {
   std::deque<Participant> all;
   for (const std::vector<std::string>& command : commands) all.emplace_back(command);
   const auto runs = [](const Participant& one) { return !one.ended(); };

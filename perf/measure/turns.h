@@ -53,7 +53,7 @@ std::unique_ptr<Turn> turn_here();
 // this protocol also has the machine to itself. Turns go in the order of the commands, then in
 // reverse order, and so on. `exclusive` is called before the first turn; its result is kept until
 // the last command has ended. Throws kg::Error if a command cannot be started.
-std::vector<Finished> run_in_turns(const std::vector<std::vector<std::string>>& commands,
-                                   const std::function<std::shared_ptr<void>()>& exclusive);
+std::vector<Finished> run_interleaved(const std::vector<std::vector<std::string>>& commands,
+                                      const std::function<std::shared_ptr<void>()>& exclusive);
 
 } // namespace kg::perf

@@ -152,7 +152,7 @@ SpeedUp over_vendor(const judge::Results& run, const GateResult& result,
   });
   std::vector<double> ratios;
   if (device_of(run) == judge::Device::gpu)
-    for (const auto& [key, ratio] : standings(right)) ratios.push_back(ratio);
+    for (const auto& [key, ratio] : vendor_speedups(right)) ratios.push_back(ratio);
   return speed_up("the fastest vendor", ours_of(result), std::move(ratios));
 }
 

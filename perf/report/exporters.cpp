@@ -62,11 +62,11 @@ TestSuite timings_suite(const judge::Results& run, const GateResult& result) {
 std::string rows_csv(const judge::Results& run, const GateResult& result,
                      const CountedSections& counted) {
   const auto measured = by_key(run);
-  const auto standing = device_of(run) == judge::Device::gpu ? standings(run.rows)
+  const auto speedups = device_of(run) == judge::Device::gpu ? vendor_speedups(run.rows)
                                                              : std::map<judge::RowKey, double>();
   std::vector<std::string> header = {
-      "case",     "variant",  "mode",        "kind",       "category", "median_ns",
-      "ci_lo_ns", "ci_hi_ns", "baseline_ns", "ratio",      "standing", "grade",
+      "case",     "variant",  "mode",        "kind",       "category",       "median_ns",
+      "ci_lo_ns", "ci_hi_ns", "baseline_ns", "ratio",      "vendor_speedup", "grade",
       "verdict",  "gb_per_s", "gflop_per_s", "peak_bytes", "message"};
   header.insert(header.end(), std::begin(kCountedColumns), std::end(kCountedColumns));
   std::string text = judge::csv_record(header);
@@ -75,7 +75,7 @@ std::string rows_csv(const judge::Results& run, const GateResult& result,
     const auto number = [](bool known, double value) {
       return known ? judge::csv_number(value) : std::string();
     };
-    const auto at = standing.find(row.key);
+    const auto at = speedups.find(row.key);
     std::vector<std::string> fields = {
         judge::for_csv(row.key.case_id),
         judge::for_csv(row.key.variant),
@@ -87,7 +87,7 @@ std::string rows_csv(const judge::Results& run, const GateResult& result,
         times ? judge::csv_number(times->ci_ns.high) : "",
         number(row.baseline_ns > 0, row.baseline_ns),
         row.ratio ? judge::csv_number(*row.ratio) : "",
-        at == standing.end() ? "" : judge::csv_number(at->second),
+        at == speedups.end() ? "" : judge::csv_number(at->second),
         row.grade ? std::string(judge::name(*row.grade)) : "",
         std::string(judge::name(row.verdict)),
         times ? judge::csv_number(times->bytes / times->median_ns) : "",

@@ -37,9 +37,8 @@ constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 constexpr const char* kScale =
     "Grade = baseline / measured (host: both in units of a canary kernel's time): excellent from "
     "0.90, good from 0.70, fair from 0.50, poor from 0.20, critical below; n/a without a baseline. "
-    "Standing (GPUs) = the vendor's time / Kernelgrade's, on the same scale. Verdict = what the "
-    "gate makes "
-    "of it.";
+    "vs vendor (GPUs) = the vendor's time / Kernelgrade's, on the same scale. Verdict = what the "
+    "gate makes of it.";
 
 // Quantiles of the samples from minimum to maximum in steps of 5 %, for a histogram of any number
 // of samples. Requires at least one sample.
@@ -206,13 +205,13 @@ std::string json(const judge::Results& run, const judge::GateResult& result,
   for (const judge::Measured& row : run.rows) measured.emplace(row.key, &row);
   const judge::Summary summary = judge::summarise(result);
   nlohmann::json rows = nlohmann::json::array(), verdicts, grades;
-  std::map<judge::RowKey, double> standing;
-  if (device_of(run) == judge::Device::gpu) standing = standings(run.rows);
+  std::map<judge::RowKey, double> speedups;
+  if (device_of(run) == judge::Device::gpu) speedups = vendor_speedups(run.rows);
   for (const judge::RowResult& row : result.rows) {
     const auto found = measured.find(row.key);
     rows.push_back(to_json(row, found == measured.end() ? nullptr : found->second, ceilings));
-    if (const auto at = standing.find(row.key); at != standing.end())
-      rows.back()["standing"] = at->second;
+    if (const auto at = speedups.find(row.key); at != speedups.end())
+      rows.back()["vendor_speedup"] = at->second;
   }
   for (const auto& [verdict, count] : summary.verdicts.gated)
     verdicts[std::string(judge::name(verdict))] = count;

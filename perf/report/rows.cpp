@@ -29,12 +29,12 @@ class Columns {
  public:
   Columns(const std::vector<Measured>& rows, judge::Device device)
       : gpu_(device == judge::Device::gpu) {
-    if (gpu_) standings_ = standings(rows);
+    if (gpu_) vendor_speedups_ = vendor_speedups(rows);
   }
 
   std::vector<std::string> header(const std::vector<std::string>& more) const {
     std::vector<std::string> names = {"case", "variant", "mode", "median", "±99 % CI", "rate"};
-    if (gpu_) names.emplace_back("standing");
+    if (gpu_) names.emplace_back("vs vendor");
     names.insert(names.end(), more.begin(), more.end());
     return names;
   }
@@ -49,20 +49,20 @@ class Columns {
                                       timed ? judge::time_text(row->median_ns) : "-",
                                       timed ? spread_text(*row) : "-",
                                       timed ? rate_text(*row) : "-"};
-    if (gpu_) cells.push_back(standing_text(key));
+    if (gpu_) cells.push_back(vendor_speedup_text(key));
     cells.insert(cells.end(), more.begin(), more.end());
     return cells;
   }
 
  private:
-  std::string standing_text(const judge::RowKey& key) const {
-    const auto found = standings_.find(key);
-    if (found == standings_.end()) return "-";
+  std::string vendor_speedup_text(const judge::RowKey& key) const {
+    const auto found = vendor_speedups_.find(key);
+    if (found == vendor_speedups_.end()) return "-";
     return fmt::format("{:.2f} {}", found->second, judge::name(judge::grade(found->second)));
   }
 
   bool gpu_;
-  std::map<judge::RowKey, double> standings_;
+  std::map<judge::RowKey, double> vendor_speedups_;
 };
 
 // Sorts failures first, then rows with a ratio from slow to fast, then the rest.
@@ -84,7 +84,7 @@ std::string rate_text(const Measured& row) {
   return "-";
 }
 
-std::map<judge::RowKey, double> standings(const std::vector<Measured>& rows) {
+std::map<judge::RowKey, double> vendor_speedups(const std::vector<Measured>& rows) {
   std::map<std::pair<std::string, judge::Mode>, double> fastest; // vendor time by case and mode
   for (const Measured& row : rows) {
     if (!judge::is_library(row) || !is_valid(row)) continue;

@@ -25,9 +25,10 @@ std::string rate_text(const judge::Measured& row);
 // Vendor time / our time, for each of our rows with a vendor's row of the same case and mode. Uses
 // the fastest vendor. For GPUs only: on the host the emulator's overhead would be attributed to the
 // kernel.
-std::map<judge::RowKey, double> standings(const std::vector<judge::Measured>& rows);
+std::map<judge::RowKey, double> vendor_speedups(const std::vector<judge::Measured>& rows);
 
-// case, variant, mode, median, ±CI, rate, and on a GPU the standing; in the given order.
+// case, variant, mode, median, ±CI, rate, and on a GPU the speed-up over the vendor; in the given
+// order.
 judge::TextTable measured_table(const std::vector<judge::Measured>& rows, judge::Device device);
 
 // The same with grade, ratio and verdict, worst first: failures, then by ratio, then rows without

@@ -5,8 +5,8 @@
 #include "perf/format/sinks.h"
 #include "perf/judge/gate.h"
 #include "perf/lab/study/analysis.h"
-#include "perf/report/study_standing.h"
 #include "perf/report/study_tables.h"
+#include "perf/report/study_vendors.h"
 
 namespace kg::report {
 
@@ -17,7 +17,7 @@ std::vector<Section> study_sections(const study::Study& study, const study::Reco
   if (!study.items.empty())
     sections.push_back(rate_section(study, record));
   else if (!study.scaling)
-    sections.push_back(standing_section(record));
+    sections.push_back(vendors_section(record));
   if (study.items.empty()) {
     sections.push_back(relative_section(study, record));
     sections.push_back(choice_section(study, record));

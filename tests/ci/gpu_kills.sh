@@ -102,14 +102,14 @@ for ((n = 0; n < kills; )); do
   begun=$(wc -l <"$work/made") rows=$(kept)
   mapfile -t lost < <(tail -n $((begun - rows - missed)) "$work/made" | cut -d' ' -f1)
   missed=$((begun - rows))
-  in_turns=$(printf '%s\n' "${lost[@]}" | grep -c '^copy\.' || true)
-  lost_rows=$((${#lost[@]} - in_turns))
+  interleaved=$(printf '%s\n' "${lost[@]}" | grep -c '^copy\.' || true)
+  lost_rows=$((${#lost[@]} - interleaved))
   lost_tests=$(comm -23 <(truth_of test) <(tests_in) | wc -l)
   truth_of test | comm -12 - <(tests_in) >"$work/truth.kept" # what is lost is not missed at the next kill again
   mv "$work/truth.kept" "$work/truth"
-  printf '%4d %8d  %-12s %5d %6d %10d %14d %11d\n' "$n" "$after" "${during:-start}" "$rows" "$(tests_in | wc -l)" $lost_rows "$in_turns" "$lost_tests"
+  printf '%4d %8d  %-12s %5d %6d %10d %14d %11d\n' "$n" "$after" "${during:-start}" "$rows" "$(tests_in | wc -l)" $lost_rows "$interleaved" "$lost_tests"
   ((lost_rows <= most_rows)) || most_rows=$lost_rows
-  ((in_turns <= most_in_turns)) || most_in_turns=$in_turns
+  ((interleaved <= most_in_turns)) || most_in_turns=$interleaved
   ((lost_tests <= most_tests)) || most_tests=$lost_tests
   [[ $(printf '%s\n' "${lost[@]}" | sort -u | wc -l) -le 1 ]] || { echo "FAILED: lost rows of several cases: ${lost[*]}"; failed=1; }
 done

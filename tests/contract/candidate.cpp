@@ -259,7 +259,7 @@ Card candidate_card(const Card& card, const std::string& library,
   candidate.kernel_name = {};
   candidate.launches = {};
   candidate.kernels = {};
-  candidate.far = {};
+  candidate.large_strides = {};
   candidate.references = [&card](const Problem& problem, const Inputs& inputs) {
     References references = card.references(problem, inputs);
     for (auto& [output, reference] : references) reference = in_any_order(std::move(reference));

@@ -18,8 +18,8 @@
 
 #include "runtime/stream.h"
 #include "runtime/work.h"
+#include "tests/contract/bound.h"
 #include "tests/contract/call.h"
-#include "tests/contract/kind.h"
 #include "tests/contract/shape.h"
 #include "tests/contract/shape_grammar.h"
 #include "tests/oracle/compare.h"
@@ -232,7 +232,7 @@ struct Card {
     return Dependence();
   };
   // If rows may have gaps: problems of two rows, tested 2^31 elements apart.
-  std::function<std::vector<std::string>(Dtype)> far;
+  std::function<std::vector<std::string>(Dtype)> large_strides;
   // Kernels that `variant` launches for a non-empty problem; empty: unknown.
   std::function<std::size_t(std::string_view variant, const Problem&)> launches =
       [](std::string_view, const Problem&) -> std::size_t { return 1; };
@@ -249,14 +249,14 @@ struct Card {
 
   // Why nvcc's results may differ bitwise from g++'s: its own expf, contracted FMAs. Empty: both
   // give the same bits.
-  std::string_view compiled_otherwise;
+  std::string_view bit_difference_reason;
   // A hint for messages on what is missing from wrong sums; may be empty.
   std::function<std::string(const Problem&, const Inputs&, const test::Comparison&)> hint =
       [](const Problem&, const Inputs&, const test::Comparison&) { return std::string(); };
 
-  Kind kind_on_host = Kind::memory, kind_on_gpu = Kind::memory;
-  std::function<Kind(const Problem&)> kind; // replaces both if it depends on the problem
-  bool in_turns = false;                    // time the variants interleaved (perf/measure/suite.h)
+  Bound bound_on_host = Bound::memory, bound_on_gpu = Bound::memory;
+  std::function<Bound(const Problem&)> bound; // replaces both if it depends on the problem
+  bool interleaved = false; // time the variants interleaved (perf/measure/suite.h)
   std::vector<TimedShape> timed_on_host, timed_on_gpu; // on the host at most about 5 ms per launch
 
   // Set by kernelgrade_add_op (cmake/Op.cmake).

@@ -60,14 +60,14 @@ void same_bits_as_source(Judge& judge, const Problem& problem) {
     const Outcome source = judge.run(variant, problem, inputs);
     for (const auto& [name, output] : source.outputs) {
       const std::string other = difference(compiled.outputs.at(name), output);
-      const std::string_view why = judge.card().compiled_otherwise;
+      const std::string_view why = judge.card().bit_difference_reason;
       if (!why.empty() && !other.empty())
         fmt::print("note: {} {} {}: {} ({})\n", variant.name, problem.shape, name, other, why);
       else
         EXPECT_EQ(other, "")
             << variant.name << " " << problem.shape << " " << name
             << ": nvcc's code and g++'s differ, and the descriptor does not say why "
-               "(compiled_otherwise)";
+               "(bit_difference_reason)";
     }
   }
 }

@@ -6,8 +6,8 @@
 #include "runtime/memory.h"
 #include "tests/contract/alone_tests.h"
 #include "tests/contract/compiled_tests.h"
-#include "tests/contract/far_tensor.h"
-#include "tests/contract/late_copy.h"
+#include "tests/contract/delayed_copy.h"
+#include "tests/contract/large_strides.h"
 #include "tests/contract/listed_tests.h"
 #include "tests/contract/memory_tests.h"
 #include "tests/contract/own_test.h"
@@ -143,10 +143,10 @@ void waits_for_its_stream(Judge& judge, const Problem& problem) {
       const std::int64_t row = input.gap == 0 ? input.size() : input.extents.back();
       for (std::int64_t place = 0, row_end = strided(input, {}).storage_size(); place < row_end;
            place += row + input.gap) // the gaps are never read
-        copy_late(static_cast<const std::byte*>(from.data()) +
-                      static_cast<std::size_t>(place) * width,
-                  static_cast<std::byte*>(to.data()) + static_cast<std::size_t>(place) * width,
-                  static_cast<std::size_t>(row) * width, stream);
+        copy_delayed(static_cast<const std::byte*>(from.data()) +
+                         static_cast<std::size_t>(place) * width,
+                     static_cast<std::byte*>(to.data()) + static_cast<std::size_t>(place) * width,
+                     static_cast<std::size_t>(row) * width, stream);
       call.bind(input.name, to.data());
     }
     for (const Tensor& output : problem.outputs)
@@ -359,7 +359,7 @@ bool register_contract(const Card& card) {
   contract("Sizes", sizes);
   contract("Misaligned", misaligned);
   if (card.pitches) contract("Pitches", pitches);
-  if (card.far) contract("RowsFarApart", rows_far_apart);
+  if (card.large_strides) contract("LargeStrides", large_strides);
   contract("InPlace", each_usual<in_place>);
   contract("SameBitsEveryTime", each_usual<same_bits_every_time>);
   if (card.batches) contract("RowsAlone", rows_alone);

@@ -11,7 +11,7 @@
 //   Sizes                   around packs, warps, blocks and tiles; empty problems
 //   Misaligned              tensors at odd addresses, and row gaps where the operation allows them
 //   Pitches                 each stride alone and all together, at and off whole packs
-//   RowsFarApart            rows more than 2^31 elements apart, where gaps are allowed
+//   LargeStrides            rows more than 2^31 elements apart, where gaps are allowed
 //   InPlace                 outputs in the memory of inputs that they may share
 //   SameBitsEveryTime       in every run and thread order
 //   RowsAlone               a row has the same bits in any batch and at any position

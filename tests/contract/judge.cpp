@@ -245,8 +245,9 @@ void Judge::check_at(const std::vector<Layout>& layouts, const Sample& sample,
 
 namespace {
 
-// Approximations at the limit of what the PTX ISA allows (runtime/ptx/liberties.h) must stay within
-// the bounds. But only a GPU's real approximations can be compared with a library's accuracy.
+// Approximations at the limit of what the PTX ISA allows (runtime/ptx/isa_latitude.h) must stay
+// within the bounds. But only a GPU's real approximations can be compared with a library's
+// accuracy.
 bool approximations_are_off() {
   const char* const seed = std::getenv("KERNELGRADE_PTX_APPROX");
   return seed != nullptr && *seed != '\0';

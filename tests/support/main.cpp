@@ -36,7 +36,7 @@ std::string describe_device() {
 
 // Thousands of tensors and expectations are allocated and freed; the system clears each new mapping
 // page by page, a tenth of the tests' time. So malloc keeps freed memory. Only blocks above 32 MiB,
-// the largest threshold malloc accepts, are still mapped, as far_rows.h requires.
+// the largest threshold malloc accepts, are still mapped, as large_stride_rows.h requires.
 void keep_freed_memory() {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);

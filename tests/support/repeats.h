@@ -47,8 +47,8 @@ testing::AssertionResult same_bits_every_time(const VariantId& id, Run run) {
 // kernel sees the old contents. `zero` is 0, but the compiler does not know that, and so must keep
 // the computation.
 template <class Byte>
-__global__ void copy_late(const Byte* from, Byte* to, std::int64_t bytes, unsigned spins,
-                          unsigned zero) {
+__global__ void copy_delayed(const Byte* from, Byte* to, std::int64_t bytes, unsigned spins,
+                             unsigned zero) {
   unsigned state = 1;
   for (unsigned i = 0; i < spins; ++i) state = state * 1664525u + (state >> 16);
   from += state & zero;
@@ -65,7 +65,7 @@ class LateInput {
         late_(DeviceBuffer<T>::from_host(poisoned<T>(static_cast<std::int64_t>(values.size())),
                                          stream)) {
     constexpr unsigned kSpins = backend == Backend::cuda ? 1u << 22 : 1u;
-    launch(copy_late<unsigned char>, {.grid = 1, .block = 1, .stream = &stream},
+    launch(copy_delayed<unsigned char>, {.grid = 1, .block = 1, .stream = &stream},
            reinterpret_cast<const unsigned char*>(early_.data()),
            reinterpret_cast<unsigned char*>(late_.data()),
            static_cast<std::int64_t>(early_.bytes()), kSpins, 0u);

@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(kDepthwiseThreads, 2)
     const int tap = u * row_taps + v;
     StoredPack<T, Count> stored;
     stored.load(channel_weights + tap * pitch);
-    return widened_by_words(stored);
+    return unpack_pairs(stored);
   };
   int offset[Count]; // of the channels in x
   KG_UNROLL

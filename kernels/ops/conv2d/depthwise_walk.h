@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kWalkThreads, kWalkBlocksPerSm)
   Floats<kCount> filter[kTaps];
   KG_UNROLL
   for (int p = 0; p < kTaps; ++p) {
-    const Floats<kCount> values = widened_by_words(stored_filters[p]);
+    const Floats<kCount> values = unpack_pairs(stored_filters[p]);
     KG_UNROLL
     for (int e = 0; e < kCount; ++e) {
       const int weight = p * kCount + e;
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(kWalkThreads, kWalkBlocksPerSm)
       loaded(ring[k]);
       Floats<kCount> value[kElements];
       KG_UNROLL
-      for (int c = 0; c < kElements; ++c) value[c] = widened_by_words(ring[k][c]);
+      for (int c = 0; c < kElements; ++c) value[c] = unpack_pairs(ring[k][c]);
       if (i + kWalkAhead < steps) load(ring[k]);
       KG_UNROLL
       for (int s = 0; s < kWalkColumns; ++s) sum[k][s] = {};

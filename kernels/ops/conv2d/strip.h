@@ -44,7 +44,7 @@ __device__ __forceinline__ void slide(StoredPack<T, Count> (&stored)[kStrip + kK
                                       Floats<Count> (&sum)[kStrip]) {
   KG_UNROLL
   for (int c = 0; c < kStrip + kKernel - 1; ++c) {
-    const Floats<Count> value = widened_by_words(stored[c]);
+    const Floats<Count> value = unpack_pairs(stored[c]);
     KG_UNROLL
     for (int s = 0; s < kStrip; ++s)
       if (c - s >= 0 && c - s < kKernel) add(sum[s], value, weights[c - s]);

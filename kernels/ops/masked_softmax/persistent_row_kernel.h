@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(Stages == 1 ? kMaxBlockThreads : row_pipeline_
     KG_UNROLL
     for (int p = 0; p < Packs; ++p) {
       if (is_hidden(p)) continue;
-      const Floats<Count> values = widened_by_words(held[p]);
+      const Floats<Count> values = unpack_pairs(held[p]);
       KG_UNROLL
       for (int e = 0; e < Count; ++e) sum += term<T>(values.value[e], problem.scale, of_warp);
     }
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(Stages == 1 ? kMaxBlockThreads : row_pipeline_
     KG_UNROLL
     for (int p = 0; p < Packs; ++p) {
       Pack<T, Count> result;
-      Floats<Count> values = widened_by_words(held[p]);
+      Floats<Count> values = unpack_pairs(held[p]);
       if (is_hidden(p)) {
         KG_UNROLL
         for (int e = 0; e < Count; ++e) result.element[e] = hidden;

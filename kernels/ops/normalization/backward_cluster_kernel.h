@@ -82,10 +82,10 @@ __global__ void __launch_bounds__(Threads, kMostThreads / Threads)
       ptx::cp_async_wait_group<Pipeline::kPairs - 1 - p>();
       if (!kWhole && pipeline.left(p) <= 0) return;
       const Stored of_x = pipeline.x(p), of_dy = pipeline.dy(p), of_gamma = gamma[p * Threads];
-      const Floats<Count> dy = widened_by_words(of_dy);
-      Floats<Count> n = normalized(widened_by_words(of_x), s);
+      const Floats<Count> dy = unpack_pairs(of_dy);
+      Floats<Count> n = normalized(unpack_pairs(of_x), s);
       if (!kWhole) cut(n, pipeline.left(p));
-      add_to_row(own, weighted(dy, widened_by_words(of_gamma)), n);
+      add_to_row(own, weighted(dy, unpack_pairs(of_gamma)), n);
       columns.add(p, dy, n);
     });
     return own;
@@ -98,8 +98,8 @@ __global__ void __launch_bounds__(Threads, kMostThreads / Threads)
     for (int p = 0; p < Packs; ++p) {
       if (kWhole || pipeline.left(p) > 0) {
         const Stored of_x = pipeline.x(p), of_dy = pipeline.dy(p), of_gamma = gamma[p * Threads];
-        const Floats<Count> x = widened_by_words(of_x);
-        const Floats<Count> g = weighted(widened_by_words(of_dy), widened_by_words(of_gamma));
+        const Floats<Count> x = unpack_pairs(of_x);
+        const Floats<Count> g = weighted(unpack_pairs(of_dy), unpack_pairs(of_gamma));
         Floats<Count> gradient;
         KG_UNROLL
         for (int e = 0; e < Count; ++e)

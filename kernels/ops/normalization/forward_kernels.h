@@ -109,9 +109,9 @@ struct Weights {
   // Both in one branch, so that multiply and add fuse into one instruction.
   __device__ __forceinline__ void apply(const Forward<T>& f, Floats<Count>& x) const {
     if (f.gamma != nullptr) {
-      const Floats<Count> by = widened_by_words(gamma);
+      const Floats<Count> by = unpack_pairs(gamma);
       if (f.beta != nullptr) {
-        const Floats<Count> and_by = widened_by_words(beta);
+        const Floats<Count> and_by = unpack_pairs(beta);
         KG_UNROLL
         for (int e = 0; e < Count; ++e) x.value[e] = x.value[e] * by.value[e] + and_by.value[e];
       } else {
@@ -119,7 +119,7 @@ struct Weights {
         for (int e = 0; e < Count; ++e) x.value[e] *= by.value[e];
       }
     } else if (f.beta != nullptr) {
-      const Floats<Count> by = widened_by_words(beta);
+      const Floats<Count> by = unpack_pairs(beta);
       KG_UNROLL
       for (int e = 0; e < Count; ++e) x.value[e] += by.value[e];
     }

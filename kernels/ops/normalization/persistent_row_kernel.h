@@ -38,7 +38,7 @@ class PipelinePart {
   __device__ __forceinline__ void each(Use use) {
     loaded(held_); // converted again in each pass: as f32 the row would take all registers
     KG_UNROLL
-    for (int p = 0; p < Packs; ++p) use(pipeline_.number(p), widened_by_words(held_[p]));
+    for (int p = 0; p < Packs; ++p) use(pipeline_.number(p), unpack_pairs(held_[p]));
   }
 
   // Loads several packs by `load` before using the first, and with enough registers the following
@@ -66,7 +66,7 @@ class PipelinePart {
       loaded(with);
       KG_UNROLL
       for (int p = 0; p < kTogether; ++p) {
-        Floats<Count> values = widened_by_words(held_[first + p]);
+        Floats<Count> values = unpack_pairs(held_[first + p]);
         change(values, with[p]);
         Pack<T, Count> result;
         KG_UNROLL

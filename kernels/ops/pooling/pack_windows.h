@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(kPackThreads, kPackBlocksPerSm)
       Floats<kCount> values[Tile::kRows];
       KG_UNROLL
       for (int i = 0; i < Tile::kRows; ++i) {
-        values[i] = widened_by_words(stored[c][i]);
+        values[i] = unpack_pairs(stored[c][i]);
         if constexpr (Reduce::kShares)
           values[i] = Reduce::shared(values[i], w.counted_down.taps(at.top + i, kKernel),
                                      w.counted_across.taps(at.left + begin + c, kKernel));

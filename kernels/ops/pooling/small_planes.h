@@ -86,7 +86,7 @@ __device__ __forceinline__ float reduce_run(ptx::SharedPointer<T> memory, int at
     for (int a = 0; a < kAccesses; ++a) stored[a].load(&memory[at + a * Count]);
     loaded(stored);
     KG_UNROLL
-    for (int a = 0; a < kAccesses; ++a) combine<Reduce>(result, widened_by_words(stored[a]));
+    for (int a = 0; a < kAccesses; ++a) combine<Reduce>(result, unpack_pairs(stored[a]));
     at += kAccesses * Count;
   };
   if (Count == 2 && at % 2 != 0 && at < end) take_single(result.value[Count - 1]);

@@ -134,7 +134,7 @@ __device__ __forceinline__ void hand_to_maxima(const Strips& strips, int row,
       KG_UNROLL
       for (int j = 0; j < kWindows; ++j) {
         if constexpr (kShared > 0) best[j] = shared[j];
-        values[j] = widened_by_words(asked[a].gradients[j]);
+        values[j] = unpack_pairs(asked[a].gradients[j]);
       }
       KG_UNROLL
       for (int r = kShared; r < kKernel; ++r) {

@@ -45,7 +45,7 @@ struct RunningSum {
     }
     KG_UNROLL
     for (int p = 0; p < Packs; ++p) {
-      const Floats<Count> values = widened_by_words(packs[p]);
+      const Floats<Count> values = unpack_pairs(packs[p]);
       KG_UNROLL
       for (int e = 0; e < Count; ++e) sum += exp_of_sum<T>(values.value[e] - reference);
     }
@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(kThreads)
       if (has_next && at + Pipeline::kChunk >= part) sums.publish(next);
       KG_UNROLL
       for (int p = 0; p < kChunkPacks; ++p)
-        held[p].set(finished<kind, T>(widened_by_words(held[p]), of_row, by));
+        held[p].set(finished<kind, T>(unpack_pairs(held[p]), of_row, by));
       pipeline.store(held, to, at);
     }
   }

@@ -51,7 +51,7 @@ constexpr int tile_of(std::size_t key_bytes, bool pairs) {
 
 // The flags of a word that a tile publishes per digit, with a count below kBeyond: of the tile
 // alone, or of all tiles up to it and of the smaller digits of all tiles.
-inline constexpr unsigned kOwn = kBeyond, kAll = 2u << 30, kCount = kOwn - 1;
+inline constexpr unsigned kPartial = kBeyond, kInclusive = 2u << 30, kCount = kPartial - 1;
 inline constexpr int kLooks = 4; // tiles that a thread reads at once
 
 // Adds to `counts` the number of keys with each digit, for each pass. Digits begin at bit
@@ -123,7 +123,7 @@ __device__ inline unsigned look_back(const unsigned* words, int tile) {
     for (int k = 0; k < kLooks; ++k) {
       if (there < k || (word[k] & ~kCount) == 0) continue;
       before += word[k] & kCount;
-      if ((word[k] & kAll) != 0) return before;
+      if ((word[k] & kInclusive) != 0) return before;
       ++there;
     }
     next -= there;
@@ -193,7 +193,7 @@ __device__ __forceinline__ void sort_tile(const Keys& order, const Pass<Word<Key
   if (has_digit) {
     KG_UNROLL
     for (int w = 0; w < kWarps; ++w) own += memory.places[w * kDigits + thread];
-    if (tile > 0) publish(word, kOwn | own);
+    if (tile > 0) publish(word, kPartial | own);
   }
   const unsigned start = below_in_block(own, memory.scratch);
   if (has_digit) {
@@ -227,7 +227,7 @@ __device__ __forceinline__ void sort_tile(const Keys& order, const Pass<Word<Key
   else if (has_digit)
     before = look_back(pass.words + 1 + thread, tile);
   if (has_digit) {
-    publish(word, kAll | (before + own));
+    publish(word, kInclusive | (before + own));
     memory.target[thread] = before - start;
   }
   __syncthreads();

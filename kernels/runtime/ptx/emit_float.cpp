@@ -3,9 +3,9 @@
 //
 // Floating point (PTX ISA, "Floating Point Instructions", "Half Precision Floating Point
 // Instructions"). Approximations are computed to the last bit. A GPU's may differ within the bounds
-// of the ISA, and so do these if liberties.h asks for it.
+// of the ISA, and so do these if isa_latitude.h asks for it.
 #include "runtime/ptx/emitter.h"
-#include "runtime/ptx/liberties.h"
+#include "runtime/ptx/isa_latitude.h"
 
 #include <fmt/format.h>
 
@@ -33,7 +33,7 @@ bool Emitter::floating() {
   const auto directed = [&](const std::string& function, const std::string& arguments) {
     give(fmt::format("{}_directed({}, {})", function, arguments, mode));
   };
-  const bool may_fuse = liberties().fuse && !has("rn") && !ftz && !has("sat");
+  const bool may_fuse = isa_latitude().fuse && !has("rn") && !ftz && !has("sat");
   if (family == "add" || family == "sub") {
     only({"rn", "rz", "rm", "rp", "ftz", "sat"});
     const std::string b = family == "sub" ? "-" + input(2) : input(2);
@@ -89,7 +89,7 @@ bool Emitter::floating() {
 // The value as a GPU might return it. `of`: the argument; for zero and infinity, the ISA's tables
 // give exact results. The bounds are those of the ISA for each instruction.
 std::string Emitter::approximated(const std::string& value, const std::string& of) const {
-  if (!liberties().approximate || type() != "f32") return value;
+  if (!isa_latitude().approximate || type() != "f32") return value;
   const std::string& family = now_->parts[0];
   const auto either = [&](const std::string& off) {
     return fmt::format("({0} == 0 || __builtin_isinf({0}) ? {1} : {2})", of, value, off);

@@ -174,7 +174,7 @@ class Emitter {
   std::set<std::string> pointed_;   // functions that a call through a pointer may reach
   std::map<std::string, std::size_t> argument_bytes_; // of call parameters, by name
   // Products without a rounding modifier in straight-line code, by the register that holds them. No
-  // later statement has written a or b (liberties.h).
+  // later statement has written a or b (isa_latitude.h).
   struct Product {
     std::string a, b, sources;
   };

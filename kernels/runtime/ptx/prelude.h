@@ -52,7 +52,7 @@ void poll(Where where);
 [[noreturn]] void lost_call(const char* why, Where where); // a call through a pointer
 [[noreturn]] void assertion_failed(const char* condition, const char* file, u32 line, Where where);
 u32 print(const char* format, const u8* arguments); // print.cpp
-// An approximation as a GPU might return it (liberties.h): within some ulps, or within an error.
+// An approximation as a GPU might return it (isa_latitude.h): within some ulps, or within an error.
 f32 off_by_ulps(f32 value, int ulps);
 f32 off_by(f32 value, f64 relative, f64 absolute);
 u32 exchange(u32 mask, u32 value, u32 source, Where where);

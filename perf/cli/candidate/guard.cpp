@@ -154,7 +154,7 @@ std::string beyond(const Limits& limits, pid_t space, int& stopped) {
              : "";
 }
 
-[[noreturn]] void become(char** command, const Limits& limits, const sigset_t& before) {
+[[noreturn]] void exec_command(char** command, const Limits& limits, const sigset_t& before) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (isatty(STDIN_FILENO) == 0) setpgid(0, 0); // kill(0, ...) affects only its own group
   sigprocmask(SIG_SETMASK, &before, nullptr);
@@ -225,7 +225,7 @@ rlim_t most_tasks(long processes) {
   const pid_t first = fork();
   if (first == 0) {
     close(result);
-    become(command, limits, before);
+    exec_command(command, limits, before);
   }
   int status = 0;
   for (pid_t ended = 0; first > 0 && (ended = wait(&status)) != first;)
@@ -286,7 +286,7 @@ int guard(char** command, Limits limits) {
   const pid_t first = fork();
   if (first < 0) return std::perror("kernelgrade-guard: fork"), kUsage;
   if (first == 0 && apart) begin_namespace(command, limits, before, result[1]);
-  if (first == 0) become(command, limits, before);
+  if (first == 0) exec_command(command, limits, before);
   close(result[1]);
   const pid_t space = apart ? first : 0;
 

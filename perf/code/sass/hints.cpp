@@ -61,10 +61,11 @@ void add_serial_loads(std::vector<Hint>& hints, const Part& part) {
   }
 }
 
-void add_few_loads(std::vector<Hint>& hints, const Kernel& kernel, const Standing& standing,
+void add_few_loads(std::vector<Hint>& hints, const Kernel& kernel, const LimitShare& limit_share,
                    const model::Gpu* gpu) {
   const Part& part = kernel.analysis.main_part();
-  if (gpu == nullptr || standing.limiter != "loads in flight" || part.flight.waits.empty()) return;
+  if (gpu == nullptr || limit_share.limiter != "loads in flight" || part.flight.waits.empty())
+    return;
   const auto first = std::find_if(part.flight.waits.begin(), part.flight.waits.end(),
                                   [](const Wait& wait) { return wait.round_trip; });
   if (first == part.flight.waits.end()) return;
@@ -75,7 +76,7 @@ void add_few_loads(std::vector<Hint>& hints, const Kernel& kernel, const Standin
            "multiprocessor; copy bandwidth takes {:.0f}: load more before the first use, or "
            "let more warps be resident ({} registers, {} bytes of shared memory a block)",
            place(first->line, first->kernel_line), part.flight.bytes_in_flight(),
-           standing.bytes_in_flight / 1024, kernel.warps, gpu->bytes_for_a_copy() / 1024,
+           limit_share.bytes_in_flight / 1024, kernel.warps, gpu->bytes_for_a_copy() / 1024,
            kernel.registers, kernel.shared_bytes)});
 }
 
@@ -124,9 +125,9 @@ std::vector<std::pair<int, std::string>> most(const std::map<std::string, int>& 
   return sorted;
 }
 
-void add_instructions(std::vector<Hint>& hints, const Part& part, const Standing& standing) {
+void add_instructions(std::vector<Hint>& hints, const Part& part, const LimitShare& limit_share) {
   const auto [pipe, busiest] = part.busiest();
-  if (standing.of.empty() || busiest <= standing.budget) return;
+  if (limit_share.of.empty() || busiest <= limit_share.budget) return;
   std::string lines;
   std::string first;
   std::size_t named = 0;
@@ -141,10 +142,10 @@ void add_instructions(std::vector<Hint>& hints, const Part& part, const Standing
   hints.push_back(
       {"instructions", first,
        fmt::format("{}: {}, where {:.0f} clocks are {}: most instructions at {}", part.line, what,
-                   standing.budget,
-                   standing.of == "copy" ? "the time of a copy of its bytes"
-                   : part.matrix > 0     ? "that of " + several(part.matrix, "matrix instruction")
-                                         : "that of its arithmetic",
+                   limit_share.budget,
+                   limit_share.of == "copy" ? "the time of a copy of its bytes"
+                   : part.matrix > 0 ? "that of " + several(part.matrix, "matrix instruction")
+                                     : "that of its arithmetic",
                    lines.empty() ? "no line" : lines)});
 }
 
@@ -182,12 +183,13 @@ void add_local(std::vector<Hint>& hints, const Part& part) {
 
 } // namespace
 
-std::vector<Hint> hints_of(const Kernel& kernel, const Standing& standing, const model::Gpu* gpu) {
+std::vector<Hint> hints_of(const Kernel& kernel, const LimitShare& limit_share,
+                           const model::Gpu* gpu) {
   const Part& part = kernel.analysis.main_part();
   std::vector<Hint> hints;
   add_serial_loads(hints, part);
-  add_few_loads(hints, kernel, standing, gpu);
-  add_instructions(hints, part, standing);
+  add_few_loads(hints, kernel, limit_share, gpu);
+  add_instructions(hints, part, limit_share);
   add_special(hints, part);
   add_calls(hints, kernel.analysis);
   add_integer_divisions(hints, part);

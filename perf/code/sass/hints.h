@@ -4,7 +4,7 @@
 // Lists what costs time in a kernel's machine code, by line, with the fix.
 #pragma once
 
-#include "perf/code/sass/standing.h"
+#include "perf/code/sass/limit_share.h"
 
 #include <string>
 #include <string_view>
@@ -22,6 +22,7 @@ struct Hint {
 };
 
 // Hints of the main part, plus divisions and calls in other loops. Most severe first.
-std::vector<Hint> hints_of(const Kernel& kernel, const Standing& standing, const model::Gpu* gpu);
+std::vector<Hint> hints_of(const Kernel& kernel, const LimitShare& limit_share,
+                           const model::Gpu* gpu);
 
 } // namespace kg::sass

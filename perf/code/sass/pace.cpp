@@ -106,14 +106,14 @@ std::vector<Idle> idle_of(const Simulated& run, const std::vector<Instruction>& 
 
 } // namespace
 
-Pace pace_of(const Kernel& kernel, const Standing& standing, const model::Gpu& gpu) {
+Pace pace_of(const Kernel& kernel, const LimitShare& limit_share, const model::Gpu& gpu) {
   Pace pace;
   const bool loop = kernel.analysis.main_part().depth > 0;
   const std::vector<Instruction>& path = kernel.analysis.pass;
   const std::vector<Step> steps =
       steps_of(path, rates_of(gpu), loop ? rereads_of(path) : std::vector<bool>());
-  if (standing.of.empty() || steps.empty() || kernel.warps == 0) return pace;
-  const bool streams = standing.of == "copy";
+  if (limit_share.of.empty() || steps.empty() || kernel.warps == 0) return pace;
+  const bool streams = limit_share.of == "copy";
   const bool products = kernel.analysis.main_part().matrix > 0;
   const Pipe pipe = products ? Pipe::tensor : Pipe::fma;
 

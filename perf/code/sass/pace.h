@@ -7,7 +7,7 @@
 #pragma once
 
 #include "perf/code/sass/kernels.h"
-#include "perf/code/sass/standing.h"
+#include "perf/code/sass/limit_share.h"
 #include "perf/code/timing_model/gpu.h"
 
 #include <string>
@@ -26,13 +26,13 @@ struct Idle {
 
 struct Pace {
   double clocks = 0;      // per iteration of all resident warps on a multiprocessor; 0: unknown
-  double share_pct = 0;   // of the limit that Standing::of names
+  double share_pct = 0;   // of the limit that LimitShare::of names
   double idle_pct = 0;    // of all cycles
   double latency = 0;     // of a load, in cycles
   std::vector<Idle> idle; // largest first
 };
 
 // Empty without a share or control codes, or if the model lacks an instruction (step.h).
-Pace pace_of(const Kernel& kernel, const Standing& standing, const model::Gpu& gpu);
+Pace pace_of(const Kernel& kernel, const LimitShare& limit_share, const model::Gpu& gpu);
 
 } // namespace kg::sass

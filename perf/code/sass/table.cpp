@@ -33,10 +33,10 @@ std::vector<std::string> cells(const Judged& one) {
   const auto [pipe, busiest] = part.busiest();
   return {one.kernel.key,
           part.depth == 0 ? "-" : part.line,
-          one.standing.of.empty()
+          one.limit_share.of.empty()
               ? "-"
-              : fmt::format("{:.0f} % {}", one.standing.share_pct, one.standing.of),
-          one.standing.limiter,
+              : fmt::format("{:.0f} % {}", one.limit_share.share_pct, one.limit_share.of),
+          one.limit_share.limiter,
           one.pace.clocks > 0 ? fmt::format("{:.0f} %", one.pace.share_pct) : "-",
           std::to_string(part.instructions),
           part.is_issue_bound() ? "issue" : fmt::format("{} {:.0f}", name(pipe), busiest),
@@ -44,7 +44,7 @@ std::vector<std::string> cells(const Judged& one) {
           widths(part.global.stores),
           fmt::format("{:g}", part.flight.round_trips),
           fmt::format("{:.0f} B", part.flight.bytes_in_flight()),
-          fmt::format("{:.1f} KiB", one.standing.bytes_in_flight / 1024),
+          fmt::format("{:.1f} KiB", one.limit_share.bytes_in_flight / 1024),
           std::to_string(part.conversions),
           calls_of(one.kernel.analysis),
           std::to_string(part.integer_divisions)};
@@ -170,14 +170,14 @@ std::vector<Judged> judged(std::vector<Kernel> kernels, const model::Gpu* gpu) {
   std::vector<Judged> found;
   for (Kernel& kernel : kernels) {
     Judged one{std::move(kernel), {}, {}, {}};
-    one.standing = standing_of(one.kernel, gpu);
-    if (gpu != nullptr) one.pace = pace_of(one.kernel, one.standing, *gpu);
-    one.hints = hints_of(one.kernel, one.standing, gpu);
+    one.limit_share = limit_share_of(one.kernel, gpu);
+    if (gpu != nullptr) one.pace = pace_of(one.kernel, one.limit_share, *gpu);
+    one.hints = hints_of(one.kernel, one.limit_share, gpu);
     found.push_back(std::move(one));
   }
   std::stable_sort(found.begin(), found.end(), [](const Judged& a, const Judged& b) {
-    if (a.standing.of.empty() != b.standing.of.empty()) return b.standing.of.empty();
-    return a.standing.share_pct < b.standing.share_pct;
+    if (a.limit_share.of.empty() != b.limit_share.of.empty()) return b.limit_share.of.empty();
+    return a.limit_share.share_pct < b.limit_share.share_pct;
   });
   return found;
 }
@@ -221,10 +221,10 @@ nlohmann::json json(const std::vector<Judged>& kernels) {
                    {"shared_bytes", kernel.shared_bytes},
                    {"resident_warps", kernel.warps},
                    {"unknown_opcodes", kernel.analysis.unknown},
-                   {"bytes_in_flight_per_sm", one.standing.bytes_in_flight},
-                   {"share_pct", one.standing.share_pct},
-                   {"share_of", one.standing.of},
-                   {"limiter", one.standing.limiter},
+                   {"bytes_in_flight_per_sm", one.limit_share.bytes_in_flight},
+                   {"share_pct", one.limit_share.share_pct},
+                   {"share_of", one.limit_share.of},
+                   {"limiter", one.limit_share.limiter},
                    {"expected", pace_json(one.pace)},
                    {"main", kernel.analysis.main},
                    {"parts", parts},

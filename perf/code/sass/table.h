@@ -15,7 +15,7 @@ namespace kg::sass {
 
 struct Judged {
   Kernel kernel;
-  Standing standing;
+  LimitShare limit_share;
   Pace pace;
   std::vector<Hint> hints;
 };

@@ -95,7 +95,7 @@ std::string verify(const DeviceBuffer<float>& to, float expected, Stream& stream
 
 template <class Kernel>
 Probe probe(std::string name, Kernel kernel, int rounds, double flops, float expected) {
-  return {std::move(name), Kind::compute, flops, [=] {
+  return {std::move(name), Bound::compute, flops, [=] {
             auto output = std::make_shared<Output>();
             const auto run = [=](Stream& stream) {
               launch(kernel,

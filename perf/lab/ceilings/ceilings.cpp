@@ -37,7 +37,8 @@ Ceiling measured(const Probe& probe, Apparatus& apparatus) {
 Ceiling empty_launch(Apparatus& apparatus) {
   constexpr int kSamples = 21; // odd, so the median is one of the samples
   std::vector<double> times;
-  for (int i = 0; i < kSamples; ++i) times.push_back(apparatus.instruments.canary_ns(Kind::launch));
+  for (int i = 0; i < kSamples; ++i)
+    times.push_back(apparatus.instruments.canary_ns(Bound::launch));
   const judge::Interval interval = judge::median_interval(times, judge::kConfidence).interval;
   return {"empty_launch_ns", judge::median(times), interval.low, interval.high};
 }

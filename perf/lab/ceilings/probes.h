@@ -15,7 +15,7 @@ namespace kg::perf {
 
 struct Probe {
   std::string name;  // of the rate: "copy_bytes_per_s"
-  Kind kind;         // the canary timed next to it
+  Bound kind;        // the canary timed next to it
   double amount = 0; // bytes or operations of one execution
   std::function<Workload()> make;
 };

@@ -115,7 +115,7 @@ std::vector<Probe> product_probes() {
         return workload_of<float>(variant, kind.tf32);
       };
       constexpr double kFlops = 2.0 * kExtent * kExtent * kExtent;
-      probes.push_back({variant + "_" + kind.name + "_flops_per_s", Kind::compute, kFlops, make});
+      probes.push_back({variant + "_" + kind.name + "_flops_per_s", Bound::compute, kFlops, make});
     }
   }
   return probes;

@@ -142,7 +142,7 @@ std::string verify(const DeviceBuffer<float>& to, float expected, Stream& stream
 template <class Run>
 Probe probe(std::string name, int inputs, bool output, float expected, Run run) {
   const double bytes = static_cast<double>(array_bytes()) * (inputs + (output ? 1 : 0));
-  return {std::move(name), Kind::memory, bytes, [=] {
+  return {std::move(name), Bound::memory, bytes, [=] {
             Stream stream;
             auto arrays = std::make_shared<Arrays>(stream, inputs, output);
             return Workload{[=](Stream& s) { run(*arrays, s); },
@@ -162,7 +162,7 @@ Probe l2_probe() {
   const auto blocks = static_cast<unsigned>(64 * device.sm_count);
   const double bytes = static_cast<double>(kTileBytes) * blocks * rounds;
   const float sum = static_cast<float>(4 * streams::kTile * rounds) * kA; // exact
-  return {"l2_read_bytes_per_s", Kind::memory, bytes, [=] {
+  return {"l2_read_bytes_per_s", Bound::memory, bytes, [=] {
             Stream stream;
             const auto from = std::make_shared<DeviceBuffer<float>>(Arrays::filled(
                 static_cast<std::size_t>(tiles) * kTileBytes / sizeof(float), kA, stream));

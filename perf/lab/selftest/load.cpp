@@ -26,7 +26,7 @@ BackgroundLoad::~BackgroundLoad() {
 void keep_busy() {
   const pid_t parent = getppid();
   Stream stream;
-  perf::Canary memory(Kind::memory, stream), compute(Kind::compute, stream);
+  perf::Canary memory(Bound::memory, stream), compute(Bound::compute, stream);
   while (getppid() == parent) {
     memory.run(stream);
     compute.run(stream);

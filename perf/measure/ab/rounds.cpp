@@ -134,7 +134,7 @@ class Runner {
 // Runs the arms' processes, in this order.
 std::vector<perf::Finished> run(const std::vector<std::vector<std::string>>& commands,
                                 const RoundOptions& options) {
-  if (options.exclusive) return perf::run_in_turns(commands, options.exclusive);
+  if (options.exclusive) return perf::run_interleaved(commands, options.exclusive);
   std::vector<perf::Finished> finished;
   for (const std::vector<std::string>& command : commands)
     finished.push_back(perf::run_process(command, perf::Output::to_stderr));

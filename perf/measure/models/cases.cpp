@@ -124,7 +124,7 @@ Samples samples(const models::Model& model, models::Execution& execution, int ru
     if (run >= 0) samples.ns[kWhole].push_back(whole);
   }
   execution.check_memory(); // before the canary allocates memory
-  Canary canary(Kind::memory, stream);
+  Canary canary(Bound::memory, stream);
   for (int run = -1; run < runs; ++run) {
     const double ns = nanoseconds(stream, 1, [&] { canary.run(stream); });
     if (run >= 0) samples.canary_ns.push_back(ns / canary.launches());

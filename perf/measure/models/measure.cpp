@@ -70,7 +70,7 @@ ModelTimes measure(const models::Model& about, models::Execution& execution, Rep
   for (int run = 0; run < std::max(timed_end, repeats.training_steps); ++run) {
     for (const Phase phase : phases) {
       const std::vector<double> ns = execution.run_timed(phase);
-      if (phase == Phase::update && !loss_scale.look()) ++times.skipped;
+      if (phase == Phase::update && !loss_scale.update()) ++times.skipped;
       samples[phase].resize(ns.size());
       if (run < repeats.warm_up || run >= timed_end) continue;
       for (std::size_t step = 0; step < ns.size(); ++step) samples[phase][step].push_back(ns[step]);

@@ -63,7 +63,7 @@ function elsewhere(count) { return count > 1 ? `; so it is, by less, in ${count 
 // compared with the memory roof (judge/roof.h).
 function toSpeedUp(report) {
   const best = isEmulated(report) ? [] : fastestOfOurs(report); // CPU times do not predict GPU times
-  const beside = greatestOfEach(best, row => row.standing ? 1 / row.standing : 0);
+  const beside = greatestOfEach(best, row => row.vendor_speedup ? 1 / row.vendor_speedup : 0);
   const named = new Set(beside.map(({row}) => `${row.op}.${row.dtype}`));
   const largest = new Map();
   for (const row of best.filter(each => each.mode === 'cold' && each.share_of_roof && !named.has(`${each.op}.${each.dtype}`))) {
@@ -73,7 +73,7 @@ function toSpeedUp(report) {
   const below = greatestOfEach([...largest.values()], row => 1 / row.share_of_roof);
   return [
     ...beside.map(({row, count}) => aboutRow(row,
-      ` is our fastest and takes ${timeText(row.median_ns)}, the vendor ${timeText(row.median_ns * row.standing)}${elsewhere(count)}`, 1 / row.standing)),
+      ` is our fastest and takes ${timeText(row.median_ns)}, the vendor ${timeText(row.median_ns * row.vendor_speedup)}${elsewhere(count)}`, 1 / row.vendor_speedup)),
     ...below.map(({row}) => aboutRow(row,
       ` reaches ${percentText(row.share_of_roof)} of what this device was seen to do, at the largest size; its costs may say what holds it up`, 1 / row.share_of_roof)),
     ...wrongChoices(report).map(({sweep, point, count}) => ({id: `${point.case} ${sweep.mode}`, link: pageLink('row', {row: `${point.case} ${point.fastest} ${sweep.mode}`}), gain: 1 + point.loss_pct / 100,

@@ -9,7 +9,7 @@ function rowPage(report) {
     ['median', row.median_ns ? `${timeText(row.median_ns)}, 99 % interval ${timeText(row.ci_lo_ns)} to ${timeText(row.ci_hi_ns)}` : 'not measured'],
     ['baseline', timeText(row.baseline_ns)],
     ['baseline / measured', row.ratio === undefined ? '-' : `${ratioText(row.ratio)} [${ratioText(row.ratio_lo)}, ${ratioText(row.ratio_hi)}]`],
-    ['vendor / ours', ratioText(row.standing)], ['rate', rateText(row)],
+    ['vendor / ours', ratioText(row.vendor_speedup)], ['rate', rateText(row)],
     ['share of the measured ceiling', row.share_of_roof ? percentText(row.share_of_roof) : '-'],
     ['samples', row.samples ? `${row.samples} in ${row.processes} processes` : '-'],
     ['first call', timeText(row.first_call_ns)], ['of it compiled at run time', timeText(row.jit_ns)], ['set-up', timeText(row.setup_ns)],

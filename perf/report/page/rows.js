@@ -12,7 +12,7 @@ const kTimings = {title: 'Rows', filters: ['op', 'dtype', 'variant', 'mode', 'gr
   {id: 'median', title: 'median', value: row => row.median_ns, cell: row => timeText(row.median_ns), number: true},
   {id: 'spread', title: '±99 % CI', value: spread, cell: row => row.median_ns ? spread(row) > 1 ? '> ±100 %' : `±${percentText(spread(row))}` : '-', number: true},
   {id: 'rate', title: 'rate', value: row => row.gb_per_s, cell: rateText, number: true},
-  {id: 'standing', title: 'vs vendor', value: row => row.standing, cell: row => ratioText(row.standing), number: true, gpu: true},
+  {id: 'vendor_speedup', title: 'vs vendor', value: row => row.vendor_speedup, cell: row => ratioText(row.vendor_speedup), number: true, gpu: true},
   {id: 'ratio', title: 'vs baseline', value: row => row.ratio, cell: row => ratioText(row.ratio), number: true},
   {id: 'grade', title: 'grade', value: row => row.grade && kGradeOrder.indexOf(row.grade), cell: row => word(row.grade)},
   {id: 'verdict', title: 'verdict', value: row => kVerdictOrder.indexOf(row.verdict), cell: row => word(row.verdict)},
@@ -78,7 +78,7 @@ function classes(column) { return [column.number && 'number', column.prose && 'p
 // Rows in the report's order, or sorted by a column.
 function tablePage(table, rows) {
   const view = state();
-  const columns = table.columns.filter(column => !column.gpu || rows.some(row => row.standing !== undefined));
+  const columns = table.columns.filter(column => !column.gpu || rows.some(row => row.vendor_speedup !== undefined));
   const found = sorted(table, filtered(table, rows, view), view.get('sort'));
   const shown = Math.max(kRowsAtOnce, Number(view.get('more')) || 0);
   const parts = [element('h2', {}, table.title), filterForm(table, rows, view),

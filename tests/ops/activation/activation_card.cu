@@ -138,7 +138,7 @@ Card activation_card() {
   card.random_samples = random_samples;
   card.special_samples = special_samples;
   card.kernel_name = packs_where_aligned("activation");
-  card.compiled_otherwise = "expf, tanhf, erff";
+  card.bit_difference_reason = "expf, tanhf, erff";
   // At least 512 MiB of traffic at 2^27.
   card.timed_on_gpu = {{"silu_n65536"},          {"relu_n1048576"},   {"relu_n4194304"},
                        {"relu_n16777216", true}, {"relu_n134217728"}, {"tanh_n134217728"},

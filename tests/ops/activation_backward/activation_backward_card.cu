@@ -160,7 +160,7 @@ Card activation_backward_card() {
   card.random_samples = random_samples;
   card.special_samples = special_samples;
   card.kernel_name = packs_where_aligned("activation_backward");
-  card.compiled_otherwise = "expf, tanhf, erff, fused products";
+  card.bit_difference_reason = "expf, tanhf, erff, fused products";
   // At least 768 MiB of traffic at 2^27.
   card.timed_on_gpu = {{"silu_n65536"},     {"relu_n16777216", true}, {"relu_n134217728"},
                        {"tanh_n134217728"}, {"silu_n134217728"},      {"gelu_n134217728"},

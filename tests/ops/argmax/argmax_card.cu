@@ -123,8 +123,8 @@ Card argmax_card() {
   card.refuses_overlap = false;
   card.empty = argmax_samples::shapes_of({{0, 7, 1}, {2, 5, 0}});
   card.kernels = kernels;
-  card.kind = [](const Problem& p) { // on the executor a warp's shuffles cost more than its loads
-    return extents_of(p)[2] > 1 ? kg::Kind::memory : kg::Kind::sync;
+  card.bound = [](const Problem& p) { // on the executor a warp's shuffles cost more than its loads
+    return extents_of(p)[2] > 1 ? kg::Bound::memory : kg::Bound::sync;
   };
   card.timed_on_host = {{"all_r512_c512", true}, {"rows_r256_c1024"}, {"columns_r512_c512"}};
   // 1 GiB of f32 at 2^28 elements.

@@ -145,9 +145,9 @@ Card attention_card() {
   card.misaligned = these({"b1_h2_q17_k33_d40", "b1_h1_q9_k20_d128_v72"});
   card.pitches = rows_of_depths;
   card.empty = {"b0_h2_q3_k4_d8", "b1_h0_kv1_q3_k4_d8", "b1_h2_q0_k4_d8"};
-  card.far = these({"b1_h1_q2_k2_d8", "b1_h2_q1_k1_d64_v40"});
+  card.large_strides = these({"b1_h1_q2_k2_d8", "b1_h2_q1_k1_d64_v40"});
   card.kernel_name = kernel_name;
-  card.compiled_otherwise = "exp2f, logf, fused products";
+  card.bit_difference_reason = "exp2f, logf, fused products";
   card.timed_on_host = {{"b1_h2_q128_k128_d64", true}, {"b1_h2_kv1_q64_k256_d128_causal"}};
   return card;
 }

@@ -88,8 +88,8 @@ inline Card attention_family() {
   card.batches = these({"b*_h1_q17_k40_d64", "b*_h2_kv1_q9_k20_d24_causal",
                         "b*_h1_q9_k40_d32_lengths", "b1_h*_q9_k33_d40", "b1_h1_q*_k70_d32"});
   card.refused_scalars = {{"scale", {0, -1, kInfinity, kNan}}};
-  card.kind_on_host = card.kind_on_gpu = kg::Kind::compute;
-  card.in_turns = true;
+  card.bound_on_host = card.bound_on_gpu = kg::Bound::compute;
+  card.interleaved = true;
   // Layers of GPT-2, Llama-3-8B, Qwen2.5-0.5B and Mistral-7B (a window), and DeepSeek-V3's heads.
   card.timed_on_gpu = {{"b8_h12_q1024_k1024_d64_causal"},
                        {"b1_h32_kv8_q4096_k4096_d128_causal", true},

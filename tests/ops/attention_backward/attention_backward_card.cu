@@ -219,9 +219,9 @@ Card attention_backward_card() {
   card.misaligned = these({"b1_h2_q9_k17_d40_v24", "b1_h1_q5_k9_d128_v72"});
   card.pitches = rows_of_depths;
   card.empty = {"b0_h2_q3_k4_d8", "b0_h2_q0_k0_d8", "b2_h2_q0_k0_d8"};
-  card.far = these({"b1_h1_q2_k2_d8", "b1_h2_q1_k2_d64_v40"});
+  card.large_strides = these({"b1_h1_q2_k2_d8", "b1_h2_q1_k2_d64_v40"});
   card.kernels = kernels;
-  card.compiled_otherwise = "exp2f, fused products";
+  card.bit_difference_reason = "exp2f, fused products";
   card.timed_on_host = {{"b1_h2_q64_k128_d64", true}, {"b1_h2_kv1_q64_k128_d128_causal"}};
   return card;
 }

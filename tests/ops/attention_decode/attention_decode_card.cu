@@ -384,7 +384,7 @@ Card attention_decode_card() {
   card.empty = {"b0_h2_q1_k4_d8", "b1_h0_kv1_q1_k4_d8", "b1_h2_q0_k4_d8"};
   card.refused_scalars = {{"scale", {0, -1, kInfinity, kNan}}};
   card.kernels = kernels;
-  card.compiled_otherwise = "exp2f, fused products";
+  card.bit_difference_reason = "exp2f, fused products";
   // Frameworks round weights to 16 bits; when timed, they only must have worked.
   card.vendors.slack_when_timed = 64;
   card.timed_on_host = {{"b2_h4_kv2_q1_k512_d64", true}, {"b1_h8_kv2_q1_k512_d128_page16"}};

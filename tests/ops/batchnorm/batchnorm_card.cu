@@ -364,9 +364,9 @@ Card batchnorm_card() {
   card.refuses_overlap = false;
   card.refused_scalars = {{"epsilon", {-1, kNan, kInfinity}}, {"momentum", {-0.1, 1.1, kNan}}};
   card.kernels = kernels;
-  card.compiled_otherwise = "fused products";
-  card.kind = [](const Problem& p) { // shuffles and barriers cost more than memory
-    return backend == Backend::host && is_training(p) ? kg::Kind::sync : kg::Kind::memory;
+  card.bit_difference_reason = "fused products";
+  card.bound = [](const Problem& p) { // shuffles and barriers cost more than memory
+    return backend == Backend::host && is_training(p) ? kg::Bound::sync : kg::Bound::memory;
   };
   card.timed_on_host = {{"train_nhwc_n2_c64_s196", true},
                         {"train_nchw_n4_c8_s196"},

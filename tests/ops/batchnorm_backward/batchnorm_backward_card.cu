@@ -276,8 +276,8 @@ Card batchnorm_backward_card() {
   card.empty = images::empty();
   card.refuses_overlap = false;
   card.kernels = kernels;
-  card.compiled_otherwise = "fused products";
-  card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than memory
+  card.bit_difference_reason = "fused products";
+  card.bound_on_host = kg::Bound::sync; // shuffles and barriers cost more than memory
   card.timed_on_host = {
       {"nhwc_n2_c64_s196", true}, {"nchw_n4_c8_s196"}, {"nchw_n4_c8_s49"}, {"nchw_n32_c16_s49"}};
   // A small one, and at least 256 MiB of 16-bit elements.

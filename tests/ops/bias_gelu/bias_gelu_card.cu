@@ -150,7 +150,7 @@ Card bias_gelu_card() {
   };
   card.empty = {"tanh_rows0_cols5", "tanh_rows5_cols0"};
   card.kernel_name = as_the_variant("bias_gelu");
-  card.compiled_otherwise = "tanhf, erff";
+  card.bit_difference_reason = "tanhf, erff";
   card.timed_on_host = {{"erf_rows64_cols1024", true}, {"tanh_rows64_cols1024"}};
   // At least 512 MiB of traffic, except for the first.
   card.timed_on_gpu = {{"erf_rows512_cols3072"},

@@ -238,7 +238,7 @@ Card bias_gelu_backward_card() {
                            rows_cols(66, 40, "tanh"), rows_cols(70, 9, "tanh")});
   card.empty = {"tanh_rows0_cols5", "tanh_rows5_cols0"};
   card.kernels = kernels;
-  card.compiled_otherwise = "erff, tanhf, fused products";
+  card.bit_difference_reason = "erff, tanhf, fused products";
   card.timed_on_host = {{"erf_rows128_cols512", true}, {"tanh_rows128_cols512"}};
   // At least 768 MiB of traffic, except for the first.
   card.timed_on_gpu = {{"erf_rows512_cols3072"},

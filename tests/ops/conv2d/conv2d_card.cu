@@ -388,8 +388,8 @@ Card conv2d_card() {
       test::texts(in_both_layouts({{0, 5, 4, 4, 3}, {0, 5, 4, 4, 5, {}, {}, 5}, compiled}));
   card.empty.emplace_back("separable_nhwc_n0_c5_h4_w4_o3_k3_s1_p1");
   card.kernels = kernels;
-  card.kind_on_host = card.kind_on_gpu = kg::Kind::compute;
-  card.in_turns = true;
+  card.bound_on_host = card.bound_on_gpu = kg::Bound::compute;
+  card.interleaved = true;
   card.timed_on_host = conv2d_samples::timed_on_host();
   card.timed_on_gpu = conv2d_samples::timed_on_gpu();
   return card;

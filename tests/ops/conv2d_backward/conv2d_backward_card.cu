@@ -273,10 +273,10 @@ Card conv2d_backward_card() {
   card.refuses_overlap = false;
   card.empty = of_each(in_both_layouts({{0, 5, 4, 4, 5, {.kernel = 2}, {.kernel = 2}, 5}}));
   card.launches = {};
-  card.kind = [](const Problem& p) {
-    return gradient_of(p) == Gradient::bias ? kg::Kind::memory : kg::Kind::compute;
+  card.bound = [](const Problem& p) {
+    return gradient_of(p) == Gradient::bias ? kg::Bound::memory : kg::Bound::compute;
   };
-  card.in_turns = true;
+  card.interleaved = true;
   // Typical 3x3 convolutions of networks, dense and depthwise, and first layers.
   card.timed_on_host = {{"input_nchw_n1_c16_h16_w16_o8_k3_s2_p1_g1"},
                         {"input_nhwc_n1_c32_h16_w16_o16_k3_s1_p1_g1", true},

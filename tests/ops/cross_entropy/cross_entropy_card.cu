@@ -250,8 +250,8 @@ Card cross_entropy_card() {
     return shapes;
   };
   card.kernel_name = kernel_name;
-  card.compiled_otherwise = "exp2, logf";
-  card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than memory
+  card.bit_difference_reason = "exp2, logf";
+  card.bound_on_host = kg::Bound::sync; // shuffles and barriers cost more than memory
   return card;
 }
 

@@ -127,7 +127,7 @@ inline Card card() {
     return shapes;
   };
   card.empty = {"rows0_cols5"};
-  card.far = [](Dtype dtype) { return two_rows(dtype); };
+  card.large_strides = [](Dtype dtype) { return two_rows(dtype); };
   card.refused_scalars = {{"label_smoothing", {-0.1, 1.1, kNan}},
                           {"z_loss", {-0.1, kInfinity, kNan}}};
   card.timed_on_host = {

@@ -217,7 +217,7 @@ Card cross_entropy_backward_card() {
     return shapes;
   };
   card.kernel_name = kernel_name;
-  card.compiled_otherwise = "expf";
+  card.bit_difference_reason = "expf";
   return card;
 }
 

@@ -212,7 +212,7 @@ Card embedding_backward_card() {
   card.misaligned = these({shape_of(7, 20, 16), shape_of(7, 20, 9)});
   card.empty = {shape_of(5, 0, 3), shape_of(0, 0, 3), shape_of(5, 3, 0)};
   card.kernel_name = kernel_name;
-  card.kind_on_host = card.kind_on_gpu = kg::Kind::memory;
+  card.bound_on_host = card.bound_on_gpu = kg::Bound::memory;
   card.timed_on_host = {{shape_of(2048, 512, 128), true}, {shape_of(300, 1000, 129)}};
   // All of Qwen2.5-0.5B's vocabulary, all of Llama-3-8B's, and a few occurring rows.
   card.timed_on_gpu = {{shape_of(151936, 8192, 896), true},

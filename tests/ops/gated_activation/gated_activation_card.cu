@@ -124,7 +124,7 @@ Card gated_activation_card() {
   };
   card.empty = {"swiglu_rows0_cols5", "swiglu_rows5_cols0"};
   card.kernel_name = as_the_variant("gated_activation");
-  card.compiled_otherwise = "expf, tanhf, erff";
+  card.bit_difference_reason = "expf, tanhf, erff";
   card.timed_on_host = {{"swiglu_rows64_cols1024", true}, {"geglu_rows64_cols1024"}};
   // At least 384 MiB of traffic, except for the first.
   card.timed_on_gpu = {{"swiglu_rows128_cols4864"},

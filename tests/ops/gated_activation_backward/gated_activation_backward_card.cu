@@ -154,7 +154,7 @@ Card gated_activation_backward_card() {
   };
   card.empty = {"swiglu_rows0_cols5", "swiglu_rows5_cols0"};
   card.kernel_name = kernel_name;
-  card.compiled_otherwise = "expf, tanhf, erff, fused products";
+  card.bit_difference_reason = "expf, tanhf, erff, fused products";
   card.timed_on_host = {{"swiglu_rows64_cols1024", true}, {"geglu_rows64_cols1024"}};
   // At least 640 MiB of traffic, except for the first.
   card.timed_on_gpu = {{"swiglu_rows128_cols4864"},

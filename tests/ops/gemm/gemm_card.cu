@@ -335,16 +335,16 @@ Card gemm_card() {
   card.misaligned = gemm_samples::misaligned;
   card.refuses_overlap = false;
   card.empty = gemm_samples::empty();
-  card.far = [](Dtype dtype) {
+  card.large_strides = [](Dtype dtype) {
     return gemm_samples::for_all_variants(
         dtype, {"m2_n72_k2_nn", "m2_n72_k2_tn", "m2_n2_k72_nt", "m2_n2_k2_tt"});
   };
   card.launches = {};
-  card.compiled_otherwise = "erff, tanhf, fused products";
-  card.kind = [](const Problem& p) {
-    return product_of(p).skinny() ? kg::Kind::memory : kg::Kind::compute;
+  card.bit_difference_reason = "erff, tanhf, fused products";
+  card.bound = [](const Problem& p) {
+    return product_of(p).skinny() ? kg::Bound::memory : kg::Bound::compute;
   };
-  card.in_turns = true;
+  card.interleaved = true;
   // Square matrices, matrices that are not multiples of a tile, and long ones; all four
   // transpositions. tf32: the gain if f32 matrices may be rounded. bias, drelu and dgelu: the cost
   // of an epilogue. dbias: the cost of a bias gradient. b: batches of small products. At most 8

@@ -224,7 +224,7 @@ Card grad_norm_card() {
     kernels.push_back({"grad_norm::finish"});
     return kernels;
   };
-  card.kind_on_host = card.kind_on_gpu = kg::Kind::memory;
+  card.bound_on_host = card.bound_on_gpu = kg::Bound::memory;
   card.timed_on_host = {{"p65536.1024.65536.1024", true}, {"p262144.17_scaled"}};
   // A layer of Qwen2.5-0.5B, and a size beyond every cache.
   card.timed_on_gpu = {

@@ -367,12 +367,12 @@ Card masked_softmax_card() {
   card.empty = {"boolean_rows0_cols5",    "boolean_rows5_cols0",  "boolean_rows0_cols0",
                 "causal_rows0_cols5",     "causal_rows5_cols0",   "causal_rows0_cols0",
                 "boolean_rows0_cols5000", "causal_rows0_cols5000"};
-  card.far = of_both_forms<two_rows>;
+  card.large_strides = of_both_forms<two_rows>;
   card.refuses_overlap = false;
   card.refused_scalars = {{"scale", {0, -1, kInfinity, kNan}}, {"queries", {7}}};
   card.kernel_name = masked_softmax_kernel;
-  card.compiled_otherwise = "expf";
-  card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than memory
+  card.bit_difference_reason = "expf";
+  card.bound_on_host = kg::Bound::sync; // shuffles and barriers cost more than memory
   card.timed_on_host = {
       {"causal_rows512_cols512", true}, {"causal_rows32_cols2048"}, {"boolean_rows32_cols1000"}};
   // A small one, and at least 0.5 GiB of f32.

@@ -302,11 +302,11 @@ Card card(Run run) {
     return shapes;
   };
   result.empty = {"rows0_cols5", "rows5_cols0", "rows0_cols0", "rows0_cols4104"};
-  result.far = [](Dtype dtype) { return two_rows(dtype); };
+  result.large_strides = [](Dtype dtype) { return two_rows(dtype); };
   result.refuses_overlap = false;
   result.refused_scalars = {{"epsilon", {-1e-5, kNan, kInfinity}}};
-  result.compiled_otherwise = "fused products";
-  result.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than memory accesses
+  result.bit_difference_reason = "fused products";
+  result.bound_on_host = kg::Bound::sync; // shuffles and barriers cost more than memory accesses
   result.timed_on_host = {
       {"rows32_cols512", true}, {"rows32_cols1000"}, {"rows16_cols4096"}, {"rows2_cols8200"}};
   // A small one, and at least 0.25 GiB in f16.

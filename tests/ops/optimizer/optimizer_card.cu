@@ -372,7 +372,7 @@ Card optimizer_card() {
   card.kernel_name = [](std::string_view variant, const Problem&, const Layout&) {
     return std::vector<std::string>{"optimizer::" + std::string(variant) + "<"};
   };
-  card.kind_on_host = card.kind_on_gpu = kg::Kind::memory;
+  card.bound_on_host = card.bound_on_gpu = kg::Bound::memory;
   // Frameworks compute the steps differently; when timed, they only must have worked.
   card.vendors.slack_when_timed = 64;
   card.timed_on_host = {{"adamw_p65536.1024.65536.1024_t10", true},

@@ -228,7 +228,7 @@ Card pointwise_loss_card() {
   card.empty = of_each({"n0"});
   card.refused_scalars = {{"delta", {0, -1, kInfinity, kNan}}};
   card.kernel_name = packs_where_aligned("pointwise_loss");
-  card.compiled_otherwise = "expf, logf, log1pf, fused products";
+  card.bit_difference_reason = "expf, logf, log1pf, fused products";
   // Frameworks' bce suffers from cancellation, unlike ours; when timed, they only must have worked.
   card.vendors.slack_when_timed = 64;
   card.timed_on_host = {{"mse_n65536", true}, {"bce_n65536"}, {"huber_back_n65536"}};

@@ -335,7 +335,7 @@ Card quantised_matmul_card() {
       these({"w4_m2_n3_k64_g32", "w8_m2_n3_k32_g16", "w8a8_m2_n3_k32", "e4m3_m2_n3_k32"});
   card.empty = {"w4_m0_n3_k32_g32", "w8_m2_n0_k16_g16", "w8a8_m0_n0_k16", "e4m3_m2_n0_k16"};
   card.kernel_name = kernel_name;
-  card.compiled_otherwise = "fused products";
+  card.bit_difference_reason = "fused products";
   card.timed_on_host = {{"w4_m1_n256_k1024_g128", true}, {"w8_m2_n256_k512_g64"},
                         {"w8a8_m4_n256_k512"},           {"w8a8_m128_n128_k128"},
                         {"e4m3_m128_n128_k128"},         {"w4_m4_n64_k512_g64"}};

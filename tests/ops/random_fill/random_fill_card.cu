@@ -232,7 +232,7 @@ Card random_fill_card() {
                        form_of(problem).draws.stream.offset % 4 == 0;
     return std::vector<std::string>{packs ? "random_fill::vectorized" : "random_fill::naive"};
   };
-  card.compiled_otherwise = "logf, sinpif, cospif, fused products";
+  card.bit_difference_reason = "logf, sinpif, cospif, fused products";
   card.timed_on_host = {{"uniform_n65536", true}, {"normal_n65536"}, {"bernoulli_n65536"}};
   // 512 MiB of f32.
   card.timed_on_gpu = {{"uniform_n65536"},

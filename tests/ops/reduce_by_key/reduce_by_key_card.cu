@@ -294,7 +294,8 @@ Card reduce_by_key_card() {
                               : std::vector<std::string>();
   };
   card.kernels = kernels;
-  card.kind_on_host = kg::Kind::sync; // on the executor a warp's shuffles cost more than its loads
+  card.bound_on_host =
+      kg::Bound::sync; // on the executor a warp's shuffles cost more than its loads
   card.timed_on_host = {{"sum_k32_n16384", true}, {"first_k64_n16384"}};
   // 1 GiB of keys and values at 2^27.
   card.timed_on_gpu = {{"sum_k32_n65536"},

@@ -230,9 +230,9 @@ Card reduction_card() {
   };
   card.empty = {"tensor_o0_a7_i1", "tensor_o7_a0_i1", "tensor_o1_a0_i7", "tensor_o1_a0_i1",
                 "tensor_o2_a5_i0"};
-  card.launches = {};                // one or two
-  card.kind = [](const Problem& p) { // on the executor a warp's shuffles cost more than its loads
-    return extents_of(p)[2] > 1 ? kg::Kind::memory : kg::Kind::sync;
+  card.launches = {};                 // one or two
+  card.bound = [](const Problem& p) { // on the executor a warp's shuffles cost more than its loads
+    return extents_of(p)[2] > 1 ? kg::Bound::memory : kg::Bound::sync;
   };
   card.timed_on_host = {{"all_r1024_c512", true}, {"rows_r512_c1024"},
                         {"columns_r1024_c512"},   {"mean_rows_r512_c1024"},

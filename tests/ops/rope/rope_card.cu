@@ -313,10 +313,10 @@ Card rope_card() {
                         "t3_h2_d68_r64_interleaved", "t3_h2_d65_r64", "t3_h2_d71_r64_interleaved",
                         "t3_h2_d62", "t3_h2_d60", "t3_h1_d64", "t1_h3_d64"});
   card.empty = {"t0_h3_d8", "t3_h0_d8", "t3_h2_d0"};
-  card.far = these({"t2_h1_d64", "t1_h2_d30_interleaved"});
+  card.large_strides = these({"t2_h1_d64", "t1_h2_d30_interleaved"});
   card.refuses_overlap = false; // one tensor's rows may lie in the other's gaps
   card.kernel_name = kernel_name;
-  card.kind_on_host = card.kind_on_gpu = kg::Kind::memory;
+  card.bound_on_host = card.bound_on_gpu = kg::Bound::memory;
   card.timed_on_host = {{"t512_h8_d64", true}, {"t256_h8_d128_interleaved"}};
   // Llama-3-8B, Qwen2.5-0.5B, GPT-J, half of the elements as in GPT-NeoX, and a gradient.
   card.timed_on_gpu = {{"t8192_h32_d128", true},

@@ -209,7 +209,8 @@ Card scan_card() {
                                                    : std::vector<std::string>();
   };
   card.kernels = kernels;
-  card.kind_on_host = kg::Kind::sync; // on the executor a warp's shuffles cost more than its loads
+  card.bound_on_host =
+      kg::Bound::sync; // on the executor a warp's shuffles cost more than its loads
   card.timed_on_host = {{"sum_inclusive_n16384", true}, {"max_exclusive_segments_n16384"}};
   // 1 GiB of traffic in f32 at 2^27.
   card.timed_on_gpu = {{"sum_inclusive_n65536"},

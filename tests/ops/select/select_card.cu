@@ -195,7 +195,8 @@ Card select_card() {
                                    : std::vector<std::string>();
   };
   card.kernels = kernels;
-  card.kind_on_host = kg::Kind::sync; // on the executor a warp's shuffles cost more than its loads
+  card.bound_on_host =
+      kg::Bound::sync; // on the executor a warp's shuffles cost more than its loads
   card.timed_on_host = {{"flagged_n16384", true}, {"unique_n16384"}};
   // At least 1 GiB in f32 at 2^27.
   card.timed_on_gpu = {{"flagged_n65536"}, {"flagged_n134217728", true}, {"unique_n134217728"}};

@@ -329,15 +329,15 @@ Card softmax_card() {
   };
   card.empty = {"rows0_cols5",     "rows5_cols0",    "rows0_cols0",
                 "log_rows0_cols5", "rows0_cols5000", "log_rows0_cols5000"};
-  card.far = [](Dtype dtype) {
+  card.large_strides = [](Dtype dtype) {
     std::vector<std::string> shapes = two_rows(dtype);
     shapes.push_back(rows_cols(2, long_row(dtype)));
     return shapes;
   };
   card.refuses_overlap = false;
   card.kernel_name = kernel_name;
-  card.compiled_otherwise = "expf, logf";
-  card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than memory
+  card.bit_difference_reason = "expf, logf";
+  card.bound_on_host = kg::Bound::sync; // shuffles and barriers cost more than memory
   card.timed_on_host = {{"rows32_cols512", true},
                         {"rows32_cols1000"},
                         {"rows16_cols4096"},

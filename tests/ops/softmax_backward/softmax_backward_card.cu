@@ -256,11 +256,11 @@ Card softmax_backward_card() {
   };
   card.empty = {"rows0_cols5",     "rows5_cols0",    "rows0_cols0",
                 "log_rows0_cols5", "rows0_cols4104", "log_rows0_cols4104"};
-  card.far = [](Dtype dtype) { return two_rows(dtype); };
+  card.large_strides = [](Dtype dtype) { return two_rows(dtype); };
   card.refuses_overlap = false;
   card.kernel_name = kernel_name;
-  card.compiled_otherwise = "expf, fused products";
-  card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than memory
+  card.bit_difference_reason = "expf, fused products";
+  card.bound_on_host = kg::Bound::sync; // shuffles and barriers cost more than memory
   card.timed_on_host = {
       {"rows32_cols512", true}, {"rows16_cols4096"}, {"log_rows32_cols1000"}, {"rows2_cols8200"}};
   // A small one, and at least 0.75 GiB of f32.

@@ -126,7 +126,7 @@ Card softmax_sum_card() {
   };
   card.empty = {"k1_n0", "k5_n0", "k64_n0"};
   card.kernel_name = as_the_variant("softmax_sum");
-  card.compiled_otherwise = "expf";
+  card.bit_difference_reason = "expf";
   card.timed_on_host = {{"k8_n32768", true}, {"k3_n65536"}};
   // At least 576 MiB of traffic in the second and third.
   card.timed_on_gpu = {{"k8_n65536"}, {"k8_n33554432", true}, {"k3_n67108864"}};

@@ -157,7 +157,7 @@ Card softmax_sum_backward_card() {
   card.misaligned = these({terms_of(3, 5), terms_of(3, 40)});
   card.empty = {"k1_n0", "k3_n0", "k64_n0"};
   card.kernels = kernels;
-  card.compiled_otherwise = "expf";
+  card.bit_difference_reason = "expf";
   card.timed_on_host = {{"k8_n16384", true}, {"k3_n32768"}};
   // At least 896 MiB of traffic in the second and third.
   card.timed_on_gpu = {{"k8_n65536"}, {"k8_n33554432", true}, {"k3_n67108864"}};

@@ -337,7 +337,7 @@ Card sort_card() {
                                    : std::vector<std::string>();
   };
   card.kernels = kernels;
-  card.kind_on_host = kg::Kind::sync; // on the executor a warp's matches cost more than its loads
+  card.bound_on_host = kg::Bound::sync; // on the executor a warp's matches cost more than its loads
   card.timed_on_host = {{"keys_n1024", true},
                         {"pairs_n1024"},
                         {"pairs_n12288"},

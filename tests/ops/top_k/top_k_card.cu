@@ -158,7 +158,7 @@ Card top_k_card() {
   };
   card.empty = {shape_of(0, 7, 3)};
   card.kernels = kernels;
-  card.kind_on_host = kg::Kind::sync; // on the executor atomics and barriers cost more than loads
+  card.bound_on_host = kg::Bound::sync; // on the executor atomics and barriers cost more than loads
   card.timed_on_host = {
       {shape_of(16, 128, 8), true}, {shape_of(3, 500, 20)}, {shape_of(1, 16384, 50)}};
   card.timed_on_gpu = {{shape_of(64, 152064, 50), true},

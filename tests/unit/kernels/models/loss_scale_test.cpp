@@ -42,7 +42,7 @@ struct Scaled {
   }
   bool update() {
     execution.run(Phase::update);
-    return scale.look();
+    return scale.update();
   }
   bool step() {
     differentiate();

@@ -97,24 +97,25 @@ judge::Measured vendors(const std::string& variant, double ns) {
   return row;
 }
 
-TEST(Standing, IsAgainstTheFastestVendorOfTheSameCaseAndMode) {
+TEST(VendorSpeedup, IsAgainstTheFastestVendorOfTheSameCaseAndMode) {
   judge::Measured cold = measured("ours", 50);
   cold.key.mode = judge::Mode::cold;
   judge::Measured broken = vendors("broken", 1);
   broken.verified = "wrong";
-  const auto found = standings({measured("ours", 100), cold, vendors("slow", 90),
-                                vendors("fast", 60), vendors("middling", 80), broken});
+  const auto found = vendor_speedups({measured("ours", 100), cold, vendors("slow", 90),
+                                      vendors("fast", 60), vendors("middling", 80), broken});
   EXPECT_EQ(found, (std::map<judge::RowKey, double>{{measured("ours", 1).key, 0.6}}));
 }
 
-TEST(Standing, IsShownOnAGpuOnly) {
+TEST(VendorSpeedup, IsShownOnAGpuOnly) {
   const std::vector<judge::Measured> rows = {measured("ours", 100), vendors("lib", 60)};
   EXPECT_THAT(measured_table(rows, judge::Device::gpu).plain(), HasSubstr("0.60 fair"));
-  EXPECT_THAT(measured_table(rows, judge::Device::host).plain(), Not(HasSubstr("standing")));
+  EXPECT_THAT(measured_table(rows, judge::Device::host).plain(), Not(HasSubstr("vs vendor")));
   judge::GateResult result;
   result.rows = {judged("ours", judge::Verdict::pass, 1, 0)};
-  EXPECT_THAT(json({{{"device", "nvidia-h200"}}, rows}, result), HasSubstr("\"standing\": 0.6"));
-  EXPECT_THAT(json({{{"device", "host"}}, rows}, result), Not(HasSubstr("standing")));
+  EXPECT_THAT(json({{{"device", "nvidia-h200"}}, rows}, result),
+              HasSubstr("\"vendor_speedup\": 0.6"));
+  EXPECT_THAT(json({{{"device", "host"}}, rows}, result), Not(HasSubstr("vendor_speedup")));
 }
 
 TEST(Report, MarkdownNamesFailuresAndEnvironment) {

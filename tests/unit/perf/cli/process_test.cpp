@@ -129,12 +129,12 @@ TEST_F(CliProcess, ARowThatFindsNoMemoryIsSkippedForThatReason) {
 
 // A library's rows inform, so that fewer processes are enough; not those that ours take turns with.
 TEST_F(CliProcess, ALibrarysRowsAreMeasuredInFewerWhereThatIsAskedFor) {
-  for (const bool in_turns : {false, true}) {
-    cli.behaviour.in_turns = in_turns;
+  for (const bool interleaved : {false, true}) {
+    cli.behaviour.interleaved = interleaved;
     measure({"--op", "copy", "--dtype", "f32", "--processes", "3", "--library-rounds", "2"});
     ASSERT_EQ(run.rows.size(), 4u);
     for (const judge::Measured& row : run.rows) {
-      const bool informs = row.kind == judge::Kind::vendor && !in_turns;
+      const bool informs = row.kind == judge::Kind::vendor && !interleaved;
       EXPECT_EQ(row.process_medians_ns.size(), informs ? 2u : 3u) << judge::text(row.key);
     }
   }
@@ -165,7 +165,7 @@ TEST_F(CliProcess, ThatTakesTurnsRunsNoCanaries) {
   hand_down(cli.behaviour);
   const std::vector<std::string> command = {cli.executable, "run", "--json", json.string(),
                                             "--source-id",  "a",   "--op",   "fill"};
-  const std::vector<perf::Finished> finished = perf::run_in_turns({command}, nullptr);
+  const std::vector<perf::Finished> finished = perf::run_interleaved({command}, nullptr);
   ASSERT_EQ(finished.at(0).exit_code, 0);
   const judge::Measured row = judge::load_results(json).rows.at(0);
   EXPECT_THAT(row.turn_medians_ns, testing::Not(testing::IsEmpty()));
@@ -182,7 +182,7 @@ TEST_F(CliProcess, WhatACallHasInItsTimesStandsInItsRows) {
 }
 
 TEST_F(CliProcess, RowsThatTookTurnsSaySo) {
-  cli.behaviour.in_turns = true;
+  cli.behaviour.interleaved = true;
   EXPECT_EQ(measure({"--op", "copy"}).exit_code, 0);
   EXPECT_EQ(run.rows.size(), 8u);
   for (const judge::Measured& row : run.rows)
@@ -194,7 +194,7 @@ TEST_F(CliProcess, RowsThatTookTurnsSaySo) {
 }
 
 TEST_F(CliProcess, OfRowsThatTakeTurnsACrashOrALostDeviceCostsItsOwn) {
-  cli.behaviour.in_turns = true;
+  cli.behaviour.interleaved = true;
   cli.behaviour.crashes = kBad;
   EXPECT_EQ(measure().exit_code, 1);
   EXPECT_THAT(bad().verified, HasSubstr("SIGSEGV"));

@@ -86,12 +86,12 @@ std::vector<perf::Operation> fake_operations(Behaviour& behaviour) {
                           [&behaviour, one_number](Dtype dtype, const Shape& shape) {
                             const std::string id =
                                 "copy." + std::string(kg::name(dtype)) + "." + shape.text();
-                            return perf::Case{Kind::memory,
+                            return perf::Case{Bound::memory,
                                               one_number(shape),
                                               {variant(behaviour, "plain", false, id),
                                                variant(behaviour, "lib", true, id)},
                                               "plain",
-                                              behaviour.in_turns};
+                                              behaviour.interleaved};
                           }};
   perf::Operation fill = {"fill",
                           "elementwise",
@@ -99,7 +99,7 @@ std::vector<perf::Operation> fake_operations(Behaviour& behaviour) {
                           {{"n64", true}},
                           [&behaviour, one_number](Dtype, const Shape& shape) {
                             return perf::Case{
-                                Kind::compute,
+                                Bound::compute,
                                 one_number(shape),
                                 {variant(behaviour, "plain", false, "fill.f32." + shape.text())}};
                           }};
@@ -112,7 +112,7 @@ std::vector<perf::Operation> fake_operations(Behaviour& behaviour) {
     const double times = std::pow(n, behaviour.growth);
     const std::string id =
         behaviour.third + "." + std::string(kg::name(dtype)) + "." + shape.text();
-    return perf::Case{Kind::memory,
+    return perf::Case{Bound::memory,
                       {8 * n, 4 * n, n},
                       {variant(behaviour, "plain", false, id, times),
                        variant(behaviour, "lib", true, id, times)}};
@@ -123,7 +123,7 @@ std::vector<perf::Operation> fake_operations(Behaviour& behaviour) {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Behaviour, copy_ns, canary_ns, wrong, crashes,
                                                 hangs, loses_device, exhausts, third, growth,
-                                                in_turns, note, lasts_ms, made)
+                                                interleaved, note, lasts_ms, made)
 
 void hand_down(const Behaviour& behaviour) {
   setenv(kBehaviour, nlohmann::json(behaviour).dump().c_str(), 1);

@@ -32,7 +32,7 @@ struct Behaviour {
   // and variants are copy's.
   std::string third;
   double growth = 0;
-  bool in_turns = false;      // copy's variants are timed in turns
+  bool interleaved = false;   // copy's variants are timed in turns
   std::string note;           // of the vendor's rows
   double lasts_ms = 0;        // of true time, for a row; half of it passes before it is timed
   std::filesystem::path made; // a file that gets a line with its name for each workload

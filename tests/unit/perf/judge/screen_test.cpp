@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The screen of fresh processes, and what overrules it: the identity of the machine code, the
-// standing beside a vendor, and a device that was disturbed.
+// speed-up over a vendor, and a device that was disturbed.
 #include "perf/judge/screen.h"
 
 #include "perf/judge/peers.h"

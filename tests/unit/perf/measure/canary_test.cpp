@@ -18,7 +18,7 @@ TEST_P(CanaryTest, LeavesWhatItMust) {
   Stream stream;
   Canary canary(GetParam(), stream);
   // Launching nothing leaves nothing that could be checked.
-  if (GetParam() != Kind::launch) {
+  if (GetParam() != Bound::launch) {
     EXPECT_THROW(canary.check(stream), Error) << "before it ran";
   }
   for (int i = 0; i < 2; ++i) {

@@ -71,7 +71,7 @@ const Ceiling& named(const std::vector<Ceiling>& ceilings, std::string_view name
 TEST(Ceilings, AreAmountsOverTheMedianTime) {
   test::FakeTime time;
   const auto make = [&] { return taking(time, 2e6); };
-  const auto found = measure_ceilings({{"copy_bytes_per_s", Kind::memory, 8e6, make}},
+  const auto found = measure_ceilings({{"copy_bytes_per_s", Bound::memory, 8e6, make}},
                                       *test::fake_apparatus(time));
   const Ceiling& copy = named(found, "copy_bytes_per_s");
   EXPECT_EQ(copy.problem, "");
@@ -84,7 +84,7 @@ TEST(Ceilings, AreAmountsOverTheMedianTime) {
 TEST(Ceilings, OfAWrongResultThereIsNone) {
   test::FakeTime time;
   const auto make = [&] { return taking(time, 2e6, "element 0 is 1 instead of 0.75"); };
-  const auto found = measure_ceilings({{"copy_bytes_per_s", Kind::memory, 8e6, make}},
+  const auto found = measure_ceilings({{"copy_bytes_per_s", Bound::memory, 8e6, make}},
                                       *test::fake_apparatus(time));
   EXPECT_THAT(named(found, "copy_bytes_per_s").problem, HasSubstr("element 0 is 1"));
   EXPECT_FALSE(roofs_of(found).contains("copy_bytes_per_s"));

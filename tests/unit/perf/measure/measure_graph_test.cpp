@@ -48,7 +48,7 @@ struct FakeGraph {
   }
 
   Measurement measure() {
-    return perf::measure([this] { return workload(); }, Kind::memory, Mode::graph, *apparatus);
+    return perf::measure([this] { return workload(); }, Bound::memory, Mode::graph, *apparatus);
   }
 };
 
@@ -90,12 +90,12 @@ TEST(MeasureGraph, WhatCannotBeCapturedIsSkippedInTheLibrarysWords) {
     made.run = [](Stream& stream) { stream.synchronize(); };
     return made;
   };
-  const Measurement found = measure(waits, Kind::memory, Mode::graph, *fake.apparatus);
+  const Measurement found = measure(waits, Bound::memory, Mode::graph, *fake.apparatus);
   EXPECT_EQ(found.problem, "");
   EXPECT_THAT(found.skipped, HasSubstr("it cannot be captured into a graph: "));
   EXPECT_TRUE(found.samples_ns.empty());
   fake.apparatus->instruments.device_problem = [] { return std::string("it answers no more"); };
-  const Measurement lost = measure(waits, Kind::memory, Mode::graph, *fake.apparatus);
+  const Measurement lost = measure(waits, Bound::memory, Mode::graph, *fake.apparatus);
   EXPECT_EQ(lost.skipped, "") << "the device is at fault";
   EXPECT_THAT(lost.problem, HasSubstr("it cannot be captured"));
 }
@@ -107,7 +107,7 @@ TEST(MeasureGraph, WhatALibraryDoesNotHaveIsSkippedInItsWords) {
     made.run = [](Stream&) { throw vendor::NotSupported("no engine for this problem"); };
     return made;
   };
-  const Measurement found = measure(lacks, Kind::memory, Mode::real, *fake.apparatus);
+  const Measurement found = measure(lacks, Bound::memory, Mode::real, *fake.apparatus);
   EXPECT_EQ(found.problem, "");
   EXPECT_EQ(found.skipped, "no engine for this problem");
   EXPECT_TRUE(found.samples_ns.empty());

@@ -47,7 +47,7 @@ struct Fake {
   }
 
   Measurement measure(std::optional<double> injected = {}) {
-    return perf::measure([this] { return workload(); }, Kind::memory, Mode::real,
+    return perf::measure([this] { return workload(); }, Bound::memory, Mode::real,
                          *fake_apparatus(time), injected);
   }
 };
@@ -79,7 +79,7 @@ TEST(Measure, SetUpFirstCallAndCompilingStandApart) {
     made.compile_ns = [&] { return compiled; };
     return made;
   };
-  const Measurement found = measure(make, Kind::memory, Mode::real, *fake_apparatus(fake.time));
+  const Measurement found = measure(make, Bound::memory, Mode::real, *fake_apparatus(fake.time));
   EXPECT_EQ(found.problem, "");
   EXPECT_EQ(found.setup_ns, 7e6);
   EXPECT_EQ(found.first_call_ns, 4.1e6);
@@ -101,7 +101,7 @@ TEST(Measure, CountsTheMemoryThatTheRowHoldsAtOnce) {
           };
           return made;
         },
-        Kind::memory, Mode::real, *apparatus);
+        Bound::memory, Mode::real, *apparatus);
   };
   const Measurement small = with_bytes(1 << 16);
   EXPECT_EQ(small.peak_bytes, (1u << 16) + 2 * kGuardBytes);
@@ -158,7 +158,7 @@ TEST(Measure, OutputThatIsNotWrittenIsSeenAsStale) {
     made.verify = [&](Stream&) { return std::string(fresh ? "" : "element 0 is nan"); };
     return made;
   };
-  const Measurement found = measure(make, Kind::memory, Mode::real, *fake_apparatus(time));
+  const Measurement found = measure(make, Bound::memory, Mode::real, *fake_apparatus(time));
   EXPECT_EQ(found.problem, "before timing: element 0 is nan");
 }
 
@@ -169,7 +169,7 @@ TEST(Measure, AThrowingRunCostsItsOwnRowOnly) {
               testing::AllOf(StartsWith("while timing: "), HasSubstr("the kernel trapped")));
   FakeTime time;
   const Measurement set_up = measure([]() -> Workload { throw Error("out of memory"); },
-                                     Kind::memory, Mode::real, *fake_apparatus(time));
+                                     Bound::memory, Mode::real, *fake_apparatus(time));
   EXPECT_THAT(set_up.problem,
               testing::AllOf(StartsWith("while setting up: "), HasSubstr("out of memory")));
 }
@@ -183,7 +183,7 @@ TEST(Measure, AClockThatStandsStillGivesNoTimes) {
   apparatus->protocol.warm_up_least_ns = 0;
   apparatus->protocol.warm_up_most_ns = 0;
   const Measurement found =
-      measure([&] { return fake.workload(); }, Kind::memory, Mode::real, *apparatus);
+      measure([&] { return fake.workload(); }, Bound::memory, Mode::real, *apparatus);
   EXPECT_THAT(found.problem, HasSubstr("a sample of 0 ns is not a time"));
 }
 
@@ -192,7 +192,7 @@ TEST(Measure, AColdRowNeedsAProvedFlush) {
   auto apparatus = fake_apparatus(fake.time);
   apparatus->instruments.cold_problem = [] { return std::string("ratio 1.02"); };
   const Measurement found =
-      measure([&] { return fake.workload(); }, Kind::memory, Mode::cold, *apparatus);
+      measure([&] { return fake.workload(); }, Bound::memory, Mode::cold, *apparatus);
   EXPECT_THAT(found.problem, HasSubstr("ratio 1.02"));
   EXPECT_TRUE(found.samples_ns.empty());
   EXPECT_EQ(fake.runs, 0);
@@ -210,7 +210,7 @@ Measurement throttled(const std::function<bool(int block)>& is_throttled, int& b
   apparatus->instruments.between_blocks.throttled = [&] {
     return std::string(is_throttled(++blocks) ? "software power cap" : "");
   };
-  return measure([&] { return fake.workload(); }, Kind::memory, Mode::real, *apparatus);
+  return measure([&] { return fake.workload(); }, Bound::memory, Mode::real, *apparatus);
 }
 
 TEST(Measure, AThrottledRowIsMeasuredOnceMoreWithRests) {
@@ -270,8 +270,8 @@ struct Pair {
         return made;
       };
     };
-    return measure_in_turns({{make("a"), Kind::memory}, {make("b"), Kind::memory}}, Mode::real,
-                            *apparatus);
+    return measure_interleaved({{make("a"), Bound::memory}, {make("b"), Bound::memory}}, Mode::real,
+                               *apparatus);
   }
 };
 
@@ -285,8 +285,8 @@ TEST(MeasureInTurns, BlocksOfTheVariantsAlternate) {
     EXPECT_THAT(one.samples_ns, Each(1e5));
     EXPECT_EQ(one.canaries_ns.size(), one.block_medians_ns.size() + 1) << "beside its own blocks";
   }
-  EXPECT_EQ(found[0].in_turns_with, std::vector<std::string>{"b"});
-  EXPECT_EQ(found[1].in_turns_with, std::vector<std::string>{"a"});
+  EXPECT_EQ(found[0].interleaved_with, std::vector<std::string>{"b"});
+  EXPECT_EQ(found[1].interleaved_with, std::vector<std::string>{"a"});
   std::size_t turns = 0;
   for (std::size_t i = 1; i < pair.order.size(); ++i) turns += pair.order[i] != pair.order[i - 1];
   EXPECT_GE(turns, 30u) << pair.order;
@@ -297,7 +297,7 @@ TEST(MeasureInTurns, OneThatFailsLeavesAndTheOthersBeginAgain) {
   pair.b_throws_at = 210; // after the warm-up
   const std::vector<Measurement> found = pair.measure();
   EXPECT_EQ(found[0].problem, "");
-  EXPECT_TRUE(found[0].in_turns_with.empty());
+  EXPECT_TRUE(found[0].interleaved_with.empty());
   EXPECT_GE(found[0].samples_ns.size(), 30u);
   EXPECT_EQ(found[1].problem, "while timing: the kernel trapped");
   EXPECT_TRUE(found[1].samples_ns.empty());
@@ -320,7 +320,7 @@ TEST(MeasureInTurns, WhatDoesNotFitTogetherIsMeasuredApart) {
   const std::vector<Measurement> found = pair.measure();
   for (const Measurement& one : found) {
     EXPECT_EQ(one.problem, "");
-    EXPECT_TRUE(one.in_turns_with.empty());
+    EXPECT_TRUE(one.interleaved_with.empty());
     EXPECT_GE(one.samples_ns.size(), 30u);
   }
 }

@@ -180,7 +180,7 @@ TEST(Sampling, InTurnsADriftMeetsAllRowsAlike) {
   how.stop.half_width = 0; // as long as the budget lasts
   how.stop.budget_ns = 50e6;
   const std::vector<Sampler> rows = {row('a', 1e5), row('b', 2e5)};
-  const std::vector<Sampled> both = take_samples_in_turns(how, time.clock(), rows);
+  const std::vector<Sampled> both = take_interleaved_samples(how, time.clock(), rows);
   ASSERT_EQ(both.size(), 2u);
   order.erase(0, order.find("ba") + 1); // the warm-ups
   EXPECT_EQ(order.substr(0, 28), "aaaaaaabbbbbbbaaaaaaabbbbbbb") << "six and one not counted";
@@ -206,7 +206,8 @@ TEST(Sampling, InTurnsARowThatEmptiesTheCachesWastesNoSample) {
                      },
                      {},
                      true};
-  const std::vector<Sampled> both = take_samples_in_turns(protocol(), time.clock(), {cold, cold});
+  const std::vector<Sampled> both =
+      take_interleaved_samples(protocol(), time.clock(), {cold, cold});
   EXPECT_EQ(both[0].samples_ns.size(), 30u);
   const int warm_ups = 2 * 25;
   EXPECT_EQ(samples, warm_ups + 60);
@@ -218,7 +219,7 @@ TEST(Sampling, InTurnsEachBlockIsATurnAndTheFirstSampleAfterItIsNotCounted) {
   bool switched = false;
   int passed = 0, samples = 0;
   const Sampled sampled = take_samples(
-      in_turns(brief(host_protocol())), time.clock(),
+      interleaved(brief(host_protocol())), time.clock(),
       [&] {
         ++samples;
         const double ns = 5e6 + 1e3 * samples;
@@ -240,7 +241,7 @@ TEST(Sampling, InTurnsEachBlockIsATurnAndTheFirstSampleAfterItIsNotCounted) {
 }
 
 TEST(Sampling, InTurnsQuickRowsHaveWholeBlocks) {
-  const Trial trial(in_turns(brief(host_protocol())), [](int i) { return i % 2 ? 10e3 : 20e3; });
+  const Trial trial(interleaved(brief(host_protocol())), [](int i) { return i % 2 ? 10e3 : 20e3; });
   EXPECT_EQ(trial.sampled.blocks, 15u);
   EXPECT_EQ(trial.sampled.block_medians_ns, std::vector<double>(15, 15e3));
 }

@@ -29,7 +29,7 @@ class Turns : public testing::Test {
   std::vector<Finished> run(const std::vector<std::string>& programs) const {
     std::vector<std::vector<std::string>> commands;
     for (const std::string& does : programs) commands.push_back(program(does));
-    return run_in_turns(commands, nullptr);
+    return run_interleaved(commands, nullptr);
   }
   std::string log() const {
     std::string words = read_file(log_).value_or("");
@@ -78,10 +78,10 @@ TEST_F(Turns, HoldTheDeviceFromTheFirstToTheLast) {
     write("taken");
     return std::shared_ptr<void>(nullptr, [&](void*) { write("left"); });
   };
-  run_in_turns({program("say old"), program("row; say a1"), program("row; say b1")}, exclusive);
+  run_interleaved({program("say old"), program("row; say a1"), program("row; say b1")}, exclusive);
   EXPECT_EQ(log(), "old taken a1 b1 left ");
   write_file(log_, "");
-  run_in_turns({program("say old")}, exclusive);
+  run_interleaved({program("say old")}, exclusive);
   EXPECT_EQ(log(), "old ") << "it takes the device for itself";
 }
 
@@ -92,7 +92,7 @@ TEST_F(Turns, AProcessInheritsItsOwnSocketAlone) {
 }
 
 TEST_F(Turns, AProgramThatCannotBeStartedIsAnError) {
-  EXPECT_EQ(run_in_turns({{"/no/such/program"}}, nullptr).at(0).exit_code, 127) << "env says so";
+  EXPECT_EQ(run_interleaved({{"/no/such/program"}}, nullptr).at(0).exit_code, 127) << "env says so";
 }
 
 // Both ends of a socket, one of them a process's turn.

@@ -87,7 +87,7 @@ TEST(RowsCsv, HasEveryRowAndReadsBack) {
     const auto place = std::find(header.begin(), header.end(), column) - header.begin();
     return csv.records[row].fields.at(static_cast<std::size_t>(place));
   };
-  EXPECT_EQ(at(1, "standing"), "0.8");
+  EXPECT_EQ(at(1, "vendor_speedup"), "0.8");
   EXPECT_EQ(at(3, "ratio"), "0.3");
   EXPECT_EQ(at(3, "verdict"), "regressed");
   EXPECT_EQ(at(4, "median_ns"), "") << "it was not measured";

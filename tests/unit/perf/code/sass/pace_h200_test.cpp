@@ -57,9 +57,9 @@ double expected_of(const Row& row, const model::Gpu& gpu) {
   part.depth = row.depth;
   kernel.analysis.parts = {part};
   kernel.analysis.pass = test::controlled(row.pass).code;
-  Standing standing;
-  standing.of = row.of;
-  return pace_of(kernel, standing, gpu).share_pct / 100;
+  LimitShare limit_share;
+  limit_share.of = row.of;
+  return pace_of(kernel, limit_share, gpu).share_pct / 100;
 }
 
 std::vector<double> ranks(const std::vector<double>& values) {

@@ -37,7 +37,7 @@ Kernel kernel_of_lines(const std::vector<std::string>& lines, int threads, int w
 
 Pace pace(const Kernel& kernel) {
   const model::Gpu gpu = round_gpu();
-  return pace_of(kernel, standing_of(kernel, &gpu), gpu);
+  return pace_of(kernel, limit_share_of(kernel, &gpu), gpu);
 }
 
 const std::vector<std::string> kCopies = {".L_1:",

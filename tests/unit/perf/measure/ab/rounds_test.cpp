@@ -71,7 +71,7 @@ TEST(Rounds, GiveEachArmItsTimes) {
   EXPECT_THAT(times.control_ns, ElementsAre(101, 101));
 }
 
-Measured in_turns(std::vector<double> turns_ns) {
+Measured interleaved(std::vector<double> turns_ns) {
   Measured result;
   result.key = kRow;
   judge::take_samples(result, std::vector<double>(10, judge::median(turns_ns)));
@@ -83,9 +83,9 @@ Measured in_turns(std::vector<double> turns_ns) {
 // two of another would be slow ones.
 TEST(Rounds, TurnsAreComparedOneByOne) {
   std::vector<judge::Results> round(3);
-  round[0].rows = {in_turns({100, 100, 200, 200, 200})};
-  round[1].rows = {in_turns({110, 110, 110, 220, 220})}; // it had its turn just before
-  round[2].rows = {in_turns({100, 100, 200, 200, 200, 200})};
+  round[0].rows = {interleaved({100, 100, 200, 200, 200})};
+  round[1].rows = {interleaved({110, 110, 110, 220, 220})}; // it had its turn just before
+  round[2].rows = {interleaved({100, 100, 200, 200, 200, 200})};
   const judge::PairedTimes times = paired_times({round}, kRow);
   EXPECT_THAT(times.a_ns, ElementsAre(200));
   EXPECT_NEAR(times.b_ns.at(0), 220, 1e-9);

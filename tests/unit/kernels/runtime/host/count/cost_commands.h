@@ -37,7 +37,7 @@ class CostCommands : public testing::Test {
     perf::Operation copy{"copy", "layout", {Dtype::f32, Dtype::f16}, {}, {}};
     for (const char* shape : shapes_) copy.shapes.push_back({shape, copy.shapes.empty()});
     copy.make = [variant](Dtype, const Shape&) {
-      return perf::Case{Kind::memory,
+      return perf::Case{Bound::memory,
                         {.bytes = 640},
                         {variant("plain", false, true), variant("slow", false, false),
                          variant("lib", true, true)}};

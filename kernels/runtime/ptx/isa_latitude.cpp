@@ -1,6 +1,6 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/ptx/liberties.h"
+#include "runtime/ptx/isa_latitude.h"
 
 #include "runtime/environment.h"
 #include "runtime/error.h"
@@ -38,20 +38,20 @@ double deviation(std::uint32_t seed, f32 value) {
   return static_cast<double>(x >> 11) * 0x1p-52 - 1;
 }
 
-Liberties& taken() {
-  static Liberties only{seed(), is_set("KERNELGRADE_PTX_FUSE")};
+IsaLatitude& taken() {
+  static IsaLatitude only{seed(), is_set("KERNELGRADE_PTX_FUSE")};
   return only;
 }
 
 } // namespace
 
-const Liberties& liberties() { return taken(); }
-void take_liberties(const Liberties& liberties) { taken() = liberties; }
+const IsaLatitude& isa_latitude() { return taken(); }
+void set_isa_latitude(const IsaLatitude& latitude) { taken() = latitude; }
 
 f32 off_by(f32 value, double relative, double absolute) {
   if (value == 0 || !std::isfinite(value)) return value; // exact according to the ISA's tables
   const double bound = std::max(std::fabs(static_cast<double>(value)) * relative, absolute);
-  const double off = value + bound * deviation(liberties().approximate.value_or(0), value);
+  const double off = value + bound * deviation(isa_latitude().approximate.value_or(0), value);
   const auto rounded = static_cast<f32>(off);
   // Rounding must not exceed the bound.
   return std::fabs(rounded - static_cast<double>(value)) <= bound ? rounded : value;
@@ -59,7 +59,7 @@ f32 off_by(f32 value, double relative, double absolute) {
 
 f32 off_by_ulps(f32 value, int ulps) {
   if (value == 0 || !std::isfinite(value)) return value;
-  const double chosen = deviation(liberties().approximate.value_or(0), value) * (ulps + 0.5);
+  const double chosen = deviation(isa_latitude().approximate.value_or(0), value) * (ulps + 0.5);
   const f32 to =
       chosen > 0 ? std::numeric_limits<f32>::infinity() : -std::numeric_limits<f32>::infinity();
   f32 moved = value;

@@ -61,10 +61,10 @@ class HeapBlock {
 };
 
 template <typename T>
-class FarRows {
+class LargeStrideRows {
  public:
   // Both rows are poisoned.
-  explicit FarRows(std::int64_t cols) : cols_(cols) {
+  explicit LargeStrideRows(std::int64_t cols) : cols_(cols) {
     if constexpr (backend == Backend::cuda) {
       near_ = DeviceBuffer<T>(static_cast<std::size_t>(kLeastStride + cols));
       stride_ = kLeastStride;
@@ -81,7 +81,7 @@ class FarRows {
     far_ = DeviceBuffer<T>(std::max(kFar / sizeof(T), static_cast<std::size_t>(cols)));
     stride_ = std::abs(address(far_) - address(near_)) / static_cast<std::int64_t>(sizeof(T));
     if (address(far_) < address(near_)) std::swap(near_, far_);
-    require(stride_ >= kLeastStride, "FarRows: the allocator put a buffer of 33 MiB " +
+    require(stride_ >= kLeastStride, "LargeStrideRows: the allocator put a buffer of 33 MiB " +
                                          std::to_string(stride_) +
                                          " elements behind a small one; 2^31 at least are needed");
   }
@@ -142,8 +142,8 @@ class FarRows {
 };
 
 template <typename T>
-FarRows<T> far_rows(const std::vector<T>& rows, Stream& stream) {
-  FarRows<T> result(static_cast<std::int64_t>(rows.size() / 2));
+LargeStrideRows<T> large_stride_rows(const std::vector<T>& rows, Stream& stream) {
+  LargeStrideRows<T> result(static_cast<std::int64_t>(rows.size() / 2));
   result.put(rows, stream);
   return result;
 }

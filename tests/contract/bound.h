@@ -8,7 +8,7 @@ namespace kg {
 
 // The canary that a row is compared with if clocks and machines differ: the resource that bounds
 // the row on the executor or the GPU.
-enum class Kind { memory, compute, sync, launch };
-std::string_view name(Kind kind);
+enum class Bound { memory, compute, sync, launch };
+std::string_view name(Bound kind);
 
 } // namespace kg

@@ -12,7 +12,7 @@
 
 namespace kg::sass {
 
-struct Standing {
+struct LimitShare {
   double bytes_in_flight = 0; // per multiprocessor, with the resident warps
   // Upper bound in percent of the limit that `of` names. 0 if the part moves and multiplies
   // nothing, or without a GPU.
@@ -23,6 +23,6 @@ struct Standing {
 };
 
 // Without a GPU (null) there is no share of copy bandwidth.
-Standing standing_of(const Kernel& kernel, const model::Gpu* gpu);
+LimitShare limit_share_of(const Kernel& kernel, const model::Gpu* gpu);
 
 } // namespace kg::sass

@@ -13,6 +13,6 @@ Section rate_section(const study::Study& study, const study::Record& record);
 // How many experiments are correct, and at each point our fastest variant against the fastest
 // library with its grade. No grades on a CPU, where our kernels are emulated. Failed experiments
 // enter no mean but count in the success rate.
-Section standing_section(const study::Record& record);
+Section vendors_section(const study::Record& record);
 
 } // namespace kg::report

@@ -1,6 +1,6 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/code/sass/standing.h"
+#include "perf/code/sass/limit_share.h"
 
 #include "perf/code/timing_model/model.h"
 
@@ -26,9 +26,9 @@ std::string limiter_of(const Part& part, const Clocks& needed) {
 
 } // namespace
 
-Standing standing_of(const Kernel& kernel, const model::Gpu* gpu) {
+LimitShare limit_share_of(const Kernel& kernel, const model::Gpu* gpu) {
   const Part& part = kernel.analysis.main_part();
-  Standing found;
+  LimitShare found;
   found.bytes_in_flight = part.flight.bytes_in_flight() * model::kLanes * kernel.warps;
   found.limiter = "-";
   Clocks needed;

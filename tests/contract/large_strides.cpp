@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/contract/far_tensor.h"
+#include "tests/contract/large_strides.h"
 
-#include "tests/support/far_rows.h"
+#include "tests/support/large_stride_rows.h"
 
 #include <cstring>
 
@@ -10,7 +10,7 @@ namespace kg::card {
 namespace {
 
 // A tensor of two rows more than 2^31 elements apart.
-struct FarTensor {
+struct LargeStrideTensor {
   void* data;
   std::int64_t stride;
   std::function<std::vector<std::byte>()> read; // both rows
@@ -19,8 +19,9 @@ struct FarTensor {
 
 // T: a type of the elements' size. Both rows are initialised with `bytes`.
 template <class T>
-FarTensor far_tensor(const Tensor& tensor, const std::vector<std::byte>& bytes, Stream& stream) {
-  const auto rows = std::make_shared<test::FarRows<T>>(tensor.extents.back());
+LargeStrideTensor large_stride_tensor(const Tensor& tensor, const std::vector<std::byte>& bytes,
+                                      Stream& stream) {
+  const auto rows = std::make_shared<test::LargeStrideRows<T>>(tensor.extents.back());
   std::vector<T> elements(bytes.size() / sizeof(T));
   std::memcpy(elements.data(), bytes.data(), bytes.size());
   rows->put(elements, stream);
@@ -33,7 +34,8 @@ FarTensor far_tensor(const Tensor& tensor, const std::vector<std::byte>& bytes, 
           [rows] { rows->check_guards(); }};
 }
 
-FarTensor far_tensor(const Tensor& tensor, const test::Observed* values, Stream& stream) {
+LargeStrideTensor large_stride_tensor(const Tensor& tensor, const test::Observed* values,
+                                      Stream& stream) {
   const std::size_t width = size_of(tensor.dtype);
   std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.size()) * width, std::byte{0xFF});
   for (std::size_t i = 0; values && i < values->values.size(); ++i) {
@@ -41,16 +43,16 @@ FarTensor far_tensor(const Tensor& tensor, const test::Observed* values, Stream&
         values->bits.empty() ? test::encode(tensor.dtype, values->values[i]) : values->bits[i];
     std::memcpy(bytes.data() + i * width, &bits, width); // little-endian
   }
-  if (width == 1) return far_tensor<std::uint8_t>(tensor, bytes, stream);
-  if (width == 2) return far_tensor<std::uint16_t>(tensor, bytes, stream);
-  return far_tensor<std::uint32_t>(tensor, bytes, stream);
+  if (width == 1) return large_stride_tensor<std::uint8_t>(tensor, bytes, stream);
+  if (width == 2) return large_stride_tensor<std::uint16_t>(tensor, bytes, stream);
+  return large_stride_tensor<std::uint32_t>(tensor, bytes, stream);
 }
 
 } // namespace
 
 // All tensors with these rows are split; the others are placed as usual.
-void rows_far_apart(Judge& judge) {
-  for (const std::string& shape : judge.card().far(judge.dtype())) {
+void large_strides(Judge& judge) {
+  for (const std::string& shape : judge.card().large_strides(judge.dtype())) {
     const Problem problem = problem_of(judge.card(), judge.dtype(), {"normal", shape});
     const Inputs inputs = completed(problem, {});
     // Two rows of a matrix, or of a tensor of more axes whose strides follow from the row stride.
@@ -68,13 +70,14 @@ void rows_far_apart(Judge& judge) {
       GTEST_SKIP() << reason;
     for (const Variant& variant : judge.card().variants) {
       if (!variant.tries(problem)) continue;
-      std::map<std::string, FarTensor> far;
+      std::map<std::string, LargeStrideTensor> strided;
       std::map<std::string, DeviceTensor> near;
       Call call(problem);
       const auto bind = [&](const Tensor& tensor, const test::Observed* values) {
         if (is_far(tensor)) {
-          const FarTensor& rows =
-              far.emplace(tensor.name, far_tensor(tensor, values, judge.stream())).first->second;
+          const LargeStrideTensor& rows =
+              strided.emplace(tensor.name, large_stride_tensor(tensor, values, judge.stream()))
+                  .first->second;
           call.bind(tensor.name, rows.data, rows.stride - tensor.extents.back());
         } else {
           const DeviceTensor& whole =
@@ -90,11 +93,11 @@ void rows_far_apart(Judge& judge) {
       const Outcome right = judge.run(variant, problem, inputs);
       for (const Tensor& output : problem.outputs)
         EXPECT_EQ(is_far(output)
-                      ? test::observe_bytes(output.dtype, far.at(output.name).read()).bits
+                      ? test::observe_bytes(output.dtype, strided.at(output.name).read()).bits
                       : near.at(output.name).read(judge.stream()).bits,
                   right.bits(output.name))
             << variant.name << ": " << output.name << " of rows beyond 2^31 elements";
-      for (const auto& [name, tensor] : far) EXPECT_NO_THROW(tensor.check_guards()) << name;
+      for (const auto& [name, tensor] : strided) EXPECT_NO_THROW(tensor.check_guards()) << name;
     }
   }
 }

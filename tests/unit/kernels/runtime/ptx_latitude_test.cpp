@@ -1,11 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a GPU may do otherwise (runtime/ptx/liberties.h): within the bounds of the ISA, and not
+// What a GPU may do otherwise (runtime/ptx/isa_latitude.h): within the bounds of the ISA, and not
 // where the ISA leaves no choice.
 #include "tests/unit/kernels/runtime/ptx_snippet.h"
 
-#include "runtime/ptx/liberties.h"
+#include "runtime/ptx/isa_latitude.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -17,15 +17,15 @@ namespace {
 
 class Taken {
  public:
-  explicit Taken(const Liberties& liberties) : before_(kg::ptx_run::liberties()) {
-    take_liberties(liberties);
+  explicit Taken(const IsaLatitude& latitude) : before_(kg::ptx_run::isa_latitude()) {
+    set_isa_latitude(latitude);
   }
-  ~Taken() { take_liberties(before_); }
+  ~Taken() { set_isa_latitude(before_); }
   Taken(const Taken&) = delete;
   Taken& operator=(const Taken&) = delete;
 
  private:
-  const Liberties before_;
+  const IsaLatitude before_;
 };
 
 float one(const std::string& instruction, float argument, float second = 0) {
@@ -46,7 +46,7 @@ struct Approximation {
   double ulps; // the ISA's bound at 0.7, in units of the last place of the result
 };
 
-TEST(PtxLiberties, ApproximationsAreOffByAtMostTheBound) {
+TEST(PtxLatitude, ApproximationsAreOffByAtMostTheBound) {
   const Approximation all[] = {
       {"ex2.approx.f32 %f0, %f1;", [](float x) { return std::exp2(x); }, 2},
       {"rcp.approx.f32 %f0, %f1;", [](float x) { return 1 / x; }, 1},
@@ -68,7 +68,7 @@ TEST(PtxLiberties, ApproximationsAreOffByAtMostTheBound) {
   }
 }
 
-TEST(PtxLiberties, WhatTheTablesOfTheIsaSayStays) {
+TEST(PtxLatitude, WhatTheTablesOfTheIsaSayStays) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (std::uint32_t seed = 0; seed < 4; ++seed) {
     const Taken taken({.approximate = seed});
@@ -86,7 +86,7 @@ TEST(PtxLiberties, WhatTheTablesOfTheIsaSayStays) {
 constexpr float kX = 1 + 0x1p-23F;
 constexpr float kMinus = -(1 + 0x1p-22F);
 
-TEST(PtxLiberties, AProductAndASumBecomeOne) {
+TEST(PtxLatitude, AProductAndASumBecomeOne) {
   const Taken taken({.fuse = true});
   EXPECT_EQ(one("mul.f32 %f3, %f1, %f1; add.f32 %f0, %f3, %f2;", kX, kMinus), 0x1p-46F);
   EXPECT_EQ(one("mul.f32 %f3, %f1, %f1; add.f32 %f0, %f2, %f3;", kX, kMinus), 0x1p-46F);
@@ -94,9 +94,9 @@ TEST(PtxLiberties, AProductAndASumBecomeOne) {
   EXPECT_EQ(one("mul.f32 %f3, %f1, %f1; sub.f32 %f0, %f2, %f3;", kX, -kMinus), -0x1p-46F);
 }
 
-TEST(PtxLiberties, NothingElseIsFused) {
+TEST(PtxLatitude, NothingElseIsFused) {
   const std::string plain = "mul.f32 %f3, %f1, %f1; add.f32 %f0, %f3, %f2;";
-  EXPECT_EQ(one(plain, kX, kMinus), 0); // without the liberty
+  EXPECT_EQ(one(plain, kX, kMinus), 0); // without the latitude
   const Taken taken({.fuse = true});
   for (const char* const text :
        {"mul.rn.f32 %f3, %f1, %f1; add.f32 %f0, %f3, %f2;",

@@ -52,7 +52,7 @@ const model::Gpu& hopper() {
 }
 
 std::vector<Hint> hints(const Kernel& one) {
-  return hints_of(one, standing_of(one, &hopper()), &hopper());
+  return hints_of(one, limit_share_of(one, &hopper()), &hopper());
 }
 
 TEST(Rates, AreThoseOfTheTableOnHopper) {
@@ -79,30 +79,30 @@ TEST(Rates, OfOtherGpusAreOther) {
   EXPECT_THAT(clocks, ElementsAre(2, 8, 16, 2));
 }
 
-TEST(Standing, BytesUnderWayAreThoseOfAllResidentWarps) {
+TEST(LimitShare, BytesUnderWayAreThoseOfAllResidentWarps) {
   // 64 bytes of 32 lanes of 16 warps.
-  const Standing found = standing_of(kernel("together", 16), &hopper());
+  const LimitShare found = limit_share_of(kernel("together", 16), &hopper());
   EXPECT_EQ(found.bytes_in_flight, 32768);
   EXPECT_EQ(found.of, "copy");
   EXPECT_EQ(found.limiter, "-");
   EXPECT_EQ(found.share_pct, 100);
 }
 
-TEST(Standing, TooFewBytesUnderWayLimitWhatLoadsGet) {
+TEST(LimitShare, TooFewBytesUnderWayLimitWhatLoadsGet) {
   // 8 KiB: loads get 1.7 TB/s where a copy of as many bytes again would take twice their time.
-  const Standing found = standing_of(kernel("together", 4), &hopper());
+  const LimitShare found = limit_share_of(kernel("together", 4), &hopper());
   EXPECT_EQ(found.bytes_in_flight, 8192);
   EXPECT_EQ(found.limiter, "loads in flight");
   EXPECT_NEAR(found.share_pct, 100 * 2 * 1.7 / 4.3, 0.1);
 }
 
-TEST(Standing, InstructionsLimitWhereACopyTakesLess) {
+TEST(LimitShare, InstructionsLimitWhereACopyTakesLess) {
   // Budget of 256 bytes: 4 schedulers x 256 / 16.45 bytes per clock.
   std::vector<std::string> lines = {"LDG.E R4, desc[UR4][R2.64]", "STG.E desc[UR4][R6.64], R4"};
   const double budget = 256 * 4 * 132 * 1.98e9 / 4.3e12;
-  EXPECT_NEAR(standing_of(made_of(lines), &hopper()).budget, budget, 1e-9);
+  EXPECT_NEAR(limit_share_of(made_of(lines), &hopper()).budget, budget, 1e-9);
   lines.insert(lines.begin() + 1, 122, "FADD R5, R4, R5");
-  const Standing found = standing_of(made_of(lines, 64), &hopper());
+  const LimitShare found = limit_share_of(made_of(lines, 64), &hopper());
   EXPECT_EQ(found.limiter, "issue");
   EXPECT_NEAR(found.share_pct, 100 * budget / 124, 0.01);
   const std::vector<Hint> said = hints(made_of(lines, 64));
@@ -111,19 +111,19 @@ TEST(Standing, InstructionsLimitWhereACopyTakesLess) {
                                       "copy of its bytes"));
 }
 
-TEST(Standing, OfAnUnknownGpuThereIsNoShareOfACopy) {
-  const Standing found = standing_of(kernel("together", 16), nullptr);
+TEST(LimitShare, OfAnUnknownGpuThereIsNoShareOfACopy) {
+  const LimitShare found = limit_share_of(kernel("together", 16), nullptr);
   EXPECT_EQ(found.of, "");
   EXPECT_EQ(found.bytes_in_flight, 32768);
 }
 
-TEST(Standing, MatrixInstructionsAreMeasuredByThemselves) {
+TEST(LimitShare, MatrixInstructionsAreMeasuredByThemselves) {
   std::vector<std::string> lines(4, "HMMA.16816.F32 R4, R8, R12, R4");
-  const Standing alone = standing_of(made_of(lines), &hopper());
+  const LimitShare alone = limit_share_of(made_of(lines), &hopper());
   EXPECT_EQ(alone.of, "mma");
   EXPECT_EQ(alone.share_pct, 100);
   lines.insert(lines.end(), 100, "FADD R5, R4, R5");
-  const Standing bound = standing_of(made_of(lines), &hopper());
+  const LimitShare bound = limit_share_of(made_of(lines), &hopper());
   EXPECT_EQ(bound.limiter, "issue");
   EXPECT_LT(bound.share_pct, 30);
 }
@@ -190,7 +190,7 @@ TEST(Hints, ExponentialsThatWaitForProductsAreNamed) {
     lines.insert(lines.end(), {"@P0 BRA `(.L_1)", "EXIT"});
     const Kernel kernel{"made", "made", analyse(test::functions(lines)).at(0), 168, 384, 0, 12};
     std::vector<std::string> found;
-    for (const Hint& hint : hints_of(kernel, standing_of(kernel, &hopper()), &hopper()))
+    for (const Hint& hint : hints_of(kernel, limit_share_of(kernel, &hopper()), &hopper()))
       found.push_back(hint.kind);
     return found;
   };

@@ -1,6 +1,6 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/report/study_standing.h"
+#include "perf/report/study_vendors.h"
 
 #include "perf/format/units.h"
 #include "perf/judge/bands.h"
@@ -76,7 +76,7 @@ Section rate_section(const study::Study& study, const study::Record& record) {
   return section;
 }
 
-Section standing_section(const study::Record& record) {
+Section vendors_section(const study::Record& record) {
   const bool emulated = is_emulated(record);
   Section section{
       "Beside the libraries",

@@ -10,7 +10,7 @@
 
 namespace kg::ptx_run {
 
-struct Liberties {
+struct IsaLatitude {
   // The error of approximations (.approx, and div.full), up to the ISA's bound, is a hash of this
   // seed and of their value. Equal arguments give equal results, as on a GPU. Without a seed,
   // approximations are correctly rounded.
@@ -20,9 +20,9 @@ struct Liberties {
   bool fuse = false;
 };
 
-// Set by KERNELGRADE_PTX_APPROX=<seed> and KERNELGRADE_PTX_FUSE=1, until take_liberties() sets them
-// for kernels compiled from then on. Throws Error for a seed that is not a number.
-const Liberties& liberties();
-void take_liberties(const Liberties& liberties);
+// Set by KERNELGRADE_PTX_APPROX=<seed> and KERNELGRADE_PTX_FUSE=1, until set_isa_latitude() sets
+// them for kernels compiled from then on. Throws Error for a seed that is not a number.
+const IsaLatitude& isa_latitude();
+void set_isa_latitude(const IsaLatitude& latitude);
 
 } // namespace kg::ptx_run
