@@ -17,25 +17,6 @@ namespace kg::host {
 namespace {
 
 constexpr unsigned char kInFlight = 0xFF; // NaN for every floating-point type
-constexpr std::size_t kUnit = 16;         // bytes; granularity of addresses and sizes
-
-void check(Block& block, const void* to, const void* from, std::size_t bytes, const char* name,
-           Location where) {
-  const auto misaligned = [&](const void* address, const char* which) {
-    const std::size_t over = reinterpret_cast<std::uintptr_t>(address) % kUnit;
-    if (over != 0)
-      block.trap(fmt::format("{}: the {} is {} bytes behind a multiple of {}; align it to {} bytes",
-                             name, which, over, kUnit, kUnit),
-                 where);
-  };
-  misaligned(to, "destination");
-  misaligned(from, "source");
-  if (bytes % kUnit != 0)
-    block.trap(fmt::format("{} of {} bytes; a bulk copy moves a multiple of {}: copy the rest by "
-                           "ordinary stores",
-                           name, bytes, kUnit),
-               where);
-}
 
 void* pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
@@ -51,14 +32,6 @@ void round_to_tf32(std::uintptr_t address, std::size_t bytes) {
     bits = (bits + kDropped / 2 + (bits >> 13 & 1)) & ~kDropped;
     std::memcpy(pointer(address), &bits, sizeof bits);
   }
-}
-
-// An empty copy has no pieces.
-BulkMove in_one_piece(const void* shared, const void* global, std::size_t bytes) {
-  BulkMove move{{}, bytes, 0};
-  auto* const outside = static_cast<unsigned char*>(const_cast<void*>(global));
-  if (bytes > 0) move.pieces.push_back({reinterpret_cast<std::uintptr_t>(shared), outside, bytes});
-  return move;
 }
 
 // A contiguous range of a copy, as reported to the observer, whether swizzled or not.
@@ -85,6 +58,19 @@ std::vector<Range> shared_ranges(const BulkMove& move) {
   std::vector<Range> ranges;
   for (const BoxPiece& piece : move.pieces) ranges.push_back({piece.shared, piece.bytes});
   return joined(std::move(ranges));
+}
+
+// The rank of the block of the cluster in whose dynamic shared memory the address is, else `own`.
+unsigned owner(Block& block, const void* address, unsigned own) {
+  BlockGroup* const cluster = block.groups().cluster;
+  for (unsigned rank = 0; cluster && rank < cluster->size(); ++rank) {
+    Block* const other = cluster->block(rank);
+    if (!other) continue;
+    const auto begin = reinterpret_cast<std::uintptr_t>(other->shared_memory());
+    if (reinterpret_cast<std::uintptr_t>(address) - begin < block.launch().shared_bytes)
+      return rank;
+  }
+  return own;
 }
 
 std::vector<Range> global_ranges(const BulkMove& move) {
@@ -148,16 +134,59 @@ void BulkCopies::multicast(const BulkMove& move, const void* to, std::uint64_t* 
   }
 }
 
+void BulkCopies::send(BulkMove move, const void* to, std::uint64_t* barrier, const char* name,
+                      Location where) {
+  const unsigned own = block_.groups().cluster ? block_.groups().cluster->rank(blockIdx) : 0;
+  const unsigned rank = owner(block_, to, own), counting = owner(block_, barrier, own);
+  if (rank != counting)
+    block_.trap(fmt::format("{}: the destination is in block {} of the cluster, and the mbarrier "
+                            "in block {}; map both to the same rank",
+                            name, rank, counting),
+                where);
+  mbarrier_check(barrier, name, where);
+  Load load{std::move(move), barrier, where};
+  load.other = rank == own ? -1 : static_cast<int>(rank);
+  load.from_shared = true;
+  load.sender = block_.thread_rank();
+  start(std::move(load));
+}
+
 void BulkCopies::start(Load load) {
-  if (observer)
-    for (const Range& range : shared_ranges(load.move))
-      observer->bulk_load_issued(pointer(range.begin), range.bytes, load.barrier, load.where);
+  if (observer) tell_issue(load);
   if (moves_at_once()) {
     land(load);
   } else {
-    for (const BoxPiece& piece : load.move.pieces)
-      std::memset(pointer(piece.shared), kInFlight, piece.bytes);
+    if (!load.move.reduction)
+      for (const BoxPiece& piece : load.move.pieces)
+        std::memset(pointer(piece.shared), kInFlight, piece.bytes);
     loads_.push_back(std::move(load));
+  }
+}
+
+void BulkCopies::tell_issue(const Load& load) const {
+  if (load.from_shared)
+    for (const Range& range : global_ranges(load.move))
+      warpgroup_observer->bulk_send_issued(pointer(range.begin), range.bytes, load.barrier,
+                                           load.where);
+  for (const Range& range : shared_ranges(load.move)) {
+    if (load.move.reduction)
+      warpgroup_observer->bulk_reduction_updates(pointer(range.begin), range.bytes, load.where);
+    else
+      observer->bulk_load_issued(pointer(range.begin), range.bytes, load.barrier, load.where);
+  }
+}
+
+void BulkCopies::tell_landing(const Load& load) const {
+  if (load.from_shared)
+    for (const Range& range : global_ranges(load.move))
+      warpgroup_observer->bulk_send_read(pointer(range.begin), range.bytes, load.sender,
+                                         load.barrier);
+  for (const Range& range : shared_ranges(load.move)) {
+    if (load.move.reduction)
+      warpgroup_observer->bulk_send_updated(pointer(range.begin), range.bytes, load.sender,
+                                            load.barrier);
+    else
+      observer->bulk_load_landed(pointer(range.begin), load.barrier);
   }
 }
 
@@ -173,12 +202,13 @@ void BulkCopies::land(const Load& load) {
       std::memset(pointer(piece.shared), load.move.outside, piece.bytes);
       continue;
     }
-    std::memcpy(pointer(piece.shared), piece.global, piece.bytes);
+    if (load.move.reduction)
+      reduce(*load.move.reduction, pointer(piece.shared), piece.global, piece.bytes);
+    else
+      std::memcpy(pointer(piece.shared), piece.global, piece.bytes);
     if (load.move.rounds_to_tf32) round_to_tf32(piece.shared, piece.bytes);
   }
-  if (observer)
-    for (const Range& range : shared_ranges(load.move))
-      observer->bulk_load_landed(pointer(range.begin), load.barrier);
+  if (observer) tell_landing(load);
   mbarrier_complete_unobserved(block_, load.barrier, load.move.bytes, load.where);
 }
 
@@ -293,6 +323,12 @@ void BulkCopies::finish() {
                       "in flight; wait for the phase of its mbarrier before the block ends",
                       load.move.bytes),
           load.where);
+    else if (load.from_shared)
+      fail(fmt::format("the block has ended while a bulk copy of {} bytes from its shared memory "
+                       "into block {} of the cluster is in flight; let the blocks meet behind the "
+                       "phase of its mbarrier, for example in cluster_sync()",
+                       load.move.bytes, load.other),
+           load.where);
   land_elsewhere();
   for (auto& [rank, thread] : threads_) {
     for (Store& store : thread.stores) {
@@ -301,50 +337,6 @@ void BulkCopies::finish() {
       write(store);
     }
   }
-}
-
-void bulk_load(void* to, const void* from, std::size_t bytes, std::uint64_t* barrier,
-               const char* name, Location where) {
-  Block& block = running_block(name, where);
-  block.perturb(name, where);
-  check(block, to, from, bytes, name, where);
-  mbarrier_check(barrier, name, where);
-  block.bulk_copies().load(in_one_piece(to, from, bytes), barrier, where);
-}
-
-void bulk_multicast(void* to, const void* from, std::size_t bytes, std::uint64_t* barrier,
-                    unsigned blocks, const char* name, Location where) {
-  Block& block = running_block(name, where);
-  block.perturb(name, where);
-  check(block, to, from, bytes, name, where);
-  block.bulk_copies().multicast(in_one_piece(to, from, bytes), to, barrier, blocks, name, where);
-}
-
-void bulk_store(void* to, const void* from, std::size_t bytes, const char* name, Location where) {
-  Block& block = running_block(name, where);
-  block.perturb(name, where);
-  check(block, to, from, bytes, name, where);
-  block.bulk_copies().store(in_one_piece(from, to, bytes), where);
-}
-
-void bulk_reduce(BulkReduction reduction, void* to, const void* from, std::size_t bytes,
-                 const char* name, Location where) {
-  Block& block = running_block(name, where);
-  block.perturb(name, where);
-  check(block, to, from, bytes, name, where);
-  BulkMove move = in_one_piece(from, to, bytes);
-  move.reduction = reduction;
-  block.bulk_copies().store(std::move(move), where);
-}
-
-void bulk_commit(const char* name, Location where) {
-  running_block(name, where).bulk_copies().commit();
-}
-
-void bulk_wait_group(std::size_t pending, bool read, const char* name, Location where) {
-  Block& block = running_block(name, where);
-  block.perturb(name, where);
-  block.bulk_copies().wait_group(pending, read);
 }
 
 } // namespace kg::host

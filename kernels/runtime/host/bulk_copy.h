@@ -12,6 +12,9 @@
 // the issuing block can proceed without it. A late store reads shared memory in the wait that
 // covers it, and writes global memory in the wait without `.read`, or at the end of the block. A
 // reduction is a store that updates global memory atomically; nothing is poisoned there.
+//
+// A block may also send bytes of its shared memory into that of a block of its cluster, where an
+// mbarrier counts them. Such a copy is a load whose source is shared memory.
 #pragma once
 
 #include "runtime/error.h"
@@ -34,7 +37,7 @@ struct BulkMove {
   std::size_t bytes = 0;       // of all pieces: the count that a load completes
   unsigned char outside = 0;   // value that a load writes for pieces without global memory
   bool rounds_to_tf32 = false; // a load's f32 values
-  std::optional<BulkReduction> reduction{}; // a store updates global memory by it
+  std::optional<BulkReduction> reduction{}; // how the destination is updated; not overwritten
 };
 
 class BulkCopies {
@@ -51,6 +54,10 @@ class BulkCopies {
   // the same offsets in each of these blocks as in this block. `to` is the destination here.
   void multicast(const BulkMove& move, const void* to, std::uint64_t* barrier, unsigned blocks,
                  const char* name, Location where);
+  // Sends a piece of this block's shared memory, in place of global memory, to `to` in a block of
+  // the cluster. `barrier` must be in the same block as `to`.
+  void send(BulkMove move, const void* to, std::uint64_t* barrier, const char* name,
+            Location where);
   void store(BulkMove move, Location where);
   void commit();
   // Waits until at most `pending` of the thread's latest groups have yet to write global memory or,
@@ -72,7 +79,9 @@ class BulkCopies {
     BulkMove move;
     std::uint64_t* barrier;
     Location where;
-    int other = -1; // rank of the destination block; -1: this block
+    int other = -1;           // rank of the destination block; -1: this block
+    bool from_shared = false; // sent by thread `sender` of this block
+    unsigned sender = 0;
   };
   struct Store {
     BulkMove move;
@@ -89,6 +98,8 @@ class BulkCopies {
 
   bool moves_at_once();
   void start(Load load);
+  void tell_issue(const Load& load) const;
+  void tell_landing(const Load& load) const;
   void land(const Load& load);
   static void read(Store& store);
   static void write(Store& store);
@@ -104,6 +115,10 @@ void bulk_load(void* to, const void* from, std::size_t bytes, std::uint64_t* bar
                const char* name, Location where);
 void bulk_multicast(void* to, const void* from, std::size_t bytes, std::uint64_t* barrier,
                     unsigned blocks, const char* name, Location where);
+// `to` and `barrier` are in a block of the cluster, `from` in this block's shared memory. Combines
+// the two by `reduction`, if there is one.
+void bulk_send(void* to, const void* from, std::size_t bytes, std::uint64_t* barrier,
+               std::optional<BulkReduction> reduction, const char* name, Location where);
 void bulk_store(void* to, const void* from, std::size_t bytes, const char* name, Location where);
 void bulk_reduce(BulkReduction reduction, void* to, const void* from, std::size_t bytes,
                  const char* name, Location where);

@@ -32,11 +32,19 @@ struct WarpgroupObserver {
   // `where` has read shared memory.
   virtual void bulk_store_not_awaited(std::size_t /*bytes*/, unsigned /*thread*/,
                                       Location /*where*/) {}
-  // A bulk reduction by the running thread updates a contiguous range of global memory atomically,
-  // at any time until the thread has waited for it. Its reads are reported as those of a bulk
-  // store.
+  // A bulk reduction by the running thread updates a contiguous range atomically, at any time until
+  // the thread has waited for it, or until its bytes are complete at an mbarrier. Its reads are
+  // reported as those of a bulk store or of a send.
   virtual void bulk_reduction_updates(void* /*to*/, std::size_t /*bytes*/, Location) {}
   virtual void bulk_reduction_updated(void* /*to*/, std::size_t /*bytes*/) {}
+  // The running thread sends a range of its block's shared memory to a block of the cluster. The
+  // copy, and with it an update there, completes at `barrier`; `sender` is the thread's rank.
+  virtual void bulk_send_issued(const void* /*from*/, std::size_t /*bytes*/,
+                                const void* /*barrier*/, Location) {}
+  virtual void bulk_send_read(const void* /*from*/, std::size_t /*bytes*/, unsigned /*sender*/,
+                              const void* /*barrier*/) {}
+  virtual void bulk_send_updated(void* /*to*/, std::size_t /*bytes*/, unsigned /*sender*/,
+                                 const void* /*barrier*/) {}
 };
 
 extern WarpgroupObserver* warpgroup_observer; // null without an observer

@@ -42,6 +42,14 @@ void bulk_load(void* to, const void* from, u32 bytes, u64* barrier, Where where)
 void bulk_multicast(void* to, const void* from, u32 bytes, u64* barrier, u32 blocks, Where where) {
   host::bulk_multicast(to, from, bytes, barrier, blocks, "cp.async.bulk", here(where));
 }
+void bulk_send(void* to, const void* from, u32 bytes, u64* barrier, Where where) {
+  host::bulk_send(to, from, bytes, barrier, {}, "cp.async.bulk", here(where));
+}
+void bulk_send_reduction(ReduceOp op, ReduceType type, void* to, const void* from, u32 bytes,
+                         u64* barrier, Where where) {
+  host::bulk_send(to, from, bytes, barrier, host::BulkReduction{op, type}, "cp.reduce.async.bulk",
+                  here(where));
+}
 void bulk_store(void* to, const void* from, u32 bytes, Where where) {
   host::bulk_store(to, from, bytes, "cp.async.bulk", here(where));
 }

@@ -33,7 +33,12 @@ bool Emitter::bulk() {
   } else if (has("mbarrier::complete_tx::bytes")) {
     only_parts({"cp", "async", "bulk", "shared::cluster", "shared::cta", "global",
                 "mbarrier::complete_tx::bytes", "multicast::cluster", "L2::cache_hint"});
-    if (!has("global")) refuse("copies between blocks of a cluster are not executed");
+    if (!has("global")) {
+      line(fmt::format("bulk_send({}, {}, {}, reinterpret_cast<u64*>({}), {});",
+                       address(operand(0), "shared::cluster"), address(operand(1), "shared"),
+                       in(2, "u32"), address(operand(3), "shared::cluster"), where()));
+      return true;
+    }
     const bool multicast = has("multicast::cluster");
     line(fmt::format("{}({}, {}, {}, reinterpret_cast<u64*>({}), {}{});",
                      multicast ? "bulk_multicast" : "bulk_load",
@@ -50,7 +55,6 @@ bool Emitter::bulk() {
 
 // cp.reduce.async.bulk, of elements or of a tensor's box.
 void Emitter::bulk_reduction() {
-  if (!has("bulk_group")) refuse("of bulk reductions only those into global memory are executed");
   const std::pair<const char*, const char*> ops[] = {
       {"add", "add"}, {"min", "min"},     {"max", "max"},   {"inc", "inc"},
       {"dec", "dec"}, {"and", "bit_and"}, {"or", "bit_or"}, {"xor", "bit_xor"}};
@@ -68,10 +72,20 @@ void Emitter::bulk_reduction() {
                      where()));
     return;
   }
-  only({"cp", "reduce", "async", "bulk", "global", "shared::cta", "bulk_group", "L2::cache_hint",
-        "noftz", "add", "min", "max", "inc", "dec", "and", "or", "xor"});
+  const bool sends = has("shared::cluster");
+  only({"cp", "reduce", "async", "bulk", "shared::cta", sends ? "shared::cluster" : "global",
+        sends ? "mbarrier::complete_tx::bytes" : "bulk_group", "L2::cache_hint", "noftz", "add",
+        "min", "max", "inc", "dec", "and", "or", "xor"});
   std::string type = this->type();
   if (type[0] == 'b' && type != "bf16") type[0] = 'u'; // b32, b64
+  if (sends) {
+    line(fmt::format("bulk_send_reduction({}, kg::ReduceType::{}, {}, {}, {}, "
+                     "reinterpret_cast<u64*>({}), {});",
+                     op, type, address(operand(0), "shared::cluster"),
+                     address(operand(1), "shared"), in(2, "u32"),
+                     address(operand(3), "shared::cluster"), where()));
+    return;
+  }
   line(fmt::format("bulk_reduce({}, kg::ReduceType::{}, {}, {}, {}, {});", op, type,
                    address(operand(0), "global"), address(operand(1), "shared"), in(2, "u32"),
                    where()));

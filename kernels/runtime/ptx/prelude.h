@@ -86,6 +86,10 @@ enum class Covered { shared, global, both, mbarrier_init };
 void proxy_fence(Covered covered);
 void bulk_load(void* to, const void* from, u32 bytes, u64* barrier, Where where);
 void bulk_multicast(void* to, const void* from, u32 bytes, u64* barrier, u32 blocks, Where where);
+// Into a block of the cluster.
+void bulk_send(void* to, const void* from, u32 bytes, u64* barrier, Where where);
+void bulk_send_reduction(ReduceOp op, ReduceType type, void* to, const void* from, u32 bytes,
+                         u64* barrier, Where where);
 void bulk_store(void* to, const void* from, u32 bytes, Where where);
 // Copies of tensor boxes. `rank` coordinates give the start of a box; `by` has the rank - 2 offsets
 // of im2col mode, and is null in tiled mode.

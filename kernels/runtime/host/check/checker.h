@@ -130,6 +130,12 @@ class Checker final : public host::Observer,
   void bulk_store_not_awaited(std::size_t bytes, unsigned thread, Location where) override;
   void bulk_reduction_updates(void* to, std::size_t bytes, Location where) override;
   void bulk_reduction_updated(void* to, std::size_t bytes) override;
+  void bulk_send_issued(const void* from, std::size_t bytes, const void* barrier,
+                        Location where) override;
+  void bulk_send_read(const void* from, std::size_t bytes, unsigned sender,
+                      const void* barrier) override;
+  void bulk_send_updated(void* to, std::size_t bytes, unsigned sender,
+                         const void* barrier) override;
   std::uint32_t loaded(const void* from, std::size_t bytes) override;
   void stored(const void* to, std::size_t bytes, std::uint32_t origin, const void* at) override;
   void used(std::uint32_t origin, const char* how, const void* instruction) override;
@@ -268,7 +274,9 @@ class Checker final : public host::Observer,
   void bulk_writes(void* to, const Location* site, const BulkWrite& copy);
   void begin_reading(std::uintptr_t address, std::size_t bytes, const Access& reader);
   void end_reading(std::uintptr_t address, std::size_t bytes, Who who, Time time);
-  void end_updating(std::uintptr_t address, std::size_t bytes, Who who);
+  void updated(std::uintptr_t address, std::size_t bytes, Who who, Time time);
+  void end_updating(std::uintptr_t address, std::size_t bytes, Who who, Time time);
+  Time landed_at(const void* barrier);
   void check_proxy(std::uintptr_t address, std::size_t bytes, const Passage& passage);
   void check_swizzle(std::uintptr_t address, host::Swizzle swizzle, const Passage& passage);
   void forget_warpgroup_reads(const host::Block* block);

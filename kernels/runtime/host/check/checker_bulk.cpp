@@ -175,14 +175,19 @@ void Checker::bulk_load_issued(void* to, std::size_t bytes, const void* barrier,
                warpgroup_notes_.swizzle});
 }
 
+// The time of what completes at the mbarrier in its open phase.
+Time Checker::landed_at(const void* barrier) {
+  const SyncObject& object =
+      objects_of(barrier, state_of(*host::current_block))[address_of(barrier)];
+  return landed(object.number, object.phases);
+}
+
 void Checker::bulk_load_landed(void* to, const void* barrier) {
   const Aside aside(aside_);
   const auto copy = bulk_writes_.find(address_of(to));
   if (copy == bulk_writes_.end()) return;
   copy->second.in_flight = false;
-  host::Block& block = *host::current_block;
-  const SyncObject& object = objects_of(barrier, state_of(block))[address_of(barrier)];
-  settle_writes(address_of(to), copy->second.bytes, landed(object.number, object.phases));
+  settle_writes(address_of(to), copy->second.bytes, landed_at(barrier));
   ++now_;
 }
 
@@ -238,25 +243,56 @@ void Checker::bulk_reduction_updates(void* to, std::size_t bytes, Location where
 void Checker::bulk_reduction_updated(void* to, std::size_t bytes) {
   const Aside aside(aside_);
   host::Block& block = *host::current_block;
-  const Who who = state_of(block).order.block() | block.thread_rank() | kAtomic;
-  const auto [begin, end] = bulk_updates_.equal_range(address_of(to));
+  updated(address_of(to), bytes, state_of(block).order.block() | block.thread_rank() | kAtomic,
+          now_);
+}
+
+void Checker::updated(std::uintptr_t address, std::size_t bytes, Who who, Time time) {
+  const auto [begin, end] = bulk_updates_.equal_range(address);
   const auto mine = std::find_if(begin, end, [&](const auto& update) {
     return update.second.who == who && update.second.bytes == bytes;
   });
   if (mine == end) return;
   bulk_updates_.erase(mine);
-  end_updating(address_of(to), bytes, who);
+  end_updating(address, bytes, who, time);
+}
+
+// The source is read as by a bulk store, until the bytes are complete at the mbarrier.
+void Checker::bulk_send_issued(const void* from, std::size_t bytes, const void* barrier,
+                               Location where) {
+  bulk_store_issued(from, bytes, where);
+  host::Block& block = *host::current_block;
+  BlockState& state = state_of(block);
+  state.uses_mbarrier = true;
+  check_initialised(numbered(barrier, block, where),
+                    {block, state, state, nullptr, address_of(from), bytes, &remembered(where),
+                     block.thread_rank()});
+}
+
+void Checker::bulk_send_read(const void* from, std::size_t bytes, unsigned sender,
+                             const void* barrier) {
+  const Aside aside(aside_);
+  const Who who = state_of(*host::current_block).order.block() | sender;
+  end_reading(address_of(from), bytes, who, landed_at(barrier));
+  bulk_reads_.erase(address_of(from));
+}
+
+void Checker::bulk_send_updated(void* to, std::size_t bytes, unsigned sender, const void* barrier) {
+  const Aside aside(aside_);
+  const Who who = state_of(*host::current_block).order.block() | sender | kAtomic;
+  updated(address_of(to), bytes, who, landed_at(barrier));
 }
 
 // A thread's updates of a range end with the last of them.
-void Checker::end_updating(std::uintptr_t address, std::size_t bytes, Who who) {
+void Checker::end_updating(std::uintptr_t address, std::size_t bytes, Who who, Time time) {
   const auto [begin, end] = bulk_updates_.equal_range(address);
   if (std::any_of(begin, end, [&](const auto& update) { return update.second.who == who; })) return;
   for_each_cell(address, bytes, [&](Page& page, std::size_t cell, std::uintptr_t) {
     Cell& last = page.cells[cell];
-    if (last.written == kInFlight && last.writer == who) last.written = now_;
+    if (last.written == kInFlight && last.writer == who) last.written = time;
   });
-  end_reading(address, bytes, who, now_++); // earlier updates are in the history, like reads
+  end_reading(address, bytes, who, time); // earlier updates are in the history, like reads
+  ++now_;
 }
 
 void Checker::bulk_store_not_awaited(std::size_t bytes, unsigned thread, Location where) {
@@ -319,7 +355,7 @@ void Checker::forget_bulk_copies(const host::Block* block) {
     if (update == bulk_updates_.end()) break;
     const auto [address, ended] = *update;
     bulk_updates_.erase(update);
-    end_updating(address, ended.bytes, ended.who);
+    end_updating(address, ended.bytes, ended.who, now_);
   }
   if (!block) {
     last_stores_.clear();

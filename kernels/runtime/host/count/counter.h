@@ -68,6 +68,8 @@ class Counter final : public host::Observer, public host::WarpgroupObserver {
                          Location where) override;
   void bulk_load_reads(const void* from, std::size_t bytes, Location where) override;
   void bulk_load_issued(void* to, std::size_t bytes, const void* barrier, Location where) override;
+  void bulk_send_issued(const void* from, std::size_t bytes, const void* barrier,
+                        Location where) override;
   void bulk_store_issued(const void* from, std::size_t bytes, Location where) override;
   void bulk_store_writes(void* to, std::size_t bytes, Location where) override;
   void bulk_reduction_updates(void* to, std::size_t bytes, Location where) override;

@@ -59,6 +59,10 @@ void Counter::barrier_passed(const void* object) {
   if (host::Block* const block = host::current_block)
     state_of(*block).flight.passed(block->thread_rank(), object);
 }
+void Counter::bulk_send_issued(const void* from, std::size_t bytes, const void* /*barrier*/,
+                               Location where) {
+  copied<Access::load>(from, bytes, where);
+}
 void Counter::bulk_store_issued(const void* from, std::size_t bytes, Location where) {
   copied<Access::load>(from, bytes, where);
 }
