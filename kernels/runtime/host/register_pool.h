@@ -7,7 +7,8 @@
 //
 // A block begins with 65,536 registers divided by its number of threads, in steps of 8 and at most
 // 256 per thread. ptxas uses no more under __launch_bounds__(threads, 1), and fewer to fit more
-// blocks. So a sum that is too large here is too large on a GPU.
+// blocks. So a sum that is too large here is too large on a GPU. Without a register count at entry
+// ptxas ignores setmaxnreg, and so does code from PTX (runtime/ptx/module.h).
 #pragma once
 
 #include "runtime/error.h"

@@ -25,7 +25,8 @@ bool Emitter::control() {
     line(fmt::format("yield(\"nanosleep\", {});", where()));
   } else if (family == "setmaxnreg") {
     only({"inc", "dec", "sync", "aligned"});
-    line(fmt::format("set_registers({}, {}, {});", in(0, "u32"), has("inc"), where()));
+    if (entry_.has_register_count)
+      line(fmt::format("set_registers({}, {}, {});", in(0, "u32"), has("inc"), where()));
   } else if (family == "griddepcontrol") { // grids run one after another
     only_parts({"griddepcontrol", "wait", "launch_dependents"});
   } else if (family == "membar" || family == "fence") {

@@ -91,6 +91,9 @@ struct Entry {
   std::vector<Variable> variables; // of its body
   std::vector<Statement> statements;
   std::optional<std::array<unsigned, 3>> cluster; // .reqnctapercluster, of a kernel
+  // Of a kernel: whether ptxas knows its register count at entry. Otherwise it ignores setmaxnreg
+  // (remark C7508 of ptxas 13.0).
+  bool has_register_count = true;
 };
 
 struct Module {

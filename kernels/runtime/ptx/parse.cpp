@@ -187,6 +187,8 @@ class Parser : private Lexer {
       return skip_braces();
     }
     entry.cluster = cluster_of(directives);
+    entry.has_register_count = directives.find(".maxnreg") != std::string::npos ||
+                               directives.find(".minnctapersm") != std::string::npos;
     body(entry);
     module_.entries.push_back(std::move(entry));
   }

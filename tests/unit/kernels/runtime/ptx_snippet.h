@@ -20,7 +20,8 @@ inline std::uint32_t bits(float value) { return std::bit_cast<std::uint32_t>(val
 
 // A module with one kernel, whose body finds its arguments in %in and %out (addresses of words) and
 // its thread in %lane.
-inline std::string module_of(const std::string& body, const std::string& before = "") {
+inline std::string module_of(const std::string& body, const std::string& before = "",
+                             const std::string& directives = "") {
   return fmt::format(R"(
 .version 9.0
 .target sm_90a
@@ -30,6 +31,7 @@ inline std::string module_of(const std::string& body, const std::string& before 
   .param .u64 snippet_param_0,
   .param .u64 snippet_param_1
 )
+{}
 {{
   .reg .pred %p<9>;
   .reg .b16 %h<9>;
@@ -50,14 +52,16 @@ inline std::string module_of(const std::string& body, const std::string& before 
   ret;
 }}
 )",
-                     before, body);
+                     before, directives, body);
 }
 
 // What each of `threads` threads wrote, of each of some blocks, all of which are a cluster.
 inline std::vector<std::uint32_t> run(const std::string& body,
                                       std::vector<std::uint32_t> words = {0}, unsigned threads = 1,
-                                      const std::string& before = "", unsigned blocks = 1) {
-  const LoadedKernel kernel = compile(module_of(body, before), "snippet.ptx", "snippet");
+                                      const std::string& before = "", unsigned blocks = 1,
+                                      const std::string& directives = "") {
+  const LoadedKernel kernel =
+      compile(module_of(body, before, directives), "snippet.ptx", "snippet");
   std::vector<std::uint32_t> out(std::size_t{blocks} * threads, 0xdeadbeef);
   void* in_pointer = words.data();
   void* out_pointer = out.data();
