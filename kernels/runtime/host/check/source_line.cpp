@@ -100,13 +100,21 @@ struct Line {
   int number = 0;
 };
 
+// Modules of PTX are named without a folder (ptx/library.h). Debug information adds the folder of
+// the compiler that translated them.
+std::string_view without_folder_of_ptx(std::string_view file) {
+  return file.ends_with(".ptx") ? file.substr(file.rfind('/') + 1) : file;
+}
+
 // The lines of an instruction: its own, and those it is inlined into, innermost first.
 std::vector<Line> lines_of(std::uintptr_t instruction) {
   std::vector<Line> frames;
   backtrace_pcinfo(
       state(), instruction,
       [](void* data, std::uintptr_t, const char* file, int line, const char*) {
-        if (file) static_cast<std::vector<Line>*>(data)->push_back({file, line});
+        if (file)
+          static_cast<std::vector<Line>*>(data)->push_back(
+              {std::string(without_folder_of_ptx(file)), line});
         return 0;
       },
       [](void*, const char*, int) {}, &frames);
