@@ -29,6 +29,7 @@ std::vector<ProgramEvent> events_in(std::string_view file);
 inline constexpr std::string_view kFaultEvent = "fault";     // a kernel's fault
 inline constexpr std::string_view kRefusedEvent = "refused"; // a launch whose error went unchecked
 inline constexpr std::string_view kLeakEvent = "leak";       // memory that is never freed
+inline constexpr std::string_view kUnreadEvent = "unread";   // memory that is never read
 inline constexpr std::string_view kLaunchesEvent = "launches"; // number of launches, at exit
 // With KERNELGRADE_UNDEFINED_FILL (host/check/undefined_fill.h): a load of never-written memory,
 // and at exit a hash of what left the device.

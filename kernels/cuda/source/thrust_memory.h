@@ -6,12 +6,15 @@
 #pragma once
 
 #include "cuda/source/api.h"
+#include "runtime/host/device_memory.h"
 
 #include <cstddef>
 #include <new>
 #include <thrust/mr/new.h>
 
 namespace kg::foreign {
+
+inline const bool reads_unseen = host::cccl_reads_unseen = true;
 
 class ThrustMemory final : public thrust::mr::memory_resource<> {
  public:

@@ -10,4 +10,8 @@ namespace kg::host {
 // changed any of them.
 std::uint64_t device_memory_hash();
 
+// Whether the program uses CCCL's headers. Their algorithms run on the host, where no observer sees
+// what device memory they read.
+inline bool cccl_reads_unseen = false;
+
 } // namespace kg::host

@@ -51,7 +51,8 @@ std::string description_of(const std::string& rule) {
       {"mask", "A collective of a warp whose mask is wrong"},
       {"assertion", "An assertion of a kernel that fails"},
       {"launch-refused", "A launch that was refused, and whose error nobody asked for"},
-      {"leak", "Device memory that is never freed"}};
+      {"leak", "Device memory that is never freed"},
+      {"unread", "Device memory that a kernel writes and nothing reads"}};
   const auto known = kKnown.find(rule);
   return known == kKnown.end() ? "A kernel's fault" : known->second;
 }

@@ -132,6 +132,7 @@ template <Kind kind>
   Page* page = page_of();
   if (page && page->space == Space::local) return;
   if (kind == Kind::write && page) ++host::looks.changes;
+  if (!is_write(kind) && page) page->was_read = true;
   if (state.until_preemption != 0 && --state.until_preemption == 0) {
     preempt(state, *block, site_of(instruction));
     page = page_of(); // blocks that began or ended have removed pages
@@ -348,6 +349,7 @@ template <Kind kind>
     return access_slowly<kind>(address, bytes, alignment, instruction);
 
   if constexpr (kind == Kind::write) ++host::looks.changes;
+  if constexpr (!is_write(kind)) page->was_read = true;
   enter_notes(address, bytes, state.order);
   const auto [from, to] = state.settled(*page, kind);
   const std::size_t cell = page->cell_of(address % kPageBytes);

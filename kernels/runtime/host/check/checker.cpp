@@ -69,7 +69,10 @@ Checker::Checker() {
 }
 
 Checker::~Checker() {
-  memory_.for_each_live([this](Span buffer) { fill_.ended(buffer, shadow_); });
+  memory_.for_each_live([this](Span buffer) {
+    fill_.ended(buffer, shadow_);
+    note_unread(buffer);
+  });
   fill_.write_results();
   host::observer = nullptr;
   host::warpgroup_observer = nullptr;

@@ -274,6 +274,7 @@ class Checker final : public host::Observer,
   void bulk_writes(void* to, const Location* site, const BulkWrite& copy);
   void begin_reading(std::uintptr_t address, std::size_t bytes, const Access& reader);
   void end_reading(std::uintptr_t address, std::size_t bytes, Who who, Time time);
+  void note_unread(Span buffer);
   void updated(std::uintptr_t address, std::size_t bytes, Who who, Time time);
   void end_updating(std::uintptr_t address, std::size_t bytes, Who who, Time time);
   Time landed_at(const void* barrier);
@@ -355,6 +356,7 @@ class Checker final : public host::Observer,
   std::vector<std::uintptr_t> judged_pages_;                        // in this launch
   std::atomic<bool> has_streams_ = false;
   std::atomic<bool> work_pends_ = false; // work that the host does not know to be done
+  std::set<Site> unread_found_;          // instructions that write buffers which nothing reads
   Span shared_{};                        // covers all memory shared with the host
   std::set<std::tuple<Site, Site, Site, Site>> stream_found_;
   std::set<std::pair<Site, std::uintptr_t>> host_found_; // by accessing site and address

@@ -52,6 +52,7 @@ struct Page {
   unsigned char shift = 2;  // log2 of the bytes per cell
   Time fill = kNotShadowed; // state of all cells if `cells` is null
   Time judged_in = 0;       // the launch, by its start, in which all accesses are checked at once
+  bool was_read = false;    // by a kernel, or by a copy
   std::unique_ptr<Cell[]> cells;
   std::unique_ptr<History[]> history;
 

@@ -65,6 +65,9 @@ TEST(Findings, OfOtherKinds) {
   const Events leak = read_events(event("leak", "[leak] a buffer of 4 bytes"), "/");
   EXPECT_EQ(leak.findings.at(0).rule, "leak");
   EXPECT_FALSE(leak.findings.at(0).fails);
+  const Events unread = read_events(event("unread", "[unread] nothing reads the buffer"), "/");
+  EXPECT_EQ(unread.findings.at(0).rule, "unread");
+  EXPECT_FALSE(unread.findings.at(0).fails);
 }
 
 TEST(Findings, NameTheFirstKernel) {
