@@ -197,13 +197,13 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
 cudaError_t cudaHostRegister(void* host, std::size_t bytes, unsigned) {
   return call("cudaHostRegister", [&] {
     demand(host != nullptr && bytes != 0, cudaErrorInvalidValue, "nothing to register");
-    demand(
-        !kg::host::observer, cudaErrorNotSupported,
-        "the checkers and counters do not see memory that is the host's own; use cudaMallocHost");
+    demand(!kg::host::observer || kg::host::observer->holds_to_cuda(), cudaErrorNotSupported,
+           "the counters do not see memory that is the host's own; use cudaMallocHost");
     demand(range_of(host).type == cudaMemoryTypeUnregistered, cudaErrorHostMemoryAlreadyRegistered,
            words("the pointer", host));
     std::lock_guard lock(memories().mutex);
     memories().registered[number(host)] = bytes;
+    if (kg::host::observer) kg::host::observer->shared_with_host(host, bytes);
   });
 }
 cudaError_t cudaHostUnregister(void* host) {

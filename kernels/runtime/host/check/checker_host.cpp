@@ -43,8 +43,11 @@ void Checker::freed_wrongly(const void* memory, const char* function) {
                   known.empty() ? fmt::format("{}, which no allocation contains", memory) : known));
 }
 
+// Memory that the host has registered is not known yet. It has no guards: what else is on its first
+// and last page counts as a part of it.
 void Checker::shared_with_host(void* memory, std::size_t bytes) {
   const auto alone = between_launches();
+  shadow_.add(address_of(memory), bytes, Space::global, kHostWrote);
   const std::uintptr_t begin =
       shared_.bytes == 0 ? address_of(memory) : std::min(shared_.begin, address_of(memory));
   const std::uintptr_t end = std::max(shared_.begin + shared_.bytes, address_of(memory) + bytes);

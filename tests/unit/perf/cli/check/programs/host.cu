@@ -3,6 +3,7 @@
 //
 // What the host does wrong, chosen by the first argument; by any other word it is right.
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <cuda_runtime.h>
 
@@ -39,6 +40,16 @@ int main(int argc, char** argv) {
   if (is("refused and seen")) {
     fill<<<1, 2048>>>(a, n);
     if (cudaPeekAtLastError() == cudaSuccess) return 1;
+  }
+  if (is("registered") || is("registered, beyond")) {
+    constexpr std::size_t kBytes = 1 << 20; // malloc maps it apart
+    auto* const own = static_cast<int*>(std::malloc(kBytes));
+    constexpr int kCount = kBytes / sizeof(int);
+    if (cudaHostRegister(own, kBytes, cudaHostRegisterDefault) != cudaSuccess) return 1;
+    fill<<<kCount / 256 + 16, 256>>>(own, is("registered") ? kCount : kCount + 4096);
+    cudaDeviceSynchronize();
+    if (own[9] != 9 || cudaHostUnregister(own) != cudaSuccess) return 1;
+    std::free(own);
   }
   fill<<<is("a block less") ? n / 256 : n / 256 + 1, 256>>>(a, n);
   if (is("never written")) cudaMemcpy(host, b, 4, cudaMemcpyDeviceToHost);
