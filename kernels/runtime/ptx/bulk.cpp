@@ -1,11 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Bulk copies and proxy fences for code translated from PTX.
+#include "runtime/ptx/bulk.h"
+
 #include "runtime/host/bulk_copy.h"
 #include "runtime/host/bulk_tensor.h"
 #include "runtime/host/proxy.h"
-#include "runtime/ptx/prelude.h"
 
 namespace kg::ptx_run {
 namespace {
