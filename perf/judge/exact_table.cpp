@@ -155,7 +155,8 @@ bool are_numbers(const ExactTable& table, const ExactRow& row) {
 }
 
 bool is_below_minimum(const ExactTable& table, const ExactRow& row) {
-  return table.minimum && as_written(row.values.front()) < as_written(row.values.at(*table.minimum));
+  return table.minimum &&
+         as_written(row.values.front()) < as_written(row.values.at(*table.minimum));
 }
 
 double as_written(double value) { return parse_number(exact_number(value)).value_or(value); }

@@ -43,8 +43,8 @@ void print(const perf::Operation& operation, Dtype dtype, const std::string& sha
     if (!variant.vendor) variants += (variants.empty() ? "" : " ") + variant.name;
   if (variants.empty()) return; // a form that the type lacks
   const std::string id = perf::case_id(operation, dtype, shape);
-  std::printf("%s  %s  %s\n", id.c_str(),
-              minimum(id, made.work, made.tf32, ceilings).c_str(), variants.c_str());
+  std::printf("%s  %s  %s\n", id.c_str(), minimum(id, made.work, made.tf32, ceilings).c_str(),
+              variants.c_str());
 }
 
 void print_all(const char* file) {
