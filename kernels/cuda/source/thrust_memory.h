@@ -14,7 +14,7 @@
 
 namespace kg::foreign {
 
-inline const bool reads_unseen = host::cccl_reads_unseen = true;
+inline const bool reads_unseen = host::host_libraries_read = true;
 
 class ThrustMemory final : public thrust::mr::memory_resource<> {
  public:

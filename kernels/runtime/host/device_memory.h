@@ -10,8 +10,8 @@ namespace kg::host {
 // changed any of them.
 std::uint64_t device_memory_hash();
 
-// Whether the program uses CCCL's headers. Their algorithms run on the host, where no observer sees
-// what device memory they read.
-inline bool cccl_reads_unseen = false;
+// Whether the program uses a library whose algorithms run on the host here (Thrust, CUB, cuBLAS,
+// PyTorch), where no observer sees what device memory they read.
+inline bool host_libraries_read = false;
 
 } // namespace kg::host

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/source/blas/handle.h"
 
+#include "runtime/host/device_memory.h"
 #include "runtime/host/queue.h"
 
 #include <cublasLt.h>
@@ -116,6 +117,7 @@ cublasStatus_t cublasCreate(cublasHandle_t* handle) {
     blas::demand_valid(handle != nullptr, "the pointer to the handle is null");
     auto created = std::make_unique<cublasContext>();
     *handle = created.get();
+    kg::host::host_libraries_read = true;
     std::lock_guard lock(blas::contexts().mutex);
     blas::contexts().live.emplace(*handle, std::move(created));
   });

@@ -7,6 +7,7 @@
 
 #include "cuda/source/cub/block.h"
 #include "cuda/source/launch.h"
+#include "runtime/host/device_memory.h"
 
 #include <algorithm>
 #include <iterator>
@@ -24,6 +25,7 @@ cudaError_t device(void* memory, std::size_t& bytes, cudaStream_t stream, Work w
     bytes = 1;
     return cudaSuccess;
   }
+  kg::host::host_libraries_read = true;
   return kg::foreign::on_stream(stream, "CUB", work);
 }
 template <class T>

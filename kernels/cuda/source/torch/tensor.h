@@ -9,6 +9,7 @@
 
 #include "cuda/source/torch/accessor.h"
 #include "cuda/source/torch/options.h"
+#include "runtime/host/device_memory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -23,6 +24,7 @@ namespace kg::torch {
 class Storage {
  public:
   Storage(std::size_t bytes, bool on_device) : on_device_(on_device) {
+    if (on_device) host::host_libraries_read = true;
     if (on_device && bytes != 0)
       C10_CUDA_CHECK(cudaMalloc(&data_, bytes));
     else if (bytes != 0)

@@ -14,6 +14,7 @@
 namespace kg::check {
 void Checker::copied_to_host(const void* from, std::size_t bytes) {
   const auto alone = between_launches();
+  if (Page* const page = shadow_.find(address_of(from))) page->was_read = true;
   work_touches(from, bytes, host::Touch::read);
   fill_.copied_to_host({address_of(from), bytes}, shadow_);
   const auto [first, unwritten] = shadow_.unwritten(address_of(from), bytes);

@@ -50,9 +50,9 @@ void Checker::copied(void* to, const void* from, std::size_t bytes) {
 }
 
 // Reports a buffer that a kernel has written, and that no kernel and no copy has read. The host may
-// have read what it shares with the device, without being seen.
+// have read what it shares with the device, and libraries anything, without being seen.
 void Checker::note_unread(Span buffer) {
-  if (host::cccl_reads_unseen || host::grid_window() || shared_.contains(buffer.begin)) return;
+  if (host::host_libraries_read || host::grid_window() || shared_.contains(buffer.begin)) return;
   Site writer = 0;
   const std::uintptr_t end = buffer.begin + buffer.bytes;
   for (std::uintptr_t at = buffer.begin; at < end; at = (at / kPageBytes + 1) * kPageBytes) {
