@@ -28,7 +28,7 @@ inline std::unique_ptr<Apparatus> fake_apparatus(FakeTime& time, double canary_n
   auto apparatus = std::make_unique<Apparatus>();
   apparatus->protocol = host_protocol();
   apparatus->instruments.now = time.clock();
-  apparatus->instruments.canary_ns = [&time, canary_ns](Kind) {
+  apparatus->instruments.canary_ns = [&time, canary_ns](Bound) {
     time.pass(canary_ns);
     return canary_ns;
   };
