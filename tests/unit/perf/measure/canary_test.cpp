@@ -12,7 +12,7 @@
 namespace kg::perf {
 namespace {
 
-class CanaryTest : public testing::TestWithParam<Kind> {};
+class CanaryTest : public testing::TestWithParam<Bound> {};
 
 TEST_P(CanaryTest, LeavesWhatItMust) {
   Stream stream;
