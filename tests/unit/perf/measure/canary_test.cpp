@@ -33,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, CanaryTest, testing::ValuesIn(kKinds),
 
 TEST(Bench, TimesEveryCanary) {
   Bench bench(Pace::brief);
-  for (const Kind kind : kKinds) {
+  for (const Bound kind : kKinds) {
     const double ns = bench.instruments.canary_ns(kind);
     EXPECT_TRUE(std::isfinite(ns) && ns > 0) << name(kind) << ": " << ns;
   }
