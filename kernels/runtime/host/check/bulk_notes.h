@@ -33,9 +33,15 @@ struct BulkRead { // of a store
   Who who;
   const host::Block* block;
 };
-struct BulkUpdate { // of global memory, by a bulk reduction in flight
+struct BulkUpdate { // by a bulk reduction in flight
   std::size_t bytes;
   Who who;
+  const host::Block* block;
+};
+// The source of a landed copy between blocks of a cluster, or what a reduction updated there, until
+// its block ends.
+struct SentRange {
+  std::size_t bytes;
   const host::Block* block;
 };
 // The last bulk store to an address.

@@ -275,6 +275,7 @@ class Checker final : public host::Observer,
   void begin_reading(std::uintptr_t address, std::size_t bytes, const Access& reader);
   void end_reading(std::uintptr_t address, std::size_t bytes, Who who, Time time);
   void note_unread(Span buffer);
+  void settle_accesses(std::uintptr_t address, std::size_t bytes);
   void updated(std::uintptr_t address, std::size_t bytes, Who who, Time time);
   void end_updating(std::uintptr_t address, std::size_t bytes, Who who, Time time);
   Time landed_at(const void* barrier);
@@ -336,6 +337,7 @@ class Checker final : public host::Observer,
   std::map<std::uintptr_t, BulkWrite> bulk_writes_; // by first byte
   std::map<std::uintptr_t, BulkRead> bulk_reads_;
   std::multimap<std::uintptr_t, BulkUpdate> bulk_updates_;
+  std::map<std::uintptr_t, SentRange> sent_;                  // by first byte
   std::unordered_map<std::uintptr_t, LastStore> last_stores_; // by first byte, in this launch
   std::unordered_map<Who, std::uintptr_t> storing_from_;      // sources of the latest bulk stores
   WarpgroupNotes warpgroup_notes_;

@@ -275,12 +275,25 @@ void Checker::bulk_send_read(const void* from, std::size_t bytes, unsigned sende
   const Who who = state_of(*host::current_block).order.block() | sender;
   end_reading(address_of(from), bytes, who, landed_at(barrier));
   bulk_reads_.erase(address_of(from));
+  sent_[address_of(from)] = {bytes, host::current_block};
 }
 
 void Checker::bulk_send_updated(void* to, std::size_t bytes, unsigned sender, const void* barrier) {
   const Aside aside(aside_);
   const Who who = state_of(*host::current_block).order.block() | sender | kAtomic;
   updated(address_of(to), bytes, who, landed_at(barrier));
+  sent_[address_of(to)] = {bytes, block_of(address_of(to), *host::current_block)};
+}
+
+// Accesses of the range by the asynchronous proxy have ended by now.
+void Checker::settle_accesses(std::uintptr_t address, std::size_t bytes) {
+  for_each_cell(address, bytes, [&](Page& page, std::size_t cell, std::uintptr_t) {
+    Cell& last = page.cells[cell];
+    if (last.written >= kInFlight) last.written = now_;
+    for (Access& other : page.history[cell].others)
+      if (other.time >= kInFlight) other.time = now_;
+    if (last.reads != 0) last.reads = std::min(last.reads, 2 * now_);
+  });
 }
 
 // A thread's updates of a range end with the last of them.
@@ -346,6 +359,11 @@ void Checker::forget_bulk_copies(const host::Block* block) {
   std::erase_if(bulk_reads_, [&](const auto& copy) {
     if (block && copy.second.block != block) return false;
     end_reading(copy.first, copy.second.bytes, copy.second.who, now_);
+    return true;
+  });
+  std::erase_if(sent_, [&](const auto& range) {
+    if (block && range.second.block != block) return false;
+    settle_accesses(range.first, range.second.bytes);
     return true;
   });
   while (true) { // the updates of a thread end with the last of them

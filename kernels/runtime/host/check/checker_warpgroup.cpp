@@ -85,13 +85,7 @@ void Checker::forget_warpgroup_reads(const host::Block* block) {
   std::erase_if(warpgroup_notes_.reads, [&](const auto& entry) {
     const WarpgroupNotes::Read& read = entry.second;
     if (block && read.block != block) return false;
-    for_each_cell(entry.first.second, read.bytes,
-                  [&](Page& page, std::size_t cell, std::uintptr_t) {
-                    Cell& last = page.cells[cell];
-                    for (Access& other : page.history[cell].others)
-                      if (other.time >= kInFlight) other.time = now_;
-                    if (last.reads != 0) last.reads = std::min(last.reads, 2 * now_);
-                  });
+    settle_accesses(entry.first.second, read.bytes);
     return true;
   });
 }

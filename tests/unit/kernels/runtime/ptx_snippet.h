@@ -31,8 +31,7 @@ inline std::string module_of(const std::string& body, const std::string& before 
   .param .u64 snippet_param_0,
   .param .u64 snippet_param_1
 )
-{}
-{{
+{}{{
   .reg .pred %p<9>;
   .reg .b16 %h<9>;
   .reg .b32 %r<19>;
@@ -52,7 +51,7 @@ inline std::string module_of(const std::string& body, const std::string& before 
   ret;
 }}
 )",
-                     before, directives, body);
+                     before, directives.empty() ? "" : directives + "\n", body);
 }
 
 // What each of `threads` threads wrote, of each of some blocks, all of which are a cluster.

@@ -332,9 +332,6 @@ TEST(Ptx, WhatIsNotExecutedIsRefusedByItsLine) {
                     HasSubstr("gemm.cu:88"), HasSubstr("sm_80")));
   EXPECT_THAT(refusal("atom.global.add.noftz.v2.f32 {%f1, %f2}, [%in], {%f3, %f4};"),
               HasSubstr("is not executed"));
-  EXPECT_THAT(refusal("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes "
-                      "[%r1], [%r4], %r2, [%r3];"),
-              HasSubstr("copies between blocks of a cluster"));
   EXPECT_THAT(refusal("fence.proxy.async.frobnicate;"), HasSubstr(".frobnicate is not known here"));
   EXPECT_THAT(refusal(".param .b32 r; .param .b32 a; call.uni (r), f, (a);"),
               HasSubstr("the module has no function f"));

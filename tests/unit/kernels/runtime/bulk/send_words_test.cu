@@ -112,8 +112,10 @@ __global__ void send_with_own_barrier() {
   auto* const shared = dynamic_shared<std::uint64_t>();
   ptx::mbarrier_init(shared, 1);
   ptx::cluster_sync();
-  host::bulk_send(cooperative_groups::cluster_group::map_shared_rank(shared + 2, 1), shared + 4, 16,
-                  shared, {}, "cp.async.bulk", Location::here());
+  if (ptx::cluster_rank() == 0)
+    host::bulk_send(cooperative_groups::cluster_group::map_shared_rank(shared + 2, 1), shared + 4,
+                    16, shared, {}, "cp.async.bulk", Location::here());
+  ptx::cluster_sync();
 }
 
 TEST(BulkSend, TheMbarrierIsInTheReceivingBlock) {
