@@ -388,6 +388,7 @@ inline void Checker::atomic_access(std::uintptr_t address, std::size_t bytes,
   access<kind>(address, bytes, bytes, instruction);
   host::Block* const block = host::current_block;
   if (!block) return;
+  if (Page* const page = shadow_.recent(address)) page->was_read = true; // the operation's result
   BlockState& state = state_of(*block);
   BlockOrder& order = state.order;
   SyncObjects& objects = objects_of(reinterpret_cast<const void*>(address), state);

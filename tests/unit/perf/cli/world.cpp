@@ -91,6 +91,7 @@ std::vector<perf::Operation> fake_operations(Behaviour& behaviour) {
                                               {variant(behaviour, "plain", false, id),
                                                variant(behaviour, "lib", true, id)},
                                               "plain",
+                                              false,
                                               behaviour.interleaved};
                           }};
   perf::Operation fill = {"fill",

@@ -40,7 +40,7 @@ done
 expect 1 '\[uninitialised\] the copy to the host at \S*host\.cu:\d+ takes 4 of its 4 bytes' host 'never written'
 expect 1 'takes 928 of its 4000 bytes from where nothing has written, the first from byte 3072 of' host 'a block less'
 expect 1 'takes 8 of its 4000 bytes' host 'of a copy'
-expect 1 '\[out-of-bounds\] kernel fill.* writes 4 bytes at \S*host\.cu:' host 'registered, beyond'
+expect 1 '\[race\] kernel fill_from_all_blocks.* at \S*host\.cu:' host 'registered, and a race'
 expect 0 '\[leak\] 1 allocation was never freed' host leak
 
 compile streams streams.cu

@@ -17,6 +17,8 @@ __global__ void fill(int* out, int n) {
   if (i < n) out[i] = i;
 }
 
+__global__ void fill_from_all_blocks(int* out) { out[threadIdx.x] = static_cast<int>(blockIdx.x); }
+
 __global__ void fill_padded(Padded* out) {
   out[threadIdx.x].letter = 'a';
   out[threadIdx.x].number = -1;
@@ -41,12 +43,13 @@ int main(int argc, char** argv) {
     fill<<<1, 2048>>>(a, n);
     if (cudaPeekAtLastError() == cudaSuccess) return 1;
   }
-  if (is("registered") || is("registered, beyond")) {
+  if (is("registered") || is("registered, and a race")) {
     constexpr std::size_t kBytes = 1 << 20; // malloc maps it apart
     auto* const own = static_cast<int*>(std::malloc(kBytes));
     constexpr int kCount = kBytes / sizeof(int);
     if (cudaHostRegister(own, kBytes, cudaHostRegisterDefault) != cudaSuccess) return 1;
-    fill<<<kCount / 256 + 16, 256>>>(own, is("registered") ? kCount : kCount + 4096);
+    if (is("registered, and a race")) fill_from_all_blocks<<<2, 32>>>(own);
+    fill<<<kCount / 256, 256>>>(own, kCount);
     cudaDeviceSynchronize();
     if (own[9] != 9 || cudaHostUnregister(own) != cudaSuccess) return 1;
     std::free(own);

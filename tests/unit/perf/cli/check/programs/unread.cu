@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Buffers that kernels write. Without an argument nothing reads the last one. "copied": the host
-// copies it. "added": a kernel reads it. "passed on": a copy on the device does, and nothing reads
-// the other buffer. "in place": the host reads it in place. "counted": by atomics.
+// copies it. "added": a kernel reads it. "passed on": a copy on the device does. "in place": the
+// host reads it in place. "counted": atomics read it, as they write it.
 #include <cstdio>
 #include <cstring>
 #include <cuda_runtime.h>
@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
   if (is("counted")) count<<<1, kThreads>>>(last);
   cudaDeviceSynchronize();
   if (is("in place")) host[0] = last[0];
-  if (!is("passed on")) cudaMemcpy(host, seen, kBytes, cudaMemcpyDeviceToHost);
+  cudaMemcpy(host, seen, kBytes, cudaMemcpyDeviceToHost);
   std::printf("%d\n", host[0]);
   cudaFree(seen);
   cudaFree(last);
