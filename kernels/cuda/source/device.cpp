@@ -51,7 +51,8 @@ cudaDeviceProp properties() {
   p.minor = device.compute_minor;
   p.multiProcessorCount = device.sm_count;
   p.l2CacheSize = static_cast<int>(device.l2_bytes);
-  p.asyncEngineCount = p.concurrentKernels = p.concurrentManagedAccess = p.cooperativeLaunch = 1;
+  p.streamPrioritiesSupported = p.asyncEngineCount = p.concurrentKernels =
+      p.concurrentManagedAccess = p.cooperativeLaunch = 1;
   p.managedMemory = p.unifiedAddressing = p.canMapHostMemory = 1;
   p.directManagedMemAccessFromHost = p.hostNativeAtomicSupported = p.memoryPoolsSupported = 1;
   p.hostRegisterSupported = p.canUseHostPointerForRegisteredMem = p.clusterLaunch = 1;
@@ -85,6 +86,7 @@ int attribute_of(const cudaDeviceProp& p, cudaDeviceAttr attribute) {
   case cudaDevAttrCanUseHostPointerForRegisteredMem:
   case cudaDevAttrCanMapHostMemory:
   case cudaDevAttrConcurrentKernels:
+  case cudaDevAttrStreamPrioritiesSupported:
   case cudaDevAttrUnifiedAddressing:
   case cudaDevAttrManagedMemory:
   case cudaDevAttrConcurrentManagedAccess:
@@ -226,7 +228,10 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int bytes, int device) {
   });
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  return call("cudaDeviceGetStreamPriorityRange", [&] { *least = *greatest = 0; });
+  return call("cudaDeviceGetStreamPriorityRange", [&] {
+    if (least) *least = kLeastPriority;
+    if (greatest) *greatest = kGreatestPriority;
+  });
 }
 cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
   return call("cudaDeviceCanAccessPeer", [&] { *can = 0; });

@@ -21,9 +21,15 @@
 #include <utility>
 #include <vector>
 
+namespace kg::foreign {
+// Of streams: as devices of compute capability 8.0 and 9.0 have them.
+inline constexpr int kLeastPriority = 0, kGreatestPriority = -5;
+} // namespace kg::foreign
+
 struct CUstream_st {
   kg::Stream stream;
   kg::host::WorkStream work; // for the checkers
+  int priority = 0;          // of no effect here
 };
 
 struct CUevent_st {

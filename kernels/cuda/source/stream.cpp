@@ -4,6 +4,7 @@
 #include "runtime/host/observer.h"
 #include "runtime/host/queue.h"
 
+#include <algorithm>
 #include <atomic>
 
 namespace kg::foreign {
@@ -93,8 +94,11 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
 }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
-  return cudaStreamCreateWithFlags(stream, flags);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  const cudaError_t created = cudaStreamCreateWithFlags(stream, flags);
+  if (created == cudaSuccess)
+    (*stream)->priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
+  return created;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return call("cudaStreamDestroy", [&] { streams().remove(stream, "stream"); });
@@ -132,7 +136,9 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
   return call("cudaStreamGetPriority", [&] {
     stream_of(stream);
-    *priority = 0;
+    const bool is_default =
+        stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+    *priority = is_default ? kLeastPriority : stream->priority;
   });
 }
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {

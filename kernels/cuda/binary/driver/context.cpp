@@ -288,10 +288,7 @@ KG_DRIVER cuCtxGetCacheConfig(CUfunc_cache* config) {
   });
 }
 KG_DRIVER cuCtxGetStreamPriorityRange(int* least, int* greatest) {
-  return driver("cuCtxGetStreamPriorityRange", [&] {
-    if (least) *least = 0;
-    if (greatest) *greatest = 0;
-  });
+  return by_runtime(cudaDeviceGetStreamPriorityRange, least, greatest);
 }
 KG_DRIVER cuCtxResetPersistingL2Cache() { return in_context(); }
 KG_DRIVER cuCtxEnablePeerAccess(CUcontext, unsigned) {

@@ -25,7 +25,8 @@ class Rewriter {
   void run() {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       if (tokens_[i].kind == Kind::literal) continue;
-      if (at(i, "<<<") && !at(i - 1, "operator")) launch(i);
+      if (at(i, "<<<") && !at(i - 1, "operator")) launch(i, i);
+      if (at(i, "<<") && at(i + 1, "<")) launch(i, i + 1); // nvcc accepts the space
       if (at(i, "__shared__")) shared(i);
       if (at(i, "asm") || at(i, "__asm") || at(i, "__asm__")) assembly(i);
       if (at(i, "new") || at(i, "malloc") || at(i, "free") || at(i, "delete")) heap(i);
@@ -71,14 +72,15 @@ class Rewriter {
 
   // --- Launches
 
-  void launch(std::size_t open) {
+  // <<< is the tokens `open` to `last`.
+  void launch(std::size_t open, std::size_t last) {
     const std::size_t callee = callee_before(open);
-    const std::size_t close = end_of_configuration(open);
+    const std::size_t close = end_of_configuration(last);
     const std::size_t arguments = close + 3;
     if (!at(arguments, "("))
       fail(close, "a launch goes on with its arguments in parentheses after >>>");
     insert_before(callee, "KG_KERNEL(");
-    replace(open, open, ").at(");
+    replace(open, last, ").at(");
     replace(close, close + 2, ")");
     untyped_arguments(arguments);
   }
@@ -147,6 +149,8 @@ class Rewriter {
         i = closing(tokens_, i);
       } else if (at(i, "<") && identifier(i - 1)) {
         ++templates;
+      } else if (templates == 0 && at(i, ">") && at(i + 1, ">") && at(i + 2, ">")) {
+        return i; // also with spaces, which nvcc accepts
       } else if (at(i, ">")) {
         std::size_t run = 1;
         while (at(i + run, ">") && tokens_[i + run].begin == tokens_[i + run - 1].end()) ++run;

@@ -194,6 +194,15 @@ TEST_F(Memory, AttributesOfStreams) {
   unsigned flags = 0;
   EXPECT_EQ(cudaStreamGetPriority(stream, &priority), cudaSuccess);
   EXPECT_EQ(priority, 0);
+  int least = 1, greatest = 1;
+  EXPECT_EQ(cudaDeviceGetStreamPriorityRange(&least, &greatest), cudaSuccess);
+  EXPECT_EQ(least, 0);
+  EXPECT_EQ(greatest, -5);
+  cudaStream_t urgent;
+  ASSERT_EQ(cudaStreamCreateWithPriority(&urgent, cudaStreamDefault, -9), cudaSuccess);
+  EXPECT_EQ(cudaStreamGetPriority(urgent, &priority), cudaSuccess);
+  EXPECT_EQ(priority, greatest) << "as the greatest";
+  EXPECT_EQ(cudaStreamDestroy(urgent), cudaSuccess);
   EXPECT_EQ(cudaStreamGetFlags(stream, &flags), cudaSuccess);
   cudaStreamAttrValue value = {};
   EXPECT_EQ(cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &value),

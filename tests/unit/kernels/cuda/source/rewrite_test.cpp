@@ -90,6 +90,9 @@ TEST(Record, CallsThatAGpuRoundsOtherwise) {
 TEST(Launch, Plain) {
   EXPECT_EQ(in_host("k<<<grid, block>>>(a, b);"), "KG_KERNEL(k).at(grid, block)(a, b);");
   EXPECT_EQ(in_host("k <<< 1, 2, 3, s >>> ();"), "KG_KERNEL(k ).at( 1, 2, 3, s ) ();");
+  EXPECT_EQ(in_host("k << < 1, 2 >> > (a);"), "KG_KERNEL(k ).at( 1, 2 ) (a);");
+  EXPECT_EQ(in_host("k<T> << <f<int>(x), 2> >>(a);"), "KG_KERNEL(k<T> ).at(f<int>(x), 2)(a);");
+  EXPECT_EQ(in_host("x = a << 1 < b;"), "x = a << 1 < b;");
   EXPECT_EQ(in_host("if (x) k<<<1,2>>>(); else l<<<1,2>>>();"),
             "if (x) KG_KERNEL(k).at(1,2)(); else KG_KERNEL(l).at(1,2)();");
 }
