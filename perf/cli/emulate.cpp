@@ -77,6 +77,7 @@ void put_first(const char* name, const std::string& path) {
 void lead_frameworks(const fs::path& common, const fs::path& folder) {
   put("TRITON_LIBCUDA_PATH", folder);
   put("TRITON_PTXAS_PATH", common / "ptxas");
+  put("TRITON_PTXAS_BLACKWELL_PATH", common / "ptxas"); // Triton 3.9, from capability 9.0 on
   put_first("PYTHONPATH", common / "python");
   set_cache("TRITON_CACHE_DIR", ".triton");
   put("CUPY_COMPILE_WITH_PTX", "1");

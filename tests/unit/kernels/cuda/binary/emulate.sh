@@ -182,6 +182,12 @@ if [[ $what == triton ]]; then
   expect 0 'right' -- python3 "$sources/triton_layers.py"
   expect 0 'right' --checked -- python3 "$sources/triton_layers.py"
   expect 1 '[out-of-bounds] kernel matmul_kernel' --checked -- python3 "$sources/triton_layers.py" mask
+  export KERNELGRADE_VIRTUAL_DEVICE=sm_90a
+  expect 0 'right' -- python3 "$sources/triton_layers.py"
+  grep -rq 'wgmma.mma_async' "$TRITON_CACHE_DIR" || { echo 'FAILED: no kernel of compute capability 9.0 uses wgmma'; exit 1; }
+  expect 0 'right' --checked -- python3 "$sources/triton_layers.py"
+  expect 1 '[out-of-bounds] kernel matmul_kernel' --checked -- python3 "$sources/triton_layers.py" mask
+  unset KERNELGRADE_VIRTUAL_DEVICE
   expect 1 '[race] kernel layer_norm_backward_kernel' --checked -- python3 "$sources/triton_layers.py" lock
   exit
 fi
