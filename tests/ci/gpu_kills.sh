@@ -75,7 +75,7 @@ all_there
 printf '\nkills of seed %d, with invented times\n%4s %8s  %-12s %5s %6s %10s %14s %11s\n' \
   "$seed" kill after/ms during rows tests 'rows lost' 'in turns lost' 'tests lost'
 RANDOM=$seed
-most_rows=0 most_in_turns=0 most_tests=0 runs=0
+most_rows=0 most_interleaved=0 most_tests=0 runs=0
 begin
 for ((n = 0; n < kills; )); do
   after=$((300 + RANDOM % 7000))
@@ -109,12 +109,12 @@ for ((n = 0; n < kills; )); do
   mv "$work/truth.kept" "$work/truth"
   printf '%4d %8d  %-12s %5d %6d %10d %14d %11d\n' "$n" "$after" "${during:-start}" "$rows" "$(tests_in | wc -l)" $lost_rows "$interleaved" "$lost_tests"
   ((lost_rows <= most_rows)) || most_rows=$lost_rows
-  ((interleaved <= most_in_turns)) || most_in_turns=$interleaved
+  ((interleaved <= most_interleaved)) || most_interleaved=$interleaved
   ((lost_tests <= most_tests)) || most_tests=$lost_tests
   [[ $(printf '%s\n' "${lost[@]}" | sort -u | wc -l) -le 1 ]] || { echo "FAILED: lost rows of several cases: ${lost[*]}"; failed=1; }
 done
 check "a kill loses at most one row ($most_rows)" test "$most_rows" -le 1
-check "of a product those that took turns ($most_in_turns of 2)" test "$most_in_turns" -le 2
+check "of a product those that took turns ($most_interleaved of 2)" test "$most_interleaved" -le 2
 check "and at most the tests that were running ($most_tests of up to 8)" test "$most_tests" -le 8
 new_machine
 visit "${arguments[@]}"
