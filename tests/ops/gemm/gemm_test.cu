@@ -78,6 +78,15 @@ KG_OWN_TEST(TilesFollowEachOther) {
 
 // More products than a grid's y extent can count. No variant puts them there, and variants with
 // whole tiles per product would take long.
+// Measured rows name TF32, and their limit is that of Tensor Cores.
+KG_OWN_TEST(ProblemsSayWhetherTf32IsAllowed) {
+  const auto is_tf32 = [&](const char* shape) {
+    return judge.card().problem(judge.dtype(), Shape::parse(shape)).tf32;
+  };
+  EXPECT_FALSE(is_tf32("m3_n4_k5_nn"));
+  EXPECT_TRUE(is_tf32("m3_n4_k5_nn_tf32"));
+}
+
 KG_OWN_TEST(ManyProducts) {
   check_some(judge, "b" + std::to_string(device_properties().max_grid_yz + 4466) + "_m1_n1_k2_nn",
              {"naive"});
