@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
+#include <utility>
 
 namespace kg::host {
 namespace {
@@ -245,18 +246,17 @@ void BulkCopies::read(Store& store) {
 }
 
 void BulkCopies::write(Store& store) {
-  read(store);
-  const unsigned char* from = store.data.data();
-  if (!store.written) {
-    for (const BoxPiece& piece : store.move.pieces) {
-      if (store.move.reduction)
-        reduce(*store.move.reduction, piece.global, from, piece.bytes);
-      else
-        std::memcpy(piece.global, from, piece.bytes);
-      from += piece.bytes;
-    }
+  if (std::exchange(store.written, true)) return;
+  const unsigned char* read = store.data.data();
+  for (const BoxPiece& piece : store.move.pieces) {
+    const void* const from = store.has_read ? read : pointer(piece.shared);
+    if (store.move.reduction)
+      reduce(*store.move.reduction, piece.global, from, piece.bytes);
+    else
+      std::memcpy(piece.global, from, piece.bytes);
+    read += piece.bytes;
   }
-  store.written = true;
+  store.has_read = true;
 }
 
 void BulkCopies::store(BulkMove move, Location where) {
@@ -291,7 +291,7 @@ void BulkCopies::wait_group(std::size_t pending, bool read_only) {
   const std::size_t count = thread.groups[thread.groups.size() - 1 - pending];
   for (; thread.read < count; ++thread.read) {
     Store& store = thread.stores[thread.read];
-    read(store);
+    if (read_only) read(store);
     if (!observer) continue;
     for (const Range& range : shared_ranges(store.move))
       observer->bulk_store_read(pointer(range.begin), range.bytes);

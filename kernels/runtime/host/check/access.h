@@ -51,9 +51,11 @@ inline bool same_warp(Who a, Who b) { return ((a ^ b) & (kBlockMask | (kThreadMa
 using Site = std::uint32_t;
 
 struct Access {
-  Time time = 0;
-  Who who = 0;
-  Site site = 0;
+  Time time;
+  Who who;
+  Site site;
+
+  bool operator==(const Access&) const = default;
 };
 
 // Volatile accesses synchronize between warps and blocks as atomic accesses do (PTX ISA, "Volatile

@@ -202,7 +202,7 @@ class Checker final : public host::Observer,
   void access_slowly(std::uintptr_t address, std::size_t bytes, std::size_t alignment,
                      const void* instruction);
   template <Kind kind>
-  void cell_accessed(Page& page, std::size_t cell, const Passage& passage);
+  bool cell_accessed(Page& page, std::size_t cell, const Passage& passage);
   void enter_read(Cell& last, History& history, const Access& me, const BlockOrder& order,
                   bool shared) const;
   void enter(std::uintptr_t address, std::size_t bytes, const Access& reader,

@@ -15,14 +15,14 @@ namespace kg::check {
 
 // Sets the write time of cells that a bulk copy has written or is writing to `time`.
 void Checker::settle_writes(std::uintptr_t address, std::size_t bytes, Time time) {
-  for_each_cell(address, bytes, [&](Page& page, std::size_t cell, std::uintptr_t) {
+  for_each_cell(address, bytes, [&](Page& page, std::size_t cell) {
     if (page.cells[cell].written >= kInFlight) page.cells[cell].written = time;
   });
 }
 
 // From now on, a bulk copy of the running thread reads the range.
 void Checker::begin_reading(std::uintptr_t address, std::size_t bytes, const Access& reader) {
-  for_each_cell(address, bytes, [&](Page& page, std::size_t cell, std::uintptr_t) {
+  for_each_cell(address, bytes, [&](Page& page, std::size_t cell) {
     Cell& last = page.cells[cell];
     History& history = page.history[cell];
     if (last.reads == 0) history.others[0] = history.others[1] = {};
@@ -38,7 +38,7 @@ void Checker::begin_reading(std::uintptr_t address, std::size_t bytes, const Acc
 }
 
 void Checker::end_reading(std::uintptr_t address, std::size_t bytes, Who who, Time time) {
-  for_each_cell(address, bytes, [&](Page& page, std::size_t cell, std::uintptr_t) {
+  for_each_cell(address, bytes, [&](Page& page, std::size_t cell) {
     Cell& last = page.cells[cell];
     if (last.reads != kReading) return;
     Time latest = 0;
@@ -73,7 +73,7 @@ void Checker::check_proxy(std::uintptr_t address, std::size_t bytes, const Passa
   const Aside aside(aside_);
   const BlockOrder& order = passage.state.order;
   Access last{};
-  for_each_cell(address, bytes, [&](Page& page, std::size_t cell, std::uintptr_t at) {
+  for_each_cell(address, bytes, [&](Page& page, std::size_t cell) {
     const Access write{page.cells[cell].written, page.cells[cell].writer,
                        page.cells[cell].write_site};
     const bool global = page.space == Space::global;
@@ -94,9 +94,10 @@ void Checker::check_proxy(std::uintptr_t address, std::size_t bytes, const Passa
             "behind {}, before the barrier that hands it over",
             accesses(warpgroup_notes_.sites.contains(site) ? "reads by wgmma" : "copies in bulk",
                      passage),
-            variable(at, passage.owner, passage.block.launch()), other_thread(write.who, passage),
-            source_line(write.site), global ? "global" : "shared::cta",
-            global ? "global" : "shared", source_line(write.site)));
+            variable(page.address_of(cell), passage.owner, passage.block.launch()),
+            other_thread(write.who, passage), source_line(write.site),
+            global ? "global" : "shared::cta", global ? "global" : "shared",
+            source_line(write.site)));
   });
 }
 
@@ -287,7 +288,7 @@ void Checker::bulk_send_updated(void* to, std::size_t bytes, unsigned sender, co
 
 // Accesses of the range by the asynchronous proxy have ended by now.
 void Checker::settle_accesses(std::uintptr_t address, std::size_t bytes) {
-  for_each_cell(address, bytes, [&](Page& page, std::size_t cell, std::uintptr_t) {
+  for_each_cell(address, bytes, [&](Page& page, std::size_t cell) {
     Cell& last = page.cells[cell];
     if (last.written >= kInFlight) last.written = now_;
     for (Access& other : page.history[cell].others)
@@ -300,7 +301,7 @@ void Checker::settle_accesses(std::uintptr_t address, std::size_t bytes) {
 void Checker::end_updating(std::uintptr_t address, std::size_t bytes, Who who, Time time) {
   const auto [begin, end] = bulk_updates_.equal_range(address);
   if (std::any_of(begin, end, [&](const auto& update) { return update.second.who == who; })) return;
-  for_each_cell(address, bytes, [&](Page& page, std::size_t cell, std::uintptr_t) {
+  for_each_cell(address, bytes, [&](Page& page, std::size_t cell) {
     Cell& last = page.cells[cell];
     if (last.written == kInFlight && last.writer == who) last.written = time;
   });

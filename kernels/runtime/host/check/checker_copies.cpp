@@ -3,6 +3,7 @@
 //
 // Asynchronous copies within kernels.
 #include "runtime/host/check/access_check.h"
+#include "runtime/host/check/cells.h"
 #include "runtime/host/check/checker.h"
 
 namespace kg::check {
@@ -34,12 +35,8 @@ void Checker::forget_copies() {
 }
 
 void Checker::set_write_time(std::uintptr_t address, std::size_t bytes, Time time) {
-  for (std::uintptr_t at = address; at < address + bytes;) {
-    Page* const page = shadow_.find(at);
-    if (!page || !page->has_cells()) return;
-    page->cells[page->cell_of(at % kPageBytes)].written = time;
-    at += std::size_t{1} << page->shift;
-  }
+  for_each_cell(address, bytes,
+                [time](Page& page, std::size_t cell) { page.cells[cell].written = time; });
 }
 
 } // namespace kg::check

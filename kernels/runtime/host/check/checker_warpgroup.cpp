@@ -66,7 +66,7 @@ void Checker::check_swizzle(std::uintptr_t address, host::Swizzle swizzle, const
   const auto& [begin, copy] = *std::prev(behind);
   if (address - begin >= copy.bytes || !copy.swizzle || *copy.swizzle == swizzle) return;
   bool is_last = false; // no later write to this address
-  for_each_cell(address, 1, [&](Page& page, std::size_t cell, std::uintptr_t) {
+  for_each_cell(address, 1, [&](Page& page, std::size_t cell) {
     is_last = page.cells[cell].written >= kInFlight;
   });
   const Site site = site_of(passage.instruction);

@@ -34,7 +34,7 @@ struct ReadRun {
   std::uint32_t count = 0;
   std::uint32_t bytes = 0;
   std::uint32_t thread_step = 0;
-  Access reader; // the first one
+  Access reader{}; // the first one
 
   // The address of the i-th read.
   std::uintptr_t address(std::uint32_t i) const {

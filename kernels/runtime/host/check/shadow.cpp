@@ -23,8 +23,8 @@ unsigned char shift_for(std::uintptr_t address, std::size_t bytes) {
 
 void Page::make_cells() {
   if (has_cells()) return;
-  cells = std::make_unique<Cell[]>(cell_count());
-  history = std::make_unique<History[]>(cell_count());
+  cells = std::make_unique_for_overwrite<Cell[]>(cell_count());
+  history = std::make_unique_for_overwrite<History[]>(cell_count());
   std::fill_n(cells.get(), cell_count(), Cell{fill, 0, 0, 0});
 }
 

@@ -37,13 +37,17 @@ struct Cell {
   Reads reads;
   Who writer;
   Site write_site;
+
+  bool operator==(const Cell&) const = default;
 };
 
 // Two further accesses that may conflict with later ones: reads, or atomic writes not ordered
 // before the last write. Two readers of different warps suffice: any later writer differs from one
 // of them.
-struct History {
+struct History { // undefined where Cell::reads is 0
   Access others[2];
+
+  bool operator==(const History&) const = default;
 };
 
 struct Page {
@@ -59,6 +63,9 @@ struct Page {
   bool has_cells() const { return cells != nullptr; }
   std::size_t cell_count() const { return kPageBytes >> shift; }
   std::size_t cell_of(std::size_t offset) const { return offset >> shift; }
+  std::uintptr_t address_of(std::size_t cell) const {
+    return (number << kPageBits) + (cell << shift);
+  }
   void make_cells();
   void make_cells(std::size_t offset, std::size_t bytes); // that start and end with ranges
   void drop_cells(Time state);
