@@ -71,18 +71,20 @@ bool Emitter::warp() {
                        : has("bfly") ? "butterfly"
                                      : "index";
     const bool pair = operand(0).kind == Operand::Kind::pair;
-    const std::string origin = origin_of(operand(1).text); // of this lane's value
+    const Operand& to = pair ? operand(0).parts[0] : operand(0);
+    const std::string origin = origin_of(to.text);
+    const std::string own = origin.empty() ? "" : origin_of(operand(1).text); // this lane's value's
+    for (unsigned i = 2; i < 5; ++i) use_undefined(operand(i).text, "chooses a lane by");
     const std::string inside = fmt::format("in{}", temporaries_++);
     const std::string value = fmt::format("shuffle(Shuffle::{}, {}, {}, {}, {}, &{}, {}{})", mode,
                                           in(1, "b32"), in(2, "u32"), in(3, "u32"), in(4, "u32"),
                                           inside, where(), origin.empty() ? "" : ", &o");
     const std::string moved = inside + "v";
-    const Operand& to = pair ? operand(0).parts[0] : operand(0);
     line(fmt::format("{{ bool {}; {}const u32 {} = {}; {} {} {}}}", inside,
-                     origin.empty() ? "" : "u32 o = " + origin + "; ", moved, value,
-                     write(to, "b32", moved),
+                     origin.empty() ? "" : "u32 o = " + (own.empty() ? "0" : own) + "; ", moved,
+                     value, write(to, "b32", moved),
                      pair ? write(operand(0).parts[1], "pred", inside) : "",
-                     origin.empty() ? "" : origin_of(to.text) + " = o; "));
+                     origin.empty() ? "" : origin + " = o; "));
   } else if (family == "vote") {
     const std::string mask = in(2, "u32");
     if (has("ballot"))

@@ -5,7 +5,8 @@
 // of its value (runtime/host/undefined_values.h), 0 if the value is defined. Arithmetic passes the
 // origin on, for any operands. `and` and `or` drop it if the other operand alone decides, and
 // `selp` takes that of the chosen operand. Branches, addresses, stores to global memory, and
-// anything that other threads see are uses. Registers that do not depend on a load cost nothing.
+// anything that other threads see are uses. Registers that depend on no load and no shuffle
+// cost nothing.
 #include "runtime/host/undefined_values.h"
 #include "runtime/ptx/emitter.h"
 
@@ -49,6 +50,7 @@ void Emitter::follow_undefined() {
       };
       bool from = instruction.parts[0] == "ld" && !has_part("const") &&
                   !is_argument(instruction.operands[1]);
+      from |= instruction.parts[0] == "shfl"; // the source lane may take no part
       for (std::size_t i = 1; i < instruction.operands.size() && instruction.parts[0] != "ld"; ++i)
         for_names(instruction.operands[i],
                   [&](const std::string& name) { from |= undefined_.contains(name); });
@@ -112,7 +114,7 @@ void Emitter::hand_on_undefined(std::size_t begin) {
   if (family == "ld") return loaded_undefined(begin);
   if (family == "st") return store_undefined();
   if (family == "ldmatrix") line("loaded_origin(nullptr, 0);"); // reports undefined values itself
-  if (family == "shfl" && !origin_of(operand(1).text).empty()) return; // emit_control.cpp
+  if (family == "shfl") return;                                 // emit_control.cpp
   if (ends_here(*now_) || to.empty()) {
     for (const std::string& origin : from)
       insert(fmt::format("if ({0}) undefined_used({0}, \"passes to {1}\");", origin, family));

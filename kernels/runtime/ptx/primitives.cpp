@@ -131,7 +131,8 @@ u32 exchange_both(u32 mask, u32 value, u32* origin, u32 source, Where where) {
   const u64 both = host::exchange(mask, static_cast<u64>(*origin) << 32 | value, source,
                                   "shfl.sync", here(where));
   const bool none = both == ~u64{0}; // from a lane that takes no part
-  *origin = none ? 0 : static_cast<u32>(both >> 32);
+  *origin = none ? host::undefined_values->shuffled(source, "shfl.sync", here(where))
+                 : static_cast<u32>(both >> 32);
   return static_cast<u32>(both);
 }
 void read_only(const void* from, u32 bytes, Where where) {

@@ -137,6 +137,7 @@ class Checker final : public host::Observer,
   void bulk_send_updated(void* to, std::size_t bytes, unsigned sender,
                          const void* barrier) override;
   std::uint32_t loaded(const void* from, std::size_t bytes) override;
+  std::uint32_t shuffled(unsigned lane, const char* name, Location where) override;
   void stored(const void* to, std::size_t bytes, std::uint32_t origin, const void* at) override;
   void used(std::uint32_t origin, const char* how, const void* instruction) override;
 

@@ -74,6 +74,19 @@ std::uint32_t Checker::loaded(const void* from, std::size_t bytes) {
   return origin == 0 && undefined_.stores() ? undefined_.stored(address_of(from), bytes) : origin;
 }
 
+std::uint32_t Checker::shuffled(unsigned lane, const char* name, Location where) {
+  const Aside aside(aside_);
+  const Site site = site_of(&remembered(where));
+  if (const std::uint32_t known = undefined_.find(site)) return known;
+  return undefined_.add(
+      {site,
+       fmt::format("{} reads lane {} by {} at {}", who_and_where(*host::current_block), lane, name,
+                   source_line(site)),
+       "that lane takes no part",
+       "read only lanes that the mask names and that execute the shuffle, too",
+       "an undefined value"});
+}
+
 void Checker::stored(const void* to, std::size_t bytes, std::uint32_t origin,
                      const void* instruction) {
   if (origin == 0 && !undefined_.stores()) return;
@@ -94,9 +107,9 @@ void Checker::used(std::uint32_t number, const char* how, const void* instructio
   const Site site = site_of(instruction);
   if (findings_.is_new(Fault::uninitialised, site, origin.site))
     findings_.add(Fault::uninitialised, site, origin.site,
-                  fmt::format("{} {} a value that nothing has written, at {}; {}: {}\n  hint: {}",
-                              who_and_where(*host::current_block), how, source_line(site),
-                              origin.reads, origin.variable, origin.hint));
+                  fmt::format("{} {} {}, at {}; {}: {}\n  hint: {}",
+                              who_and_where(*host::current_block), how, origin.value,
+                              source_line(site), origin.reads, origin.variable, origin.hint));
 }
 
 // Only where `kernelgrade check` tries the value: many a kernel shuffles from lanes beyond its data

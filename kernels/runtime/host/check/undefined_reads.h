@@ -24,6 +24,7 @@ class UndefinedReads {
     std::string reads;    // "kernel k, block (0,0,0), thread (1,0,0) reads 4 bytes at k.cu:17"
     std::string variable; // "byte 4 of __shared__ s"
     const char* hint;
+    const char* value = "a value that nothing has written";
     bool reported = false; // reports each load once, however often its value is used
   };
 

@@ -126,6 +126,7 @@ TEST_P(UndefinedValues, AreFoundWhereTheyAreUsed) {
       {"st.shared.u32 [%r4], %r5; ld.shared.u32 %r9, [%r4];", "writes to global memory"},
       {"st.local.u32 [own+4], %r5; ld.local.u32 %r9, [own+4];", "writes to global memory"},
       {"shfl.sync.bfly.b32 %r9|%p3, %r5, 16, 31, -1;", "writes to global memory"},
+      {"shfl.sync.idx.b32 %r6, %r1, %r5, 31, -1;", "chooses a lane by"},
       // What many threads see.
       {"setp.ne.s32 %p3, %r5, 3; vote.sync.ballot.b32 %r9, %p3, -1;", "passes to vote"},
       {"redux.sync.add.s32 %r9, %r5, -1;", "passes to redux"},
@@ -167,6 +168,18 @@ TEST_P(UndefinedValues, AreNoneWhereTheyAreNotUsed) {
     EXPECT_THAT(finding_of(body), IsEmpty()) << body;
   EXPECT_THAT(finding_of(call("one", "%r5"), kFunctions), IsEmpty());
   EXPECT_THAT(finding_of(call("same", "%r1"), kFunctions), IsEmpty());
+}
+
+// The shuffle is of the first 16 lanes alone, which take their value from the others.
+TEST_P(UndefinedValues, OfLanesThatTakeNoPartAreFoundWhereTheyAreUsed) {
+  const std::string shuffle = "@%p1 shfl.sync.bfly.b32 %r6|%p3, %r1, 16, 31, 0xFFFF; ";
+  EXPECT_THAT(finding_of(shuffle), IsEmpty());
+  EXPECT_THAT(finding_of(shuffle + "selp.b32 %r9, %r1, %r6, %p1;"), IsEmpty());
+  EXPECT_THAT(finding_of(shuffle + "@%p1 add.s32 %r9, %r6, 1;"),
+              AllOf(StartsWith("[uninitialised] kernel half"),
+                    HasSubstr("writes to global memory an undefined value, at "),
+                    ContainsRegex("half.cu:13; kernel half.* reads lane [0-9]+ by shfl.sync at "),
+                    HasSubstr("half.cu:12: that lane takes no part\n  hint: ")));
 }
 
 TEST_P(UndefinedValues, ALoadIsReportedOnce) {
