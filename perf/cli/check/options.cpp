@@ -30,7 +30,7 @@ Guide: docs/how-to/check_a_program.md
 void require_sources(const Options& options) {
   if (options.sources.empty())
     throw UsageError("which program? kernelgrade check FILE.cu... [-- ARGUMENT...]");
-  constexpr std::array kEndings = {".cu", ".cpp", ".cc", ".cxx"};
+  constexpr std::array kEndings = {".cu", ".cpp", ".cc", ".cxx", ".c"};
   for (const fs::path& source : options.sources) {
     if (!fs::is_regular_file(source))
       throw UsageError(fmt::format("{}: no such file", source.string()));
@@ -40,7 +40,7 @@ void require_sources(const Options& options) {
                                    source.string(), source.string()));
     if (std::find(kEndings.begin(), kEndings.end(), source.extension()) == kEndings.end())
       throw UsageError(
-          fmt::format("{}: a source ends with .cu, .cpp, .cc or .cxx; arguments of the "
+          fmt::format("{}: a source ends with .cu, .cpp, .cc, .cxx or .c; arguments of the "
                       "program come after --",
                       source.string()));
   }
@@ -67,7 +67,7 @@ Options parse(const std::vector<std::string>& words) {
   std::vector<std::string> folders, macros;
   app.add_option(
       "FILE", options.sources,
-      "the program's sources, one of which has main(): CUDA (.cu) or C++ (.cpp, .cc, .cxx)");
+      "the program's sources, one of which has main(): CUDA (.cu), C++ (.cpp, .cc, .cxx) or C (.c)");
   const auto add_list = [&](const char* name, const char* type, std::vector<std::string>& values,
                             const char* text) {
     app.add_option(name, values, text)->allow_extra_args(false)->type_name(type);

@@ -105,6 +105,9 @@ printf '#include "kernel.h"\n__global__ void kernel(int* out) { out[threadIdx.x]
 printf '#include "kernel.h"\nint read(const int*);\nint main() {\n  int* p;\n  cudaMallocManaged(&p, 128);\n  kernel<<<1, 32>>>(p);\n  cudaDeviceSynchronize();\n  const int n = read(p);\n  cudaFree(p);\n  return n - 5;\n}\n' >main.cu
 printf 'int read(const int* p) { return p[31]; }\n' >host.cpp
 expect 'several files, a folder of headers, a macro' 0 'passed' main.cu kernel.cu host.cpp -Iinclude -DN=5
+sed 's/int read(/extern "C" int last(/; s/read(/last(/' main.cu >main_of_c.cu
+printf '#if N != 5\n#error N\n#endif\nint last(p) const int* p; { const int* new = p; return new[31]; }\n' >host.c
+expect 'a file of C' 0 'passed' main_of_c.cu kernel.cu host.c -Iinclude -DN=5 --order forward
 
 # Called wrongly, or not a program.
 expect 'no main' 2 'none of the sources has a main\(\).*\n.*kernelgrade try.*\n.*kernelgrade_add_kernel_test' kernel.cu -I include -D N=5
