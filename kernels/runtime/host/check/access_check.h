@@ -117,6 +117,17 @@ inline bool Checker::entered(Cell& last, History& history, Time to, const Access
   return false;
 }
 
+// Whether all accesses of the cell after `to`, up to which all are settled, are plain ones of the
+// running thread, as in sums that each thread keeps in memory. `settled`: the last write is.
+inline bool Checker::is_own(const Cell& cell, const History& history, bool settled, Time to,
+                            const Access& me) const {
+  const bool written =
+      settled || (cell.writer == me.who && cell.written > to && cell.written <= now_);
+  const auto& [first, second] = history.others;
+  return written && (cell.reads <= 2 * to + 1 ||
+                     (cell.reads <= 2 * now_ + 1 && first.who == me.who && second.time <= to));
+}
+
 // Notes a further read of a quad at the moment of its first read. False if there was no first read.
 // Like words_written(), it must not contain calls, which would make every access save registers.
 [[gnu::always_inline]] inline bool Checker::read_again(std::size_t quad, const void* instruction,
@@ -217,8 +228,8 @@ inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size
     if (reads_.continues(address, bytes, instruction, thread, now_)) return;
     if (local_.contains(address)) return;
     const Memo& memo = state_of(*block).memo_of(address, thread);
-    if (memo.address == address && memo.bytes == bytes && memo.warp == thread / 32 &&
-        memo.time == now_)
+    if (memo.is_of(address, bytes, now_) &&
+        (memo.owner == Memo::kNobody ? memo.warp == thread / 32 : memo.owner == thread))
       return;
   }
   if constexpr (is_write(kind)) {
@@ -229,6 +240,12 @@ inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size
     if (bytes == 4 && alignment == 4 && words_written<4>(address, instruction, *block)) return;
     if (bytes == 16 && alignment == 16 && words_written<16>(address, instruction, *block)) return;
     if (local_.contains(address)) return;
+    const unsigned thread = block->thread_rank();
+    const Memo& memo = state_of(*block).memo_of(address, thread);
+    if (memo.owner == thread && memo.is_of(address, bytes, now_)) {
+      ++host::looks.changes;
+      return;
+    }
   }
   access_cells<kind>(*block, address, bytes, alignment, instruction);
 }
@@ -267,11 +284,13 @@ template <Kind kind>
   Cell* const cells = &page->cells[cell];
   History* const history = &page->history[cell];
   bool enough = true; // for this warp at this moment
+  bool own = true;    // written by this thread at this moment
   for (std::size_t i = 0; i < count; ++i) {
     const bool simple = cells[i].written - from < to + 1 - from; // the range may be empty
     if constexpr (kind == Kind::read) {
       if (simple && entered(cells[i], history[i], to, me)) {
         enough = enough && history[i].others[1].time == now_;
+        own = false;
         continue;
       }
     }
@@ -281,15 +300,28 @@ template <Kind kind>
         continue;
       }
     }
+    if (!is_atomic(kind) && is_own(cells[i], history[i], simple, to, me)) {
+      if constexpr (kind == Kind::read) {
+        history[i].others[0] = me;
+        if (cells[i].reads <= 2 * to + 1) history[i].others[1] = {};
+        cells[i].reads = 2 * now_;
+        enough = false;
+        own = own && cells[i].writer == me.who && cells[i].written == now_;
+      } else {
+        cells[i] = {now_, 0, me.who, me.site};
+      }
+      continue;
+    }
     Passage passage{block, state,       state, page, address + (i << page->shift),
                     bytes, instruction, thread};
     for (; i < count; ++i, passage.address += std::size_t{1} << page->shift)
       cell_accessed<kind>(*page, cell + i, passage);
     return;
   }
-  if (kind == Kind::read && enough)
+  if (kind == Kind::read && (enough || own))
     state.memo_of(address, thread) = {address, now_, static_cast<unsigned char>(bytes),
-                                      static_cast<unsigned char>(thread / 32)};
+                                      static_cast<unsigned char>(thread / 32),
+                                      own ? static_cast<std::uint16_t>(thread) : Memo::kNobody};
 }
 
 template <Kind kind>

@@ -18,13 +18,21 @@ namespace kg::check {
 
 using SyncObjects = std::unordered_map<std::uintptr_t, SyncObject>; // by address
 
-// A word read by two threads of a warp at the same moment. Further reads by that warp add nothing,
-// because any conflicting write conflicts with one of the two.
+// A word whose further accesses at a moment add nothing. Either two threads of `warp` have read it:
+// any write that conflicts with a further read of the warp conflicts with one of the two. Or
+// `owner` has written and read it: any access that conflicts with a further one of that thread
+// conflicts with that write.
 struct Memo {
   std::uintptr_t address = 0;
   Time time = 0;
   unsigned char bytes = 0;
   unsigned char warp = 0;
+  std::uint16_t owner = kNobody;
+
+  static constexpr std::uint16_t kNobody = 0xFFFF;
+  bool is_of(std::uintptr_t access, std::size_t access_bytes, Time now) const {
+    return address == access && bytes == access_bytes && time == now;
+  }
 };
 
 // The checkers' state of a block while it runs.

@@ -103,6 +103,7 @@ void Checker::launch_began(const host::LaunchContext&) {
     shadow_.forget_moments();
     now_ = kFirstMoment;
     quads_.forget();
+    for (auto& [block, state] : blocks_) state->memos = {};
     pending_launches_.clear();
   }
   launching_stack_ = this_stack();

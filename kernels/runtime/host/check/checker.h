@@ -198,6 +198,8 @@ class Checker final : public host::Observer,
   bool words_written(std::uintptr_t address, const void* instruction, const host::Block& block);
   void enter_notes(std::uintptr_t address, std::size_t bytes, const BlockOrder& order);
   void enter_note(std::size_t quad, const BlockOrder& order);
+  bool is_own(const Cell& cell, const History& history, bool settled, Time to,
+              const Access& me) const;
   bool entered(Cell& last, History& history, Time to, const Access& me) const;
   template <Kind kind>
   void access_slowly(std::uintptr_t address, std::size_t bytes, std::size_t alignment,

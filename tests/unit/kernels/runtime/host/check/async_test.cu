@@ -58,6 +58,25 @@ TEST_P(AsyncCopies, OnesOwn) {
   EXPECT_THAT(finding(own, {1, 64}, in.data(), out.data(), false), HasSubstr("[race]"));
 }
 
+// A thread may not go on adding to a word while a copy writes it.
+__global__ void adds(const float* in, float* out, bool wait) {
+  __shared__ float stage[64];
+  stage[threadIdx.x] = 0;
+  for (int i = 0; i < 4; ++i) stage[threadIdx.x] += in[i];
+  ptx::cp_async_ca<4>(&stage[threadIdx.x], &in[threadIdx.x]);
+  if (wait) ptx::cp_async_wait_all();
+  stage[threadIdx.x] += 1;
+  if (!wait) ptx::cp_async_wait_all();
+  out[threadIdx.x] = stage[threadIdx.x];
+}
+
+TEST_P(AsyncCopies, IntoOnesOwnSum) {
+  const auto in = counted();
+  const DeviceBuffer<float> out(64);
+  EXPECT_THAT(finding(adds, {1, 64}, in.data(), out.data(), true), IsEmpty());
+  EXPECT_THAT(finding(adds, {1, 64}, in.data(), out.data(), false), HasSubstr("[race]"));
+}
+
 TEST_P(AsyncCopies, SourcesAreChecked) {
   const DeviceBuffer<float> unwritten(64);
   const auto half = filled<float>(32);

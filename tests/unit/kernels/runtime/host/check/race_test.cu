@@ -54,6 +54,43 @@ TEST_P(Races, MissingBarrierBeforeTheNextWrite) {
                               std::to_string(kNeighbourWrite) + " of ")));
 }
 
+// Each thread adds to a word of its own, in shared and in global memory. Then its neighbour in the
+// warp, or in another one, reads or overwrites the word.
+enum class Intruder { none, reads, overwrites, reads_global, overwrites_global };
+
+__global__ void own_sums(volatile float* addend, float* out, unsigned distance, Intruder intruder,
+                         bool barrier) {
+  __shared__ float values[64];
+  values[threadIdx.x] = 0;
+  for (int i = 0; i < 4; ++i) {
+    values[threadIdx.x] += addend[i];
+    out[threadIdx.x] += values[threadIdx.x];
+  }
+  if (barrier) __syncthreads();
+  if ((threadIdx.x & distance) == 0) return; // else each intrudes, and one finding hides another
+  const unsigned other = threadIdx.x ^ distance;
+  if (intruder == Intruder::reads) addend[4 + threadIdx.x] = values[other];
+  if (intruder == Intruder::overwrites) values[other] = static_cast<float>(threadIdx.x);
+  if (intruder == Intruder::reads_global) addend[4 + threadIdx.x] = out[other];
+  if (intruder == Intruder::overwrites_global) out[other] = static_cast<float>(threadIdx.x);
+}
+
+TEST_P(Races, OnesOwnSums) {
+  const auto addend = filled<float>(68, 1), out = filled<float>(64);
+  EXPECT_THAT(finding(own_sums, {1, 64}, addend.data(), out.data(), 1u, Intruder::none, false),
+              IsEmpty());
+  for (const unsigned distance : {1u, 32u})
+    for (const Intruder intruder : {Intruder::reads, Intruder::overwrites, Intruder::reads_global,
+                                    Intruder::overwrites_global}) {
+      const auto found = [&](bool barrier) {
+        return finding(own_sums, {1, 64}, addend.data(), out.data(), distance, intruder, barrier);
+      };
+      EXPECT_THAT(found(true), IsEmpty());
+      EXPECT_THAT(found(false), HasSubstr("[race] kernel "))
+          << distance << ", " << static_cast<int>(intruder);
+    }
+}
+
 // Within a warp: __syncwarp orders, a shuffle does not.
 enum class Between { nothing, shuffle, whole_warp, halves };
 
