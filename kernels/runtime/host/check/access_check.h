@@ -225,12 +225,10 @@ inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size
       }
     }
     const unsigned thread = block->thread_rank();
+    const Memo& memo = state_of(*block).memo_of(address);
+    if (memo.is_of(address, bytes, now_) && memo.covers_read_by(thread)) return;
     if (reads_.continues(address, bytes, instruction, thread, now_)) return;
     if (local_.contains(address)) return;
-    const Memo& memo = state_of(*block).memo_of(address, thread);
-    if (memo.is_of(address, bytes, now_) &&
-        (memo.owner == Memo::kNobody ? memo.warp == thread / 32 : memo.owner == thread))
-      return;
   }
   if constexpr (is_write(kind)) {
     if (undefined_.stores()) [[unlikely]]
@@ -241,8 +239,8 @@ inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size
     if (bytes == 16 && alignment == 16 && words_written<16>(address, instruction, *block)) return;
     if (local_.contains(address)) return;
     const unsigned thread = block->thread_rank();
-    const Memo& memo = state_of(*block).memo_of(address, thread);
-    if (memo.owner == thread && memo.is_of(address, bytes, now_)) {
+    const Memo& memo = state_of(*block).memo_of(address);
+    if (memo.whose == thread && memo.is_of(address, bytes, now_)) {
       ++host::looks.changes;
       return;
     }
@@ -283,13 +281,15 @@ template <Kind kind>
   const std::size_t count = bytes >> page->shift;
   Cell* const cells = &page->cells[cell];
   History* const history = &page->history[cell];
-  bool enough = true; // for this warp at this moment
-  bool own = true;    // written by this thread at this moment
+  bool enough = true;  // for this warp at this moment
+  bool anyones = true; // for all readers
+  bool own = true;     // written by this thread at this moment
   for (std::size_t i = 0; i < count; ++i) {
     const bool simple = cells[i].written - from < to + 1 - from; // the range may be empty
     if constexpr (kind == Kind::read) {
       if (simple && entered(cells[i], history[i], to, me)) {
         enough = enough && history[i].others[1].time == now_;
+        anyones = anyones && (cells[i].reads == 2 * now_ + 1 || cells[i].reads == read_enough_);
         own = false;
         continue;
       }
@@ -318,10 +318,11 @@ template <Kind kind>
       cell_accessed<kind>(*page, cell + i, passage);
     return;
   }
-  if (kind == Kind::read && (enough || own))
-    state.memo_of(address, thread) = {address, now_, static_cast<unsigned char>(bytes),
-                                      static_cast<unsigned char>(thread / 32),
-                                      own ? static_cast<std::uint16_t>(thread) : Memo::kNobody};
+  if (kind == Kind::read && (enough || anyones || own)) {
+    const unsigned whose = own ? thread : anyones ? Memo::kAnyones : Memo::kWarps | thread / 32;
+    state.memo_of(address) = {address, now_, static_cast<std::uint16_t>(bytes),
+                              static_cast<std::uint16_t>(whose)};
+  }
 }
 
 template <Kind kind>

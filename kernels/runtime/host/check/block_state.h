@@ -18,20 +18,25 @@ namespace kg::check {
 
 using SyncObjects = std::unordered_map<std::uintptr_t, SyncObject>; // by address
 
-// A word whose further accesses at a moment add nothing. Either two threads of `warp` have read it:
-// any write that conflicts with a further read of the warp conflicts with one of the two. Or
-// `owner` has written and read it: any access that conflicts with a further one of that thread
-// conflicts with that write.
+// A word of which further accesses at a moment add nothing:
+// - reads by anyone, once threads of two warps have read it: any write that conflicts with a
+// further
+//   read conflicts with one of theirs
+// - reads by one warp, once two of its threads have read it
+// - reads and writes by one thread that has written and read it: any access that conflicts with a
+//   further one conflicts with that write
 struct Memo {
   std::uintptr_t address = 0;
   Time time = 0;
-  unsigned char bytes = 0;
-  unsigned char warp = 0;
-  std::uint16_t owner = kNobody;
+  std::uint16_t bytes = 0;
+  std::uint16_t whose = 0; // kAnyones, kWarps | warp, or a thread
 
-  static constexpr std::uint16_t kNobody = 0xFFFF;
+  static constexpr std::uint16_t kAnyones = 0x8000, kWarps = 0x4000;
   bool is_of(std::uintptr_t access, std::size_t access_bytes, Time now) const {
     return address == access && bytes == access_bytes && time == now;
+  }
+  bool covers_read_by(unsigned thread) const {
+    return whose == kAnyones || whose == (kWarps | thread / 32) || whose == thread;
   }
 };
 
@@ -52,10 +57,10 @@ struct BlockState {
   Location barrier{};                       // the last barrier of all its threads
   std::array<Location, 32> warp_barriers{}; // last barrier of each warp, block barriers included
 
-  std::array<Memo, 1024> memos;
-  Memo& memo_of(std::uintptr_t address, unsigned thread) {
+  std::array<Memo, 4096> memos;
+  Memo& memo_of(std::uintptr_t address) {
     // The sum distributes words, pairs and quads evenly.
-    return memos[(address / 4 + address / 16 + thread / 32 * 67) % memos.size()];
+    return memos[(address / 4 + address / 16) % memos.size()];
   }
 
   // The times of writes to `page` that need no further check: in global memory all before this

@@ -19,9 +19,8 @@ void Checker::async_copy_issued(void* to, const void* from, std::size_t bytes,
   pending_.bytes = 0; // the data has not been written yet
   copies_[address_of(to)] = {bytes, now_};
   set_write_time(address_of(to), bytes, kInFlight);
-  const host::Block& block = *host::current_block;
-  for (std::size_t i = 0; i < bytes; i += 4)
-    state_of(block).memo_of(address_of(to) + i, block.thread_rank()) = {};
+  BlockState& state = state_of(*host::current_block);
+  for (std::size_t i = 0; i < bytes; i += 4) state.memo_of(address_of(to) + i) = {};
 }
 
 void Checker::async_copy_arrived(void* to, std::size_t bytes, bool handed_over) {
