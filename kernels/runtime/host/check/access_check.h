@@ -267,12 +267,13 @@ template <Kind kind>
   // pending work.
   if (!page || page->judged_in != launch_floor_ || !page->has_cells() ||
       (address & (alignment - 1)) != 0 || alignment != bytes || bytes >> page->shift == 0 ||
-      pending_.bytes != 0 || state.until_preemption != 0 ||
+      pending_.bytes != 0 || state.until_preemption == 1 ||
       (state.together && page->space != Space::global) ||
       (page->space == Space::dynamic_shared &&
        address + bytes - state.dynamic_shared > state.dynamic_shared_bytes)) [[unlikely]]
     return access_slowly<kind>(address, bytes, alignment, instruction);
 
+  if (state.until_preemption != 0) --state.until_preemption;
   if constexpr (kind == Kind::write) ++host::looks.changes;
   if constexpr (!is_write(kind)) page->was_read = true;
   enter_notes(address, bytes, state.order);

@@ -26,6 +26,7 @@ bool Checker::freed(void* block) {
   fill_.ended(buffer, shadow_);
   note_unread(buffer);
   memory_.release(block);
+  ++now_; // memos of its words end
   return true;
 }
 void Checker::written(void* to, std::size_t bytes) {
