@@ -69,10 +69,13 @@ inline bool addressed(long long& i, std::size_t n, cudaTextureAddressMode mode) 
   return true;
 }
 
+// A finding about a texel names the innermost line outside of the runtime. The functions below are
+// therefore inlined into the kernel.
+
 // One texel with channels stored as `Stored`: unchanged, or an integer range normalized to 0 to 1
 // (signed: -1 to 1).
 template <class Stored, class T>
-T texel_at(const Texture& texture, const unsigned char* address) {
+__forceinline__ T texel_at(const Texture& texture, const unsigned char* address) {
   T texel;
   auto* const to = reinterpret_cast<Channel<T>*>(&texel);
   const auto* const from = reinterpret_cast<const Stored*>(address);
@@ -95,7 +98,7 @@ T texel_at(const Texture& texture, const unsigned char* address) {
 }
 
 template <class T>
-T texel(const Texture& texture, long long i, long long j) {
+__forceinline__ T texel(const Texture& texture, long long i, long long j) {
   if (!addressed(i, texture.width, texture.how.addressMode[0]) ||
       !addressed(j, texture.height, texture.how.addressMode[1]))
     return T{};
@@ -131,7 +134,7 @@ Texture texture_for(cudaTextureObject_t object, Location where) {
 }
 
 template <class T>
-T fetch(const Texture& texture, float x, float y) {
+__forceinline__ T fetch(const Texture& texture, float x, float y) {
   if (texture.how.normalizedCoords) {
     x *= static_cast<float>(texture.width);
     y *= static_cast<float>(texture.height);
@@ -190,15 +193,18 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResou
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object);
 
 template <class T>
-T tex2D(cudaTextureObject_t object, float x, float y, kg::Location where = kg::Location::here()) {
+__forceinline__ T tex2D(cudaTextureObject_t object, float x, float y,
+                        kg::Location where = kg::Location::here()) {
   return kg::foreign::fetch<T>(kg::foreign::texture_for<T>(object, where), x, y);
 }
 template <class T>
-T tex1D(cudaTextureObject_t object, float x, kg::Location where = kg::Location::here()) {
+__forceinline__ T tex1D(cudaTextureObject_t object, float x,
+                        kg::Location where = kg::Location::here()) {
   return tex2D<T>(object, x, 0, where);
 }
 // Reads linear memory by index.
 template <class T>
-T tex1Dfetch(cudaTextureObject_t object, int i, kg::Location where = kg::Location::here()) {
+__forceinline__ T tex1Dfetch(cudaTextureObject_t object, int i,
+                             kg::Location where = kg::Location::here()) {
   return kg::foreign::texel<T>(kg::foreign::texture_for<T>(object, where), i, 0);
 }

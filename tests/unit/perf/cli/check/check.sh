@@ -48,6 +48,7 @@ for use in DATA BRANCH INDEX POLL ADD 'DATA -D MANAGED' 'DATA -D DROPPED'; do
     undefined.cu --order forward -D $use
 done
 expect 'a value of an absent lane that is used' 1 '\n\[uninitialised\] kernel fold.*\n  hint: .*\n  a result depends on the value\nnote: (.*\n)*FAILED: 1 finding ' undefined.cu --order forward -D SHUFFLE
+expect 'texels that nothing has written' 1 '\n\[uninitialised\] kernel fetch.* reads 4 bytes at texture\.cu:8: byte 0 of a buffer of 128 bytes.*\n  hint: .*\n  a result depends' texture.cu --order forward
 expect 'a divergent barrier' 1 'divergent barrier in kernel diverge' faults.cu --json divergent.json -- divergent
 expect 'whole warps at two barriers' 1 'divergent barrier in kernel diverge.*CUDA C\+\+ requires' faults.cu -- 'divergent warps'
 expect 'memory that is never freed is only said' 0 'note: \[leak\] ' faults.cu -- leak
