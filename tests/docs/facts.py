@@ -16,7 +16,6 @@ import re
 import statistics
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
@@ -73,11 +72,6 @@ class Facts:
 
     def public(self, **wanted: str) -> int:
         return sum(1 for program in self.public_programs() if wanted.items() <= program.items())
-
-    @cache
-    def repositories(self) -> Counter[str]:
-        """The programs by the last part of their repository's name, in lower case."""
-        return Counter(re.sub(r"\W", "_", program["repository"].split("/")[1].lower()) for program in self.public_programs())
 
     @cache
     def public_checks(self) -> list[dict[str, str]]:
@@ -144,8 +138,7 @@ class Facts:
             "public_programs_for_other_devices": lambda: self.public(own_check="does not apply"),
             "public_programs_did_not_end": lambda: self.public(own_check="did not end"),
             "public_programs_not_compiled": lambda: self.public(compiled="no"),
-            "public_repositories": lambda: len(self.repositories()),
-            **{f"public_programs_of_{name}": lambda name=name: self.repositories()[name] for name in self.repositories()},
+            "public_repositories": lambda: len({program["repository"] for program in self.public_programs()}),
             "public_checks": lambda: len(self.public_checks()),
             "public_checks_clean": lambda: self.checked("clean"),
             "public_checks_finding": lambda: self.checked("finding"),
