@@ -30,6 +30,8 @@ const std::unordered_map<std::string, std::string>& special_registers() {
       {"%nctaid.z", "::gridDim.z"},
       {"%laneid", "lane()"},
       {"%warpid", "warp()"},
+      {"%smid", "multiprocessor()"},
+      {"%nsmid", "multiprocessors()"},
       {"WARP_SZ", "32u"},
       {"%lanemask_eq", "(1u << lane())"},
       {"%lanemask_lt", "((1u << lane()) - 1)"},

@@ -109,6 +109,8 @@ bool is_in_cluster(u64 address); // whether a generic address is in the window
 bool is_shared(u64 address); // for a generic address
 bool is_local(u64 address);
 u64 clock_ns();
+u32 multiprocessors();
+u32 multiprocessor(); // where this block would run: its number in the grid, modulo their count
 
 // --- Rare arithmetic, and arithmetic that a CPU rounds differently
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The emulator's functions for code translated from PTX.
+#include "runtime/device.h"
 #include "runtime/host/async_copy.h"
 #include "runtime/host/bfloat16.h"
 #include "runtime/host/block.h"
@@ -248,6 +249,12 @@ bool is_local(u64 address) {
 
 u64 clock_ns() {
   return static_cast<u64>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+u32 multiprocessors() { return static_cast<u32>(device_properties().sm_count); }
+u32 multiprocessor() {
+  const u64 number = blockIdx.x + u64{gridDim.x} * (blockIdx.y + u64{gridDim.y} * blockIdx.z);
+  return static_cast<u32>(number % multiprocessors());
 }
 
 f32 narrow_directed(f64 value, Round round) {
