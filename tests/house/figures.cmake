@@ -50,28 +50,3 @@ foreach(series "SGEMM_CUDA," "CUDA-GEMM-Optimization f32," "CUDA-GEMM-Optimizati
   string(REPLACE "," "" title "${series}")
   says(validation.md "${title}.* \\| ${kernels} \\| 0\\.[0-9]+ \\|" "perf/code/timing_model/ladders.csv has ${kernels} kernels of ${series}")
 endforeach()
-
-# Public programs.
-set(programs docs/results/public_programs.csv)
-set(row "^([^,]+),([^,]+),([^,]+)") # repository, commit, program
-count(tried ${programs} "${row},(yes|no),")
-count(compiled ${programs} "${row},yes,")
-count(unchanged ${programs} "${row},yes,passed,(\"[^\"]*\"|[^,\"]*),,")
-count(passed ${programs} "${row},yes,passed,")
-math(EXPR reduced "${passed} - ${unchanged}")
-count(failed ${programs} "${row},yes,failed,")
-foreach(line "tried|${tried}" "compiled unchanged|${compiled}" "passed their own check, source as it is|${unchanged}"
-        "passed, a size constant reduced|${reduced}" "failed their own check|${failed}")
-  string(REPLACE "|" ";" line "${line}")
-  list(GET line 0 what)
-  list(GET line 1 number)
-  says(public_programs.md "^\\| ${what} \\| ${number} \\|$" "${programs} holds ${number}")
-endforeach()
-says(public_programs.md "^Of ${tried} public CUDA programs, ${compiled} compile" "${programs} holds others")
-file(STRINGS ${SOURCE}/${programs} repositories REGEX "${row},(yes|no),")
-list(TRANSFORM repositories REPLACE ",.*" "")
-list(REMOVE_DUPLICATES repositories)
-foreach(repository IN LISTS repositories)
-  count(number ${programs} "^${repository},")
-  says(public_programs.md "^\\| ${repository} \\| ${number} \\|$" "${programs} has ${number} programs of it")
-endforeach()
