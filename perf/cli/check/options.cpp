@@ -65,9 +65,9 @@ Options parse(const std::vector<std::string>& words) {
                "kernelgrade check");
   app.footer(kFooter);
   std::vector<std::string> folders, macros;
-  app.add_option(
-      "FILE", options.sources,
-      "the program's sources, one of which has main(): CUDA (.cu), C++ (.cpp, .cc, .cxx) or C (.c)");
+  app.add_option("FILE", options.sources,
+                 "the program's sources, one of which has main(): CUDA (.cu), C++ (.cpp, .cc, "
+                 ".cxx) or C (.c)");
   const auto add_list = [&](const char* name, const char* type, std::vector<std::string>& values,
                             const char* text) {
     app.add_option(name, values, text)->allow_extra_args(false)->type_name(type);
