@@ -93,8 +93,9 @@ std::string text_of(const Verdict& verdict, const Options& options) {
                                            : "no findings",
                               extent(verdict, options.huge));
   if (!verdict.runs.empty() && verdict.runs.back().timed_out && !options.huge)
-    text += "hint: give the program a smaller input, or more time (--timeout); --huge runs grids of "
-            "more than 4096 blocks in part\n";
+    text +=
+        "hint: give the program a smaller input, or more time (--timeout); --huge runs grids of "
+        "more than 4096 blocks in part\n";
   if (verdict.runs.size() > 1)
     text += fmt::format("The first order of threads that shows it: --order {}\n",
                         verdict.runs.back().order);
