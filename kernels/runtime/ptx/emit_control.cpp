@@ -73,7 +73,7 @@ bool Emitter::warp() {
     const bool pair = operand(0).kind == Operand::Kind::pair;
     const Operand& to = pair ? operand(0).parts[0] : operand(0);
     const std::string origin = origin_of(to.text);
-    const std::string own = origin.empty() ? "" : origin_of(operand(1).text); // this lane's value's
+    const std::string own = origin.empty() ? "" : origin_of(operand(1).text); // what it offers
     for (unsigned i = 2; i < 5; ++i) use_undefined(operand(i).text, "chooses a lane by");
     const std::string inside = fmt::format("in{}", temporaries_++);
     const std::string value = fmt::format("shuffle(Shuffle::{}, {}, {}, {}, {}, &{}, {}{})", mode,

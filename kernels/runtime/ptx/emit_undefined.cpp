@@ -114,7 +114,7 @@ void Emitter::hand_on_undefined(std::size_t begin) {
   if (family == "ld") return loaded_undefined(begin);
   if (family == "st") return store_undefined();
   if (family == "ldmatrix") line("loaded_origin(nullptr, 0);"); // reports undefined values itself
-  if (family == "shfl") return;                                 // emit_control.cpp
+  if (family == "shfl") return;                                 // emit_control.cpp does it
   if (ends_here(*now_) || to.empty()) {
     for (const std::string& origin : from)
       insert(fmt::format("if ({0}) undefined_used({0}, \"passes to {1}\");", origin, family));

@@ -116,8 +116,8 @@ bool Checker::usable(Page& page, std::size_t cell, const Passage& passage) {
   }
   // Uninitialized, or shared memory written by an earlier block.
   if (!is_write(kind)) {
-    const std::uintptr_t begin = (page.number << kPageBits) + (cell << page.shift);
-    uninitialised(passage, {begin, std::size_t{1} << page.shift}, kind != Kind::atomic_read);
+    const Span bytes{page.address_of(cell), std::size_t{1} << page.shift};
+    uninitialised(passage, bytes, kind != Kind::atomic_read);
   }
   if (page.space != Space::global && page.cells[cell].reads / 2 <= passage.owner.order.started())
     page.set(cell, kUninitialised);

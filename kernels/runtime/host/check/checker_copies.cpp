@@ -20,7 +20,9 @@ void Checker::async_copy_issued(void* to, const void* from, std::size_t bytes,
   copies_[address_of(to)] = {bytes, now_};
   set_write_time(address_of(to), bytes, kInFlight);
   BlockState& state = state_of(*host::current_block);
-  for (std::size_t i = 0; i < bytes; i += 4) state.memo_of(address_of(to) + i) = {};
+  constexpr std::uintptr_t kBefore = 12; // a word of 16 bytes that begins there reaches the copy
+  for (std::uintptr_t at = address_of(to) - kBefore; at < address_of(to) + bytes; at += 4)
+    state.memo_of(at) = {};
 }
 
 void Checker::async_copy_arrived(void* to, std::size_t bytes, bool handed_over) {

@@ -3,6 +3,7 @@
 //
 // Blocks that are a cluster, in PTX: who arrives, who is waited for, and what is refused. The forms
 // of the instructions are tests/unit/kernels/runtime/ptx/snippets/clusters.cpp's.
+#include "runtime/device.h"
 #include "runtime/error.h"
 #include "tests/unit/kernels/runtime/ptx_snippet.h"
 
@@ -40,6 +41,14 @@ TEST(PtxCluster, KnowsItsShape) {
                           "mad.lo.u32 %r1, %r1, 10, %r2; st.global.u32 [%out], %r1;",
                           3, 1),
               ElementsAre(30310, 131310, 232310));
+}
+
+TEST(PtxCluster, BlocksKnowTheirMultiprocessors) {
+  const auto all = static_cast<std::uint32_t>(device_properties().sm_count);
+  EXPECT_THAT(run_cluster("mov.u32 %r1, %smid; mov.u32 %r2, %nsmid; mad.lo.u32 %r1, %r1, 1000, "
+                          "%r2; st.global.u32 [%out], %r1;",
+                          3, 1),
+              ElementsAre(all, 1000 + all, 2000 + all));
 }
 
 // Each block hands a value to the next one, around the cluster.

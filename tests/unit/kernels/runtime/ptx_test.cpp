@@ -5,7 +5,6 @@
 // Each snippet is a kernel of one thread or one warp that reads words and writes words.
 #include "runtime/atomic_file.h"
 #include "runtime/buffer.h"
-#include "runtime/device.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
 #include "runtime/ptx/emit.h"
@@ -274,14 +273,6 @@ TEST(Ptx, ABlockSharesMemory) {
 }
 
 // As nvcc writes it where it takes a part of all places of a thread out of them.
-TEST(Ptx, ABlockKnowsItsMultiprocessor) {
-  const auto all = static_cast<std::uint32_t>(device_properties().sm_count);
-  EXPECT_EQ(run("mov.u32 %r1, %smid; mov.u32 %r2, %nsmid; mad.lo.u32 %r1, %r1, 1000, %r2; "
-                "st.global.u32 [%out], %r1;",
-                {0}, 1, "", 3),
-            (std::vector<std::uint32_t>{all, 1000 + all, 2000 + all}));
-}
-
 TEST(Ptx, PlacesInSharedMemoryWrapAround) {
   const auto out = run("mov.u32 %r1, tile; shl.b32 %r2, %lane, 2; add.s32 %r1, %r1, %r2; "
                        "sub.s32 %r2, %r1, 128; st.shared.u32 [%r2+128], %lane; "

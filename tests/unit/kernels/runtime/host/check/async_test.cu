@@ -59,22 +59,25 @@ TEST_P(AsyncCopies, OnesOwn) {
 }
 
 // A thread may not go on adding to a word while a copy writes it.
+template <class Word>
 __global__ void adds(const float* in, float* out, bool wait) {
-  __shared__ float stage[64];
+  __shared__ Word stage[64];
   stage[threadIdx.x] = 0;
   for (int i = 0; i < 4; ++i) stage[threadIdx.x] += in[i];
-  ptx::cp_async_ca<4>(&stage[threadIdx.x], &in[threadIdx.x]);
+  ptx::cp_async_ca<4>(reinterpret_cast<float*>(&stage[threadIdx.x] + 1) - 1, &in[threadIdx.x]);
   if (wait) ptx::cp_async_wait_all();
   stage[threadIdx.x] += 1;
   if (!wait) ptx::cp_async_wait_all();
-  out[threadIdx.x] = stage[threadIdx.x];
+  out[threadIdx.x] = static_cast<float>(stage[threadIdx.x]);
 }
 
 TEST_P(AsyncCopies, IntoOnesOwnSum) {
   const auto in = counted();
   const DeviceBuffer<float> out(64);
-  EXPECT_THAT(finding(adds, {1, 64}, in.data(), out.data(), true), IsEmpty());
-  EXPECT_THAT(finding(adds, {1, 64}, in.data(), out.data(), false), HasSubstr("[race]"));
+  for (const auto kernel : {&adds<float>, &adds<double>}) { // of a double the upper half
+    EXPECT_THAT(finding(kernel, {1, 64}, in.data(), out.data(), true), IsEmpty());
+    EXPECT_THAT(finding(kernel, {1, 64}, in.data(), out.data(), false), HasSubstr("[race]"));
+  }
 }
 
 TEST_P(AsyncCopies, SourcesAreChecked) {
