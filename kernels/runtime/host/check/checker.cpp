@@ -196,6 +196,10 @@ void Checker::block_ended(host::Block& block) {
   if (!state_of(block).together) forget_copies();
   forget_bulk_copies(&block);
   if (!state_of(block).together) numbers_ = 0;
+  if (block.groups().grid) { // its OS thread ends, and stacks may take the place of its storage
+    remove_thread_local_storage(state_of(block));
+    state_of(block).built_in_variables = nullptr;
+  }
   state_of(block).running = false;
   block.observed = nullptr;
 }

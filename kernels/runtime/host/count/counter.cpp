@@ -81,14 +81,15 @@ void Counter::launch_ended(const host::LaunchContext& launch, const std::excepti
   counted_ = {};
   read_.clear();
   written_.clear();
-  for (const auto& [block, state] : blocks_) addresses_.remove(state->shared); // not ended
+  for (const auto& [block, state] : blocks_) {
+    addresses_.remove(state->shared); // not ended
+    remove_shared_variables(*state);
+  }
   blocks_.clear();
   recent_.fill({});
   by_key_.clear();
   instructions_.clear();
   barriers_.clear();
-  for (const std::uintptr_t begin : of_launch_) addresses_.remove(begin);
-  of_launch_.clear();
   launching_.unlock();
 }
 
@@ -97,21 +98,27 @@ void Counter::block_began(host::Block& block) {
   if (!state) state = std::make_unique<BlockState>();
   state->shared = number(block.shared_memory());
   addresses_.add(state->shared, host::kMostSharedBytes, Memory::shared);
-  if (state->os_thread != &threadIdx) add_shared_variables();
+  if (state->os_thread != &threadIdx) add_shared_variables(*state);
   state->os_thread = &threadIdx;
   state->history.fill(next_meeting(*state));
   block.observed = state.get();
   clustered_ = block.groups().cluster != nullptr;
 }
 
-void Counter::add_shared_variables() {
+void Counter::add_shared_variables(BlockState& state) {
   for (const check::SharedModule& module : check::shared_modules()) {
     for (const check::SharedVariable& variable : module.variables) {
       if (variable.guard) continue;
-      of_launch_.push_back(module.begin + variable.offset);
-      addresses_.add(of_launch_.back(), variable.bytes, Memory::shared);
+      state.variables.push_back(module.begin + variable.offset);
+      addresses_.add(state.variables.back(), variable.bytes, Memory::shared);
     }
   }
+}
+
+void Counter::remove_shared_variables(BlockState& state) {
+  for (const std::uintptr_t begin : state.variables) addresses_.remove(begin);
+  state.variables.clear();
+  state.os_thread = nullptr;
 }
 
 void Counter::block_ended(host::Block& block) {
@@ -129,6 +136,8 @@ void Counter::block_ended(host::Block& block) {
   state.round_trips.fill({});
   // A cluster's memory is unmapped before the launch ends, and may be reused for stacks.
   addresses_.remove(std::exchange(state.shared, 0));
+  // So may the variables of a cooperative launch's block, whose OS thread ends.
+  if (block.groups().grid) remove_shared_variables(state);
   block.observed = nullptr;
 }
 

@@ -120,8 +120,9 @@ class Counter final : public host::Observer, public host::WarpgroupObserver {
     History meetings = 0;
     std::vector<std::unique_ptr<InstructionInBlock>> instructions;      // by Instruction::index
     std::array<std::vector<InstructionInBlock*>, host::kMaxWarps> open; // with open requests
-    const void* os_thread = nullptr; // the owner of the known shared variables
-    std::uintptr_t shared = 0;       // start of a running block's memory; else 0
+    const void* os_thread = nullptr;       // the owner of the known shared variables
+    std::vector<std::uintptr_t> variables; // their addresses
+    std::uintptr_t shared = 0;             // start of a running block's memory; else 0
     std::array<RoundTrips, host::kMaxThreads> round_trips{};
     BulkFlight flight;
   };
@@ -142,14 +143,14 @@ class Counter final : public host::Observer, public host::WarpgroupObserver {
   void count(Instruction& instruction, const Request& request);
   void count_passes(Site& site, const Request& request) const;
   Request take_of_one_block(Request& rest) const;
-  void add_shared_variables();
+  void add_shared_variables(BlockState& state);
+  void remove_shared_variables(BlockState& state);
   Launch result(const host::LaunchContext& launch);
 
   AddressSpace addresses_;
   bool merged_ = false;
-  bool copying_ = false;                  // stored data comes straight from global memory
-  bool clustered_ = false;                // whether this launch has clusters
-  std::vector<std::uintptr_t> of_launch_; // shared variables of this launch only
+  bool copying_ = false;   // stored data comes straight from global memory
+  bool clustered_ = false; // whether this launch has clusters
   Launch counted_;
   SectorSet read_;
   SectorSet written_;
