@@ -134,6 +134,8 @@ std::pair<bool, bool> types_of(std::string_view mangled) {
   return {has("6__half"), has("13__nv_bfloat16")};
 }
 
+std::atomic<bool> ahead_allowed = true;
+
 // The PTX of a folder's fat binaries, and the text that contains each kernel.
 class Library {
  public:
@@ -170,7 +172,7 @@ class Library {
                       detail::readable_kernel_name(name), folder_));
     Text& text = *found->second;
     const Translated translated = translate(text.read(), name);
-    if (!jit::is_kept(translated.source, toolchain())) compile_ahead(text, name);
+    if (ahead_allowed && !jit::is_kept(translated.source, toolchain())) compile_ahead(text, name);
     return ptx_run::load(translated, name);
   }
 
@@ -308,6 +310,8 @@ void use(const std::string& folder) {
   now.folder = folder;
   now.enabled = !folder.empty();
 }
+
+void compile_only_launched() { ahead_allowed = false; }
 
 bool enabled() { return chosen().enabled; }
 

@@ -63,6 +63,9 @@ detail::ErasedKernel erased(const LoadedKernel& kernel);
 // first call, KERNELGRADE_PTX applies. No launch may be in flight.
 void use(const std::string& folder);
 
+// From now on, a kernel is compiled when it is launched, and no other kernel ahead of its launch.
+void compile_only_launched();
+
 // Whether such a folder is in use.
 bool enabled();
 

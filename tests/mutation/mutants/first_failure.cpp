@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "runtime/ptx/library.h"
 #include "tests/mutation/mutants/protocol.h"
 
 namespace {
@@ -29,6 +30,8 @@ class FirstFailure : public testing::EmptyTestEventListener {
 };
 
 const bool registered = [] {
+  // The end would cut off what the compiler does ahead, and most mutants end after a few kernels.
+  kg::ptx_run::compile_only_launched();
   testing::UnitTest::GetInstance()->listeners().Append(new FirstFailure); // GoogleTest owns it
   return true;
 }();

@@ -19,16 +19,21 @@ std::string ptx_of(const fs::path& fatbin) {
 }
 
 void write_mutated(const fs::path& folder, const Mutant& mutant, const fs::path& out) {
-  const fs::path changed = fs::canonical(folder) / mutant.file;
-  fs::create_directories(out);
-  std::size_t kept = 0; // files of several operations may have the same name
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::canonical(folder)))
+  const fs::path all = fs::canonical(folder);
+  const fs::path changed = all / mutant.file;
+  // In the same folders, because the executor compiles a folder's kernels together.
+  const auto place_in_out = [&](const fs::path& path) {
+    const fs::path place = out / path.lexically_relative(all);
+    fs::create_directories(place.parent_path());
+    return place;
+  };
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(all))
     if (entry.path().extension() == ".fatbin" && entry.path() != changed)
-      fs::create_symlink(entry.path(), out / (std::to_string(kept++) + ".fatbin"));
+      fs::create_symlink(entry.path(), place_in_out(entry.path()));
   std::string text = ptx_of(changed);
   const Place place = find_original(text, mutant);
   text.replace(place.begin, place.end - place.begin, mutant.mutant);
-  write_file(out / (changed.stem().string() + ".ptx"), text);
+  write_file(place_in_out(changed).replace_extension(".ptx"), text);
 }
 
 } // namespace kg::mutants
