@@ -66,11 +66,19 @@ struct BulkPipeline {
     return full_ + state.stage();
   }
 
-  // Waits until the stage is empty, and announces how many bytes to expect. In the first round the
-  // wait returns at once: the phase before the first one counts as ended.
-  __device__ __forceinline__ void producer_acquire(const State& state, unsigned bytes) {
+  // Waits until the stage is empty. In the first round it returns at once: the phase before the
+  // first one counts as ended.
+  __device__ __forceinline__ void producer_wait(const State& state) {
     ptx::mbarrier_wait_parity(empty_ + state.stage(), state.parity() ^ 1);
+  }
+  // Announces how many bytes to expect. Consumers see what the thread wrote before.
+  __device__ __forceinline__ void producer_expect(const State& state, unsigned bytes) {
     ptx::mbarrier_arrive_expect_tx(full(state), bytes);
+  }
+  // Both steps, for a stage that bulk copies alone fill.
+  __device__ __forceinline__ void producer_acquire(const State& state, unsigned bytes) {
+    producer_wait(state);
+    producer_expect(state, bytes);
   }
 
   // Waits until the bytes have arrived.

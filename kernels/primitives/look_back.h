@@ -114,9 +114,17 @@ __device__ __forceinline__ typename F::Value wait(LookBackWord word, const LookB
 
 } // namespace look_back_detail
 
-// The exclusive prefix of `tile`, whose aggregate is `own`; publishes `own`. Called by one whole
-// warp; every lane has the result.
+// Publishes the aggregate of `tile`. Called by one whole warp.
 template <class F>
+__device__ __forceinline__ void publish_aggregate(const LookBack& state, std::int64_t tile,
+                                                  const typename F::Value& own) {
+  if (state.tiles > 1 && threadIdx.x % kLanes == 0)
+    look_back_detail::publish(state.of_tiles() + tile, own);
+}
+
+// The exclusive prefix of `tile`, whose aggregate is `own`; publishes `own`, unless
+// publish_aggregate() has (kPublished). Called by one whole warp; every lane has the result.
+template <class F, bool kPublished = false>
 __device__ __forceinline__ typename F::Value look_back(const LookBack& state, std::int64_t tile,
                                                        const typename F::Value& own) {
   using namespace look_back_detail;
@@ -127,7 +135,7 @@ __device__ __forceinline__ typename F::Value look_back(const LookBack& state, st
   const auto tile_of_group = static_cast<int>(tile % kLanes);
   const auto group_of_region = static_cast<int>(group % kLanes);
   const bool ends_group = tile_of_group == kLanes - 1;
-  if (lane == 0) publish(state.of_tiles() + tile, own);
+  if (!kPublished && lane == 0) publish(state.of_tiles() + tile, own);
 
   const LookBackWord* const at_tile = state.of_tiles() + group * kLanes + lane;
   const LookBackWord* const at_group = state.of_groups() + region * kLanes + lane;

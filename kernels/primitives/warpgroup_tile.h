@@ -13,6 +13,7 @@
 #include "instructions/cp_async_bulk_tensor.h"
 #include "instructions/wgmma.h"
 #include "runtime/device_code.h"
+#include "runtime/dtype.h"
 #include "runtime/tiled_tensor.h"
 
 #include <cstdint>
@@ -23,6 +24,15 @@ inline constexpr int kWarpgroup = 128;     // threads
 inline constexpr int kWarpgroupRows = 64;  // rows of C per instruction
 inline constexpr int kSwizzleBytes = 128;  // per line
 inline constexpr int kPatternBytes = 1024; // 8 lines
+
+// What tensor maps and wgmma call T: float (in tensor maps), f16 or bf16.
+template <class T>
+inline constexpr TensorType kTensorType = dtype_of<T> == Dtype::f32   ? TensorType::f32
+                                          : dtype_of<T> == Dtype::f16 ? TensorType::f16
+                                                                      : TensorType::bf16;
+template <class T>
+inline constexpr ptx::MatrixElement kMatrixElement =
+    dtype_of<T> == Dtype::f16 ? ptx::MatrixElement::f16 : ptx::MatrixElement::bf16;
 
 // Extents of a block's tile of C, and the stages of its pipeline, one slice of k each. Each
 // consumer warpgroup computes 64 of the m rows.

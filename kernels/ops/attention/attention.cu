@@ -15,6 +15,8 @@
 #include "runtime/preconditions.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -46,11 +48,41 @@ void launch_naive(const Arguments<T>& a, Stream& stream) {
          a);
 }
 
+// Whether wgmma can load these rows by bulk copies, and store them by 16 bytes. A tensor map's
+// strides are below 2^40 bytes. Coordinates of its boxes are below 2^31.
+template <class T>
+bool fits_tensor_map(const Rows& rows) {
+  constexpr std::int64_t kMostStride = std::int64_t{1} << 38; // elements
+  constexpr std::int64_t kMostTokens = std::numeric_limits<std::int32_t>::max() - 256;
+  const auto steps = [](std::int64_t count, std::int64_t stride) {
+    return count <= 1 || (stride > 0 && stride < kMostStride);
+  };
+  if (rows.empty()) return true; // it has no map
+  return is_aligned<T>(rows) && rows.tokens <= kMostTokens && rows.stride.token < kMostStride &&
+         steps(rows.batch, rows.stride.sequence) && steps(rows.heads, rows.stride.head) &&
+         steps(rows.tokens, rows.stride.token);
+}
+
+template <class T>
+bool wgmma_fits(const Problem<T>& p) {
+  if (p.bias != nullptr) return false;
+  Tensors<T> tensors(p);
+  if (p.query_offsets != nullptr) {
+    if (p.total_queries == 0 || p.total_keys == 0) return false;
+    tensors.q.tokens = tensors.out.tokens = p.total_queries;
+    tensors.k.tokens = tensors.v.tokens = p.total_keys;
+  }
+  return fits_tensor_map<T>(tensors.q) && fits_tensor_map<T>(tensors.k) &&
+         fits_tensor_map<T>(tensors.v) && fits_tensor_map<T>(tensors.out);
+}
+
 template <class T>
 void launch_variant(const Arguments<T>& a, Variant variant, Stream& stream) {
   if (variant == Variant::naive) return launch_naive(a, stream);
   if constexpr (std::is_same_v<T, float>)
     run_tiled(a, stream);
+  else if (variant == Variant::wgmma && wgmma_fits(a.problem))
+    run_wgmma(a, stream);
   else
     run_flash(a, stream);
 }
@@ -75,22 +107,29 @@ bool supports(Variant variant, std::int64_t depth, std::int64_t value_depth) {
     return (std::is_same_v<T, f16> || device_properties().compute_major >= 8) &&
            flash_shared_bytes(depth, value_depth) <=
                device_properties().shared_bytes_per_block_optin;
+  case Variant::wgmma:
+    return supports<T>(Variant::flash, depth, value_depth) &&
+           (no_device || device_properties().compute_major == 9);
   }
   return false;
 }
 
 template <class T>
-Variant resolved(Variant variant, std::int64_t depth, std::int64_t value_depth) {
+Variant resolved(Variant variant, const Problem<T>& p) {
   if (variant != Variant::automatic) return variant;
+  // Half of wgmma's tile would be empty with fewer queries.
+  if (p.queries > kTileQueries && supports<T>(Variant::wgmma, p.depth, p.value_depth) &&
+      wgmma_fits(p))
+    return Variant::wgmma;
   for (const Variant each : {Variant::flash, Variant::tiled})
-    if (supports<T>(each, depth, value_depth)) return each;
+    if (supports<T>(each, p.depth, p.value_depth)) return each;
   return Variant::naive;
 }
 
 template <class T>
 std::size_t workspace_bytes(const Problem<T>& p, Variant variant) {
   require_valid(kName, p);
-  if (resolved<T>(variant, p.depth, p.value_depth) != Variant::naive) return 0;
+  if (resolved(variant, p) != Variant::naive) return 0;
   constexpr std::int64_t kStep = 16;
   return static_cast<std::size_t>(
       div_up(p.batch * p.heads * p.queries * p.keys * std::int64_t{sizeof(float)}, kStep) * kStep);
@@ -99,7 +138,7 @@ std::size_t workspace_bytes(const Problem<T>& p, Variant variant) {
 template <class T>
 Variant run(const Problem<T>& p, Variant variant, Stream& stream) {
   require_valid(kName, p);
-  variant = resolved<T>(variant, p.depth, p.value_depth);
+  variant = resolved(variant, p);
   require(supports<T>(variant, p.depth, p.value_depth), [&] {
     return "attention: variant " + std::string(name(variant)) + " does not do heads of depth " +
            std::to_string(p.depth) + " and value_depth " + std::to_string(p.value_depth) + " in " +
@@ -117,8 +156,8 @@ Variant run(const Problem<T>& p, Variant variant, Stream& stream) {
   return variant;
 }
 
-// Every variant accumulates an output element over the keys sequentially. tiled and flash also
-// rescale the sums once per tile.
+// Every variant accumulates an output element over the keys sequentially. All but naive also
+// rescale the sums once per tile, of 64 keys or more.
 std::int64_t chain(Variant variant, std::int64_t keys) {
   return variant == Variant::naive ? keys : keys + div_up(keys, 64);
 }
@@ -164,9 +203,9 @@ Work work(const Problem<T>& p) {
 template bool supports<float>(Variant, std::int64_t, std::int64_t);
 template bool supports<f16>(Variant, std::int64_t, std::int64_t);
 template bool supports<bf16>(Variant, std::int64_t, std::int64_t);
-template Variant resolved<float>(Variant, std::int64_t, std::int64_t);
-template Variant resolved<f16>(Variant, std::int64_t, std::int64_t);
-template Variant resolved<bf16>(Variant, std::int64_t, std::int64_t);
+template Variant resolved(Variant, const Problem<float>&);
+template Variant resolved(Variant, const Problem<f16>&);
+template Variant resolved(Variant, const Problem<bf16>&);
 template std::size_t workspace_bytes(const Problem<float>&, Variant);
 template std::size_t workspace_bytes(const Problem<f16>&, Variant);
 template std::size_t workspace_bytes(const Problem<bf16>&, Variant);

@@ -21,14 +21,14 @@
 //   window       with causal: only the last `window` of these keys
 //   bias         added to the scaled scores; -inf hides a key
 //
-// Rounding: scores, exponentials and sums are f32 for every T. flash rounds the weights to T before
-// it multiplies them by V. The result is rounded to T once. Every variant adds in a fixed order, so
-// repeated runs are bit-identical.
+// Rounding: scores, exponentials and sums are f32 for every T. flash and wgmma round the weights to
+// T before they multiply them by V. The result is rounded to T once. Every variant adds in a fixed
+// order, so repeated runs are bit-identical.
 //
 // Special values: a query that sees no key gets 0, and a log-sum-exp of -inf. A NaN, a +inf or an
 // overflow of f32 among the scores of a query makes its row NaN and leaves other rows unchanged.
 // Masked rows of K have no effect. A row of V that only some queries see must be finite, because
-// flash and tiled may multiply it by 0.
+// every variant but naive may multiply it by 0.
 //
 // Sources: Dao, "FlashAttention-2", arXiv 2307.08691 (one pass over the keys with a running
 // maximum); Ainslie et al., arXiv 2305.13245 (grouped heads).
@@ -73,6 +73,8 @@ struct Problem {
   // batch + 1 ascending numbers each, the first one 0; both or none.
   const std::int32_t* query_offsets = nullptr;
   const std::int32_t* key_offsets = nullptr;
+  std::int64_t total_queries = 0; // with offsets: the last of them, for wgmma; 0: unknown
+  std::int64_t total_keys = 0;
   const std::int32_t* key_lengths = nullptr; // batch numbers from 0 to keys; null: `keys` for all
   const T* bias = nullptr;                   // rows of `keys` elements; null: none
   Strides bias_stride = {};                  // token: between queries; 0 shares the row
@@ -86,8 +88,13 @@ struct Problem {
 // tiled: f32; 64 queries per block, one pass over the keys in tiles of 64, sums in registers.
 // flash: f16, and bf16 from compute capability 8.0; as tiled, on Tensor Cores. depth and
 //        value_depth are multiples of 8, depth is at most 256, value_depth at most depth.
-enum class Variant { automatic, naive, tiled, flash };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled, Variant::flash};
+// wgmma: f16 and bf16 on compute capability 9.0; as flash, with bulk copies and 128 or 192 queries
+//        per block. With a bias, or where rows are not aligned to 16 bytes, a stride of several
+//        sequences or heads is 0, or ragged sequences come without total_queries and total_keys, it
+//        runs flash's kernel, and automatic reports flash.
+enum class Variant { automatic, naive, tiled, flash, wgmma };
+inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled, Variant::flash,
+                                        Variant::wgmma};
 
 using kg::name;
 
@@ -95,9 +102,10 @@ using kg::name;
 template <class T>
 bool supports(Variant variant, std::int64_t depth, std::int64_t value_depth);
 
-// The variant that runs: automatic selects the first supported one of flash, tiled and naive.
+// The variant that runs: automatic selects wgmma for more than 64 queries that fit it, else the
+// first supported one of flash, tiled and naive.
 template <class T>
-Variant resolved(Variant variant, std::int64_t depth, std::int64_t value_depth);
+Variant resolved(Variant variant, const Problem<T>& problem);
 
 // Bytes of device workspace that `run` needs, aligned to 16. Only naive needs any.
 template <class T>
@@ -107,7 +115,7 @@ std::size_t workspace_bytes(const Problem<T>& problem, Variant variant);
 // without keys, every query is one that sees no key. Throws Error naming the field for:
 //   - a missing pointer, a negative extent or stride, or an extent of 2^31 or more
 //   - kv_heads that does not divide heads, a depth below 1, or a scale that is not positive
-//   - a window that is negative or set without causal
+//   - a window that is negative or set without causal, or a negative total of tokens
 //   - only one kind of offsets, or offsets together with a bias or a sequence stride
 //   - rows of a result that overlap each other, or a packed result that overlaps a packed input
 //   - a variant that does not support the depths

@@ -18,15 +18,15 @@
 // peak on Hopper. With 16 queries per warp it is 57 %, limited by shared loads. With two
 // warps per scheduler, every other instruction delays an MMA. So results are rescaled only if a row
 // has a new maximum, and weights below 2^-126 are flushed to 0. Why not several warps per row of
-// scores: their sums would have to be combined in shared memory. Why not wgmma, with twice
-// mma.sync's peak on Hopper: one kernel for compute capability 7.5 and later comes first.
+// scores: their sums would have to be combined in shared memory. Variant
+// wgmma has twice its peak, on compute capability 9.0 alone.
 //
 // Blocks take the tiles of queries from last to first. With a causal mask the last tiles have the
 // most work, and no block should start late with a long tile.
 #include "instructions/cp_async.h"
-#include "instructions/exp2.h"
 #include "instructions/raw_words.h"
 #include "ops/attention/flash_depths.h"
+#include "ops/attention/row_softmax.h"
 #include "ops/attention/token_tile.h"
 #include "ops/attention/variants.h"
 #include "ops/attention/visible.h"
@@ -43,51 +43,6 @@ constexpr int kTileKeys = 64;
 // Blocks of 16 queries per warp: as many as fit the registers for a thread's sums.
 constexpr int row_blocks(int depth) { return depth <= 128 ? 2 : 1; }
 constexpr int threads(int depth) { return kTileQueries / (row_blocks(depth) * kWarpRows) * 32; }
-
-// Reduces a row's maximum or sum over the four neighbouring lanes that share the row.
-__device__ __forceinline__ float row_max(float value) {
-  value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 1));
-  return fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 2));
-}
-__device__ __forceinline__ float row_sum(float value) {
-  value += __shfl_xor_sync(0xffffffffu, value, 1);
-  return value + __shfl_xor_sync(0xffffffffu, value, 2);
-}
-
-// Converts scores to weights relative to the running maximum of their rows, and rescales sums and
-// results to it. If no row of the warp has a new maximum, the factors are 1 and are skipped.
-template <int kScores, int kValues>
-__device__ __forceinline__ void weigh(float (&score)[kScores][4], float by,
-                                      RunningRow (&running)[2], float (&out)[kValues][4]) {
-  float factor[2];
-  KG_UNROLL_UNIFORM
-  for (int half = 0; half < 2; ++half) {
-    float largest = -INFINITY; // fmaxf ignores NaN; the sum propagates it
-    KG_UNROLL_UNIFORM
-    for (int j = 0; j < kScores; ++j)
-      largest = fmaxf(largest, fmaxf(score[j][2 * half], score[j][2 * half + 1]));
-    factor[half] = running[half].raise(row_max(largest), by);
-  }
-  if (__any_sync(0xffffffffu, factor[0] != 1 || factor[1] != 1)) {
-    KG_UNROLL_UNIFORM
-    for (int j = 0; j < kValues; ++j) {
-      KG_UNROLL_UNIFORM
-      for (int i = 0; i < 4; ++i) out[j][i] *= factor[i / 2];
-    }
-  }
-  KG_UNROLL_UNIFORM
-  for (int half = 0; half < 2; ++half) {
-    const float reference = running[half].reference(by);
-    KG_UNROLL_UNIFORM
-    for (int j = 0; j < kScores; ++j) {
-      KG_UNROLL_UNIFORM
-      for (int i = 2 * half; i < 2 * half + 2; ++i) {
-        score[j][i] = ptx::exp2_flushed(fmaf(score[j][i], by, -reference));
-        running[half].sum += score[j][i]; // the lane's columns; reduced over lanes at the end
-      }
-    }
-  }
-}
 
 // The minimum number of resident blocks per multiprocessor, for __launch_bounds__.
 constexpr int least_blocks(int depth) { return depth <= 128 ? 4 : 2; }
@@ -178,7 +133,10 @@ __global__ void __launch_bounds__(threads(kDepth), least_blocks(kDepth)) flash(A
                                     head.visible(p, first_query + first + 8)};
         hide(visible, key, column, score[block]);
       }
-      weigh(score[block], by, running[block], out[block]);
+      float factor[2];
+      raise_rows(score[block], by, running[block], factor);
+      rescale(out[block], factor);
+      weigh(score[block], by, running[block]);
     }
 
     ptx::cp_async_wait_all();

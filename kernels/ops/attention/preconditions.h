@@ -135,9 +135,14 @@ void require_valid(std::string_view op, const Problem<T>& p) {
   const auto require_that = [op](bool condition, const auto& message) {
     require(condition, [&] { return std::string(op) + ": " + message(); });
   };
-  const std::pair<const char*, std::int64_t> extents[] = {
-      {"batch", p.batch},     {"heads", p.heads}, {"kv_heads", p.kv_heads},
-      {"queries", p.queries}, {"keys", p.keys},   {"window", p.window}};
+  const std::pair<const char*, std::int64_t> extents[] = {{"batch", p.batch},
+                                                          {"heads", p.heads},
+                                                          {"kv_heads", p.kv_heads},
+                                                          {"queries", p.queries},
+                                                          {"keys", p.keys},
+                                                          {"window", p.window},
+                                                          {"total_queries", p.total_queries},
+                                                          {"total_keys", p.total_keys}};
   for (const auto& [name, value] : extents) {
     require_extent({op, ": ", name}, value);
     require_that(value <= kMostExtent, [name = name, value = value] {

@@ -47,14 +47,10 @@
 #include "instructions/elect.h"
 #include "instructions/setmaxnreg.h"
 #include "instructions/store_shared.h"
-#include "primitives/bulk_pipeline.h"
-#include "primitives/tile_scheduler.h"
 #include "primitives/warp_store.h"
-#include "primitives/warpgroup_tile.h"
-#include "runtime/device.h"
+#include "primitives/warpgroup_product.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
-#include "runtime/resident_clusters.h"
 
 #include <algorithm>
 #include <limits>
@@ -64,12 +60,7 @@ namespace {
 
 constexpr Tile kSquareTile{.m = 128, .n = 128, .stages = 5};
 constexpr Tile kWideTile{.m = 128, .n = 256, .stages = 3};
-constexpr unsigned kSharers = 2; // blocks that share slices of B, if any do
 __host__ __device__ constexpr Tile tile_of(bool wide) { return wide ? kWideTile : kSquareTile; }
-
-// Of a multiprocessor's 65,536 registers, a block of 384 threads starts with 168 per thread. The
-// redistribution to one producer and two consumer warpgroups must not exceed that total.
-constexpr int kProducerRegisters = 40, kConsumerRegisters = 232;
 
 // A warp's sums on their way to C: 8 rows, with a pitch that spreads the 4 rows and 8 columns that
 // a half-warp stores over all banks.
@@ -80,90 +71,11 @@ constexpr int staging_bytes(const Tile& tile) {
   const int sums = kStagedRows * staging_pitch(tile) * static_cast<int>(sizeof(float));
   return (sums + kPatternBytes - 1) / kPatternBytes * kPatternBytes;
 }
-// Layout after the tiles' alignment: stages, staging, mbarriers.
-constexpr int mbarriers_at(const Tile& tile) {
-  return tile.pipeline_bytes() + tile.consumers() * kWarpgroup / 32 * staging_bytes(tile);
-}
 template <Tile kTile>
-constexpr std::size_t
-    kSharedBytes = static_cast<std::size_t>(kTileAlignmentBytes + mbarriers_at(kTile) +
-                                            int{sizeof(BulkPipeline<kTile.stages>)});
-constexpr std::size_t kMostSharedBytes = 227 * 1024;
-static_assert(kSharedBytes<kSquareTile> <= kMostSharedBytes);
-static_assert(kSharedBytes<kWideTile> <= kMostSharedBytes);
-
-template <class T>
-constexpr ptx::MatrixElement kElement =
-    dtype_of<T> == Dtype::f16 ? ptx::MatrixElement::f16 : ptx::MatrixElement::bf16;
+using Memory = TileMemory<kTile, staging_bytes(kTile)>;
 
 template <class T, Tile kTile, bool kTransposeA, bool kTransposeB>
-struct Slices {
-  using A = OperandSlice<T, kTile.m, !kTransposeA>;
-  using B = OperandSlice<T, kTile.n, kTransposeB, kSharers>;
-  using Pipeline = BulkPipeline<kTile.stages>;
-  static_assert(A::kDepth == B::kDepth);
-  static constexpr int kDepth = A::kDepth;
-};
-
-// One thread fills the pipeline with the slices of all tiles of the block; if blocks share B, only
-// with this block's part of B's slices.
-template <class All, Tile kTile, class T>
-__device__ __forceinline__ void produce(const TensorMap& map_a, const TensorMap& map_b,
-                                        const BasicProblem<T>& p, const TileGrid& grid, int slices,
-                                        unsigned sharers, unsigned char* memory,
-                                        typename All::Pipeline& pipeline) {
-  const auto part = static_cast<int>(ptx::cluster_rank());
-  typename All::Pipeline::State state;
-  for (TileScheduler scheduler(grid); scheduler.has_tile(); scheduler.advance()) {
-    const TilePlace tile = scheduler.place();
-    const auto product = static_cast<int>(scheduler.product());
-    const int of_a = p.stride_a == 0 ? 0 : product, of_b = p.stride_b == 0 ? 0 : product;
-    const int row = static_cast<int>(tile.row) * kTile.m;
-    const int column = static_cast<int>(tile.column) * kTile.n;
-    KG_ROLLED
-    for (int slice = 0; slice < slices; ++slice, state.advance()) {
-      unsigned char* const a = memory + state.stage() * kTile.stage_bytes();
-      unsigned char* const b = a + All::A::kBytes;
-      pipeline.producer_acquire(state, static_cast<unsigned>(kTile.stage_bytes()));
-      const int k = slice * All::kDepth;
-      All::A::load(a, map_a, row, k, of_a, pipeline.full(state));
-      if (sharers == kSharers)
-        All::B::load_part(b, map_b, column, k, of_b, pipeline.full(state), part);
-      else
-        All::B::load(b, map_b, column, k, of_b, pipeline.full(state));
-    }
-  }
-}
-
-// Adds the products of a tile's slices to a warpgroup's sums; its rows start at `row`.
-template <class T, class All, Tile kTile>
-__device__ __forceinline__ void multiply(int slices, int row, unsigned sharers,
-                                         unsigned char* memory, typename All::Pipeline& pipeline,
-                                         typename All::Pipeline::State& state,
-                                         float (&sums)[kTile.n / 2]) {
-  const unsigned thread = threadIdx.x % kWarpgroup; // the first threads release, one block each
-  const bool releases = thread < sharers;
-  typename All::Pipeline::State before = state;
-  KG_ROLLED
-  for (int slice = 0; slice < slices; ++slice) {
-    const unsigned char* const a = memory + state.stage() * kTile.stage_bytes();
-    const ptx::MatrixDescriptor of_a = All::A::matrix(a, row);
-    const ptx::MatrixDescriptor of_b = All::B::matrix(a + All::A::kBytes);
-    pipeline.consumer_wait(state);
-    ptx::wgmma_fence();
-    KG_UNROLL
-    for (unsigned step = 0; step < All::A::kSteps; ++step)
-      ptx::wgmma<kElement<T>, All::A::kIsAlongK, All::B::kIsAlongK>(
-          sums, of_a + step * All::A::kStepBytes, of_b + step * All::B::kStepBytes, true);
-    ptx::wgmma_commit();
-    ptx::wgmma_wait_group<1>();
-    if (slice > 0 && releases) pipeline.consumer_release(before, thread);
-    before = state;
-    state.advance();
-  }
-  ptx::wgmma_wait_group<0>(sums);
-  if (slices > 0 && releases) pipeline.consumer_release(before, thread);
-}
+using Product = WarpgroupProduct<T, kMatrixElement<T>, kTile, !kTransposeA, kTransposeB>;
 
 // Writes the sums in the upper (half 0) or lower 8 of a warp's 16 rows to shared memory, rows
 // kPitch floats apart.
@@ -206,9 +118,9 @@ __global__ void __launch_bounds__(tile_of(kWide).threads(), 1)
           const __grid_constant__ TensorMap c, BasicProblem<T> p, TileGrid grid, int slices,
           unsigned sharers) {
   constexpr Tile kTile = tile_of(kWide);
-  using All = Slices<T, kTile, kTransposeA, kTransposeB>;
+  using Own = Product<T, kTile, kTransposeA, kTransposeB>;
   unsigned char* const memory = swizzled_tiles();
-  auto& pipeline = *reinterpret_cast<typename All::Pipeline*>(memory + mbarriers_at(kTile));
+  auto& pipeline = Memory<kTile>::pipeline(memory);
   if (threadIdx.x == 0) pipeline.init(sharers * kTile.consumers());
   ptx::cluster_sync();
 
@@ -216,18 +128,18 @@ __global__ void __launch_bounds__(tile_of(kWide).threads(), 1)
   if (warpgroup == kTile.consumers()) {
     ptx::setmaxnreg_dec<kProducerRegisters>();
     if (warp % 4 == 0 && ptx::elect_sync())
-      produce<All, kTile>(a, b, p, grid, slices, sharers, memory, pipeline);
+      Own::produce(a, b, {p.stride_a == 0, p.stride_b == 0}, grid, slices, sharers, memory,
+                   pipeline);
   } else {
     ptx::setmaxnreg_inc<kConsumerRegisters>();
     using Store = WarpStore<T, kTile.n>;
     static_assert(Store::kBytes <= staging_bytes(kTile));
-    unsigned char* const staged = memory + kTile.pipeline_bytes() + warp * staging_bytes(kTile);
+    unsigned char* const staged = Memory<kTile>::staging(memory, warp);
     const bool plain = p.epilogue == Epilogue::none && !reads_c(p);
-    typename All::Pipeline::State state;
+    typename Own::Pipeline::State state;
     for (TileScheduler scheduler(grid); scheduler.has_tile(); scheduler.advance()) {
       float sums[kTile.n / 2] = {}; // sums start from +0
-      multiply<T, All, kTile>(slices, warpgroup * kWarpgroupRows, sharers, memory, pipeline, state,
-                              sums);
+      Own::multiply(slices, warpgroup * kWarpgroupRows, sharers, memory, pipeline, state, sums);
       const TilePlace tile = scheduler.place();
       const std::int64_t row = std::int64_t{tile.row} * kTile.m + warp * 16;
       const std::int64_t column = std::int64_t{tile.column} * kTile.n;
@@ -247,38 +159,26 @@ __global__ void __launch_bounds__(tile_of(kWide).threads(), 1)
 
 namespace {
 
-// The number of blocks of a cluster that share slices of B: if the number of tile rows is even,
-// tiles 2 i and 2 i + 1 are in one column of tiles (tile_scheduler.h).
-template <class T>
-unsigned sharers_of(const BasicProblem<T>& p, const Tile& tile) {
-  return div_up(p.m, tile.m) % kSharers == 0 ? kSharers : 1;
-}
-
 template <class T, bool kWide, bool kTransposeA, bool kTransposeB>
 void launch_wgmma(const BasicProblem<T>& p, Stream& stream) {
   constexpr Tile kTile = tile_of(kWide);
-  using All = Slices<T, kTile, kTransposeA, kTransposeB>;
-  const TensorType type = dtype_of<T> == Dtype::f16 ? TensorType::f16 : TensorType::bf16;
+  using Own = Product<T, kTile, kTransposeA, kTransposeB>;
   TensorMap a{}, b{};
   if (p.k > 0) { // else A and B may be null
-    a = All::A::map(p.a, type, p.m, p.k, p.lda, p.batch, p.stride_a);
-    b = All::B::map(p.b, type, p.n, p.k, p.ldb, p.batch, p.stride_b);
+    a = Own::A::map(p.a, kTensorType<T>, p.m, p.k, p.lda, p.batch, p.stride_a);
+    b = Own::B::map(p.b, kTensorType<T>, p.n, p.k, p.ldb, p.batch, p.stride_b);
   }
-  const TensorMap c = WarpStore<T, kTile.n>::map(p.c, type, p.m, p.n, p.ldc, p.batch, p.stride_c);
+  const TensorMap c =
+      WarpStore<T, kTile.n>::map(p.c, kTensorType<T>, p.m, p.n, p.ldc, p.batch, p.stride_c);
   const std::int64_t tiles_m = div_up(p.m, kTile.m), tiles_n = div_up(p.n, kTile.n);
   const unsigned tiles = count_blocks(tiles_m, tiles_n, p.batch);
   const TileGrid grid{static_cast<unsigned>(tiles_m), static_cast<unsigned>(tiles_n),
                       static_cast<unsigned>(p.batch)};
   auto* const kernel = wgmma<T, kWide, kTransposeA, kTransposeB>;
-  const unsigned sharers = sharers_of(p, kTile);
-  LaunchConfig config{.grid = 1,
-                      .block = dim3(static_cast<unsigned>(kTile.threads())),
-                      .shared_bytes = kSharedBytes<kTile>,
-                      .stream = &stream,
-                      .cluster = {sharers, 1, 1}};
-  const int places = sharers > 1 ? resident_clusters(kernel, config) : device_properties().sm_count;
-  config.grid = dim3(sharers * std::min(tiles / sharers, static_cast<unsigned>(places)));
-  launch(kernel, config, a, b, c, p, grid, static_cast<int>(div_up(p.k, All::kDepth)), sharers);
+  const unsigned sharers = sharers_of(tiles_m);
+  const LaunchConfig config =
+      persistent_launch(kernel, kTile, Memory<kTile>::kBytes, tiles, sharers, stream);
+  launch(kernel, config, a, b, c, p, grid, static_cast<int>(div_up(p.k, Own::kDepth)), sharers);
 }
 
 template <class T, bool kWide>
@@ -304,7 +204,8 @@ constexpr double kSquareEnds = 1000, kWideEnds = 1500;
 template <class T>
 double clocks_with_epilogue(const BasicProblem<T>& p, const Tile& tile, const StepClocks& step,
                             double ends) {
-  TileTime time{tile.m, tile.n, sharers_of(p, tile) > 1 ? step.shared : step.alone, ends};
+  TileTime time{tile.m, tile.n, sharers_of(div_up(p.m, tile.m)) > 1 ? step.shared : step.alone,
+                ends};
   time.ends += epilogue_clocks(p, time);
   return clocks(p, time);
 }

@@ -29,7 +29,8 @@ struct Problem {
 };
 
 // naive: adds each element to its bin in global memory. privatized: each block counts in shared
-// memory and adds its bins to global memory at the end; at most kSharedBins bins.
+// memory and adds its bins to global memory at the end; at most kSharedBins bins. Where a device
+// has too little shared memory for 32 counters of each bin, or for 4 of many, blocks have fewer.
 enum class Variant { automatic, naive, privatized };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::privatized};
 

@@ -243,7 +243,10 @@ void launch_kind(const Problem<T>& p, Variant variant, Stream& stream) {
                        Divisor(p.n)};
   const bool chunks = is_made_of_chunks<kind>(p);
   if constexpr (!kGrouped)
-    if (variant == Variant::mma && chunks && device_properties().compute_major >= 8)
+    if (variant == Variant::wgmma && wgmma_fits(p)) return launch_wgmma<kind>(p, stream);
+  if constexpr (!kGrouped)
+    if ((variant == Variant::mma || variant == Variant::wgmma) && chunks &&
+        device_properties().compute_major >= 8)
       return launch_mma<kind>(p, stream);
   if (variant != Variant::naive && chunks) {
     launch(p.m == 1 ? skinny<kind, T, 1> : skinny<kind, T, kMostRows>,
@@ -300,12 +303,29 @@ void require_valid(const Problem<T>& p) {
 
 } // namespace
 
+bool supports(Variant variant, Kind kind) {
+  if (variant == Variant::mma) return by_rows(kind);
+  if (variant != Variant::wgmma) return true;
+  return by_rows(kind) &&
+         (!device_unavailable_reason().empty() || device_properties().compute_major == 9);
+}
+
+template <class T>
+Variant resolved(const Problem<T>& p, Variant variant) {
+  if (variant != Variant::automatic) return variant;
+  if (!by_rows(p.kind) || p.m < kManyRows) return Variant::skinny;
+  const bool is_exact = p.kind == Kind::w8a8;
+  return is_exact && supports(Variant::wgmma, p.kind) && wgmma_fits(p) ? Variant::wgmma
+                                                                       : Variant::mma;
+}
+
 template <class T>
 Variant run(const Problem<T>& p, Variant variant, Stream& stream) {
   require_valid(p);
-  variant = resolved(p.kind, p.m, variant);
-  require(variant != Variant::mma || by_rows(p.kind),
-          "quantised_matmul: mma is of w8a8 and e4m3; use skinny for " + std::string(name(p.kind)));
+  variant = resolved(p, variant);
+  require(supports(variant, p.kind), "quantised_matmul: no variant " + std::string(name(variant)) +
+                                         " for " + std::string(name(p.kind)) +
+                                         " on this device; use automatic");
   if (p.m * p.n == 0) return variant;
   switch (p.kind) {
   case Kind::w4: launch_kind<Kind::w4>(p, variant, stream); break;
@@ -329,6 +349,9 @@ Work work(const Problem<T>& p) {
           .flops = 2 * m * n * k};
 }
 
+template Variant resolved(const Problem<float>&, Variant);
+template Variant resolved(const Problem<f16>&, Variant);
+template Variant resolved(const Problem<bf16>&, Variant);
 template Variant run(const Problem<float>&, Variant, Stream&);
 template Variant run(const Problem<f16>&, Variant, Stream&);
 template Variant run(const Problem<bf16>&, Variant, Stream&);

@@ -18,7 +18,9 @@
 //
 // Rounding: w4 and w8 multiply and add in f32, within a group and then over groups. w8a8 converts
 // an exact sum to f32; e4m3 adds exact products in f32; both multiply by x_scale, then by w_scale.
-// The result is rounded once to T. Special values: IEEE 754. Repeated runs are bit-identical.
+// Exception: wgmma adds 128 products of e4m3 as Tensor Cores do, which are reported to keep about
+// 14 bits, and then adds such sums in f32. The result is rounded once to T. Special values: IEEE
+// 754. Repeated runs are bit-identical.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -56,25 +58,31 @@ struct Problem {
 // one row of X, or four at a time. Requires rows of W and X to consist of such accesses (w4: k a
 // multiple of 32, else of 16), and groups to be whole accesses to W; otherwise runs naive. mma:
 // w8a8 and e4m3 only; tiles of 128 rows of X and of W on Tensor Cores, under the same condition;
-// before compute capability 8.0 runs skinny.
-enum class Variant { automatic, naive, skinny, mma };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::skinny, Variant::mma};
+// before compute capability 8.0 runs skinny. wgmma: w8a8 and e4m3 on compute capability 9.0 only;
+// tiles of 128 rows of X and 128 or 256 of W by asynchronous Tensor Core instructions. If rows of
+// X, W or Y are not aligned to 16 bytes, wgmma runs mma's kernel, and automatic reports mma.
+// automatic takes wgmma for w8a8; of e4m3 its sums have fewer bits (see above).
+enum class Variant { automatic, naive, skinny, mma, wgmma };
+inline constexpr Variant kVariants[] = {Variant::naive, Variant::skinny, Variant::mma,
+                                        Variant::wgmma};
 
-// With fewer rows of X, most of an mma tile is empty.
+// Whether the current device has the variant for this kind. Without a device, whether some device
+// has it.
+bool supports(Variant variant, Kind kind);
+
+// With fewer rows of X, most of a tile of mma or wgmma is empty.
 inline constexpr std::int64_t kManyRows = 17;
 
-// The variant that runs.
-constexpr Variant resolved(Kind kind, std::int64_t m, Variant variant) {
-  if (variant != Variant::automatic) return variant;
-  return by_rows(kind) && m >= kManyRows ? Variant::mma : Variant::skinny;
-}
+// The variant that runs on the current device.
+template <class T>
+Variant resolved(const Problem<T>& problem, Variant variant);
 
 using kg::name;
 
 // Enqueues the operation and returns the variant that runs. Extents may be 0; with k = 0, Y is 0.
 // Throws Error naming the field for: a negative extent; a required pointer that is null; a group
 // that does not divide k; an odd k of w4; a k of w8a8 of 2^17 or more, whose sums may exceed 32
-// bits; mma of w4 or w8; a y that overlaps an input.
+// bits; a variant that is not supported; a y that overlaps an input.
 template <class T>
 Variant run(const Problem<T>& problem, Variant variant, Stream& stream);
 

@@ -24,12 +24,15 @@
 #include "ops/scan/scan.h"
 
 #include "ops/scan/functors.h"
+#include "ops/scan/pipelined.h"
 #include "primitives/look_back.h"
 #include "primitives/pack_rows.h"
+#include "runtime/device.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -182,6 +185,8 @@ void launch_operation(const Problem& problem, const T* x, const std::int8_t* hea
 template <class T>
 void launch_scan(const Problem& problem, const T* x, const std::int8_t* heads, T* y,
                  void* workspace, Variant variant, Stream& stream) {
+  if (variant == Variant::pipelined && pipelined_fits(problem, x, y))
+    return run_pipelined(problem, x, y, workspace, stream);
   if (heads != nullptr)
     launch_operation<Segmented>(problem, x, heads, y, workspace, variant, stream);
   else
@@ -206,19 +211,43 @@ void require_workspace(const char* function, std::size_t needed, const void* wor
               std::to_string(needed) + " bytes of device memory");
 }
 
+// The variant that runs: pipelined only if the arrays fit, unless the caller asks for it.
+template <class T>
+Variant variant_of(const Problem& problem, const T* x, const T* y, Variant variant) {
+  require(supports(variant), "scan: no variant " + std::string(name(variant)) +
+                                 " on this device; use automatic or look_back");
+  if (variant == Variant::automatic && !pipelined_fits(problem, x, y)) return Variant::look_back;
+  return resolved<T>(problem, variant);
+}
+
 constexpr std::int64_t words_of_heads(std::int64_t n) { return div_up(n, 16) * 2; }
 
 } // namespace
 
+bool supports(Variant variant) {
+  return variant != Variant::pipelined || !device_unavailable_reason().empty() ||
+         device_properties().compute_major == 9;
+}
+
+template <class T>
+Variant resolved(const Problem& problem, Variant variant) {
+  if (variant != Variant::automatic) return variant;
+  const bool pays = !problem.segmented && supports(Variant::pipelined) &&
+                    pipelined_pays(div_up(problem.n, kPipelinedTile<T>));
+  return pays ? Variant::pipelined : Variant::look_back;
+}
+
+// pipelined's tiles are larger, so look_back's state is enough for both.
 template <class T>
 std::size_t workspace_bytes(std::int64_t n, Variant variant) {
-  return resolved(variant) == Variant::naive ? 0 : look_back_bytes(tiles_of(n));
+  static_assert(kPipelinedTile<T> >= kTile);
+  return variant == Variant::naive ? 0 : look_back_bytes(tiles_of(n));
 }
 
 template <class T>
 Variant run(const Problem& problem, const T* x, const std::int8_t* heads, T* y, void* workspace,
             Variant variant, Stream& stream) {
-  variant = resolved(variant);
+  variant = variant_of(problem, x, y, variant);
   const std::int64_t n = problem.n, bytes = require_arrays(problem, x, y);
   if (n == 0) return variant;
   if (problem.segmented) {
@@ -239,7 +268,9 @@ std::size_t segments_workspace_bytes(std::int64_t n, Variant variant) {
 template <class T>
 Variant run_segments(const Problem& problem, const T* x, const Segments& segments, T* y,
                      void* workspace, Variant variant, Stream& stream) {
-  variant = resolved(variant);
+  Problem in_segments = problem;
+  in_segments.segmented = true;
+  variant = variant_of(in_segments, x, y, variant);
   const std::int64_t n = problem.n, bytes = require_arrays(problem, x, y);
   require(n <= std::numeric_limits<std::int32_t>::max(),
           "scan: n is " + std::to_string(n) + "; offsets reach 2^31 - 1");
@@ -255,16 +286,22 @@ Variant run_segments(const Problem& problem, const T* x, const Segments& segment
           .block = kThreads,
           .stream = &stream},
          segments, heads);
-  launch_scan<T>(problem, x, heads, y, words + words_of_heads(n), variant, stream);
+  launch_scan<T>(in_segments, x, heads, y, words + words_of_heads(n), variant, stream);
   return variant;
 }
 
 template <class T>
 std::int64_t chain(std::int64_t n, Variant variant) {
-  if (resolved(variant) == Variant::naive) return div_up(n, kThreads) + 8 + 1; // rounds, steps
+  if (variant == Variant::naive) return div_up(n, kThreads) + 8 + 1; // rounds, steps
   // A pack's elements, a warp's lanes and rows, its warps, other tiles; and elements of the result.
-  return kPackElements<T> + kButterflySteps + kItems / kPackElements<T> + kWarps +
-         look_back_chain(tiles_of(n)) + 2 + kPackElements<T>;
+  const std::int64_t of_look_back = kPackElements<T> + kButterflySteps + kItems / kPackElements<T> +
+                                    kWarps + look_back_chain(tiles_of(n)) + 2 + kPackElements<T>;
+  if (variant == Variant::look_back) return of_look_back;
+  // A thread's elements, a warp's lanes, the warps, other tiles; and elements of the result.
+  const std::int64_t of_pipelined = kPipelinedItems<T> + 2 * kButterflySteps +
+                                    look_back_chain(div_up(n, kPipelinedTile<T>)) + 2 +
+                                    kPipelinedItems<T>;
+  return std::max(of_look_back, of_pipelined);
 }
 
 Work work(Dtype dtype, std::int64_t n, bool heads, std::int64_t segments) {
@@ -275,6 +312,11 @@ Work work(Dtype dtype, std::int64_t n, bool heads, std::int64_t segments) {
           .written = bytes,
           .flops = elements};
 }
+
+template Variant resolved<float>(const Problem&, Variant);
+template Variant resolved<f16>(const Problem&, Variant);
+template Variant resolved<bf16>(const Problem&, Variant);
+template Variant resolved<std::int32_t>(const Problem&, Variant);
 
 template std::size_t workspace_bytes<float>(std::int64_t, Variant);
 template std::size_t workspace_bytes<f16>(std::int64_t, Variant);

@@ -10,7 +10,7 @@
 //
 // Arithmetic: sums of f32, f16 and bf16 are kept in f32 and rounded once per result; sums of i32
 // are modulo 2^32. The order of the operations depends on n alone: repeated runs are bit-identical,
-// on every GPU.
+// on every GPU. The variants' orders differ.
 //
 // Special values: IEEE 754. From a NaN on, all results of its segment are NaN. Sums begin with +0,
 // so zeros of either sign sum to +0. Of equal maxima, including zeros of both signs, the last one
@@ -40,13 +40,18 @@ struct Problem {
 
 // naive: one block, one element per thread and round. look_back: tiles of 4096 elements, each read
 // and written once. Each of x, heads and y is accessed in 16-byte packs if it is aligned for them.
-enum class Variant { automatic, naive, look_back };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::look_back};
+// pipelined: the same with loads far ahead, by bulk copies; compute capability 9.0. If there are
+// segments, or x or y is not aligned to 16 bytes, it runs look_back's kernel.
+enum class Variant { automatic, naive, look_back, pipelined };
+inline constexpr Variant kVariants[] = {Variant::naive, Variant::look_back, Variant::pipelined};
 
-// The variant that runs for `variant`.
-constexpr Variant resolved(Variant variant) {
-  return variant == Variant::automatic ? Variant::look_back : variant;
-}
+// Whether the variant runs on this device.
+bool supports(Variant variant);
+
+// The variant that runs for `variant` if x and y are aligned to 16 bytes. `automatic` selects
+// pipelined where each of its blocks has several tiles, otherwise look_back.
+template <class T>
+Variant resolved(const Problem& problem, Variant variant);
 
 using kg::name;
 
@@ -56,7 +61,7 @@ std::size_t workspace_bytes(std::int64_t n, Variant variant);
 
 // Enqueues the scan and returns the variant that runs. T: float, f16, bf16, std::int32_t. `heads`
 // is ignored if there is one segment. Throws Error if n is negative or above 2^40, a required
-// pointer is null, or y overlaps an input without being x.
+// pointer is null, y overlaps an input without being x, or the device does not support the variant.
 template <class T>
 Variant run(const Problem& problem, const T* x, const std::int8_t* heads, T* y, void* workspace,
             Variant variant, Stream& stream);

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "libraries/attention.h"
 #include "runtime/backend.h"
+#include "runtime/hopper_device.h"
 #include "tests/contract/card.h"
 #include "tests/ops/attention/family.h"
 #include "tests/ops/attention/heads.h"
@@ -52,8 +54,12 @@ constexpr auto kRun = []<class T>(const Call& call, attention::Variant variant, 
     p.log_sum_stride = call.leading("log_sum");
   }
   p.workspace = static_cast<float*>(call.workspace(attention::workspace_bytes(p, variant)));
+  std::optional<HopperDevice> device;
+  if (variant == attention::Variant::wgmma) device.emplace();
   return attention::run(p, variant, stream);
 };
+
+constexpr std::string_view kWgmmaStride = "wgmma leaves rows that begin off 16 bytes to flash";
 
 std::vector<Variant> variants() {
   std::vector<Variant> result = variants_of(attention::kVariants, kRun);
@@ -61,12 +67,21 @@ std::vector<Variant> variants() {
     const attention::Variant variant = attention::kVariants[i];
     result[i].supports = [variant](const Problem& problem) {
       const Heads& h = heads_of(problem);
+      std::optional<HopperDevice> device;
+      if (variant == attention::Variant::wgmma) device.emplace();
       return dispatch(problem.dtype, [&]<class T>() {
         return attention::supports<T>(variant, h.depth, h.value_depth);
       });
     };
+    if (variant == attention::Variant::wgmma) {
+      // With a bias it would test flash again.
+      result[i].tried = [](const Problem& problem) { return !heads_of(problem).bias; };
+      result[i].listed = result[i].tried;
+      result[i].dependence = [](const Problem&) { return Dependence{"", kWgmmaStride}; };
+    }
     if (variant == attention::Variant::tiled) result[i].dtypes = {Dtype::f32};
-    if (variant == attention::Variant::flash) result[i].dtypes = {Dtype::f16, Dtype::bf16};
+    if (variant == attention::Variant::flash || variant == attention::Variant::wgmma)
+      result[i].dtypes = {Dtype::f16, Dtype::bf16};
     if (variant != attention::Variant::naive) continue;
     result[i].sequence = [](const Problem& problem) {
       const Heads& h = heads_of(problem);
@@ -109,12 +124,38 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
   vendor::attention(vendor, of_libraries(call), tensors, stream);
 }
 
+// The head dimensions to which the kernels of wgmma round up.
+const char* wgmma_depths(const Heads& h) {
+  return h.depth <= 64                            ? ", 64, 64>"
+         : h.depth <= 128                         ? ", 128, 128>"
+         : h.depth <= 192 && h.value_depth <= 128 ? ", 192, 128>"
+                                                  : ", 256, 256>";
+}
+
+// Whether wgmma runs its own kernel: not with a bias, nor where tensor maps cannot describe the
+// rows. Otherwise it runs flash's.
+bool runs_wgmma(const Problem& problem, const Layout& layout) {
+  if (heads_of(problem).bias) return false;
+  constexpr std::int64_t kPack = 8; // elements of 16 bytes
+  for (const char* const name : {"q", "k", "v", "out"}) {
+    const Tensor& tensor = problem.tensor(name);
+    if (tensor.size() == 0) continue;
+    const test::Strided rows = strided(tensor, layout);
+    if (rows.offset % kPack != 0 || rows.shape.back() % kPack != 0) return false;
+    for (std::size_t axis = 0; axis + 1 < rows.shape.size(); ++axis)
+      if (rows.shape[axis] > 1 && rows.strides[axis] % kPack != 0) return false;
+  }
+  return true;
+}
+
 std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
-                                     const Layout&) {
+                                     const Layout& layout) {
   const Heads& h = heads_of(problem);
   if (variant == "naive") return {"attention::naive<"};
   if (variant == "tiled")
     return {"attention::tiled<" + std::string(h.value_depth <= 64 ? "1" : "2") + ", "};
+  if (variant == "wgmma" && runs_wgmma(problem, layout))
+    return {"attention::wgmma<", wgmma_depths(h)};
   return {"attention::flash<", flash_depths(h)};
 }
 
@@ -127,7 +168,7 @@ Card attention_card() {
   card.resolved = [](const Problem& problem) {
     const Heads& h = heads_of(problem);
     return dispatch(problem.dtype, [&]<class T>() {
-      return name(attention::resolved<T>(attention::Variant::automatic, h.depth, h.value_depth));
+      return name(attention::resolved(attention::Variant::automatic, placed<T>(h)));
     });
   };
   card.run_automatic = automatic_of(attention::Variant::automatic, kRun);

@@ -12,6 +12,7 @@
 #include "tests/contract/samples.h"
 #include "tests/ops/attention/family.h"
 #include "tests/ops/attention/libraries.h"
+#include "tests/ops/attention/wgmma_tests.h"
 #include "tests/oracle/fills.h"
 
 namespace kg::card {
@@ -119,12 +120,14 @@ KG_OWN_TEST(LibrariesGetCountsAndOffsets) {
 KG_OWN_TEST(Automatic) {
   using attention::Variant;
   dispatch(judge.dtype(), [&]<class T>() {
-    const Variant fast = judge.dtype() == Dtype::f32 ? Variant::tiled : Variant::flash;
-    EXPECT_EQ(attention::resolved<T>(Variant::automatic, 128, 128), fast);
-    EXPECT_EQ(attention::resolved<T>(Variant::automatic, 8, 256),
-              judge.dtype() == Dtype::f32 ? Variant::tiled : Variant::naive);
-    EXPECT_EQ(attention::resolved<T>(Variant::automatic, 264, 264),
-              judge.dtype() == Dtype::f32 ? Variant::tiled : Variant::naive);
+    const bool is_f32 = judge.dtype() == Dtype::f32;
+    const auto expect = [&](const char* shape, Variant right) {
+      const attention::Problem<T> p = attention_problems::placed<T>(heads_of(shape));
+      EXPECT_EQ(name(attention::resolved(Variant::automatic, p)), name(right)) << shape;
+    };
+    expect("b1_h1_q64_k64_d128", is_f32 ? Variant::tiled : Variant::flash);
+    expect("b1_h1_q64_k64_d8_v256", is_f32 ? Variant::tiled : Variant::naive);
+    expect("b1_h1_q64_k64_d264", is_f32 ? Variant::tiled : Variant::naive);
   });
 }
 

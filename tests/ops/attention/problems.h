@@ -33,6 +33,25 @@ attention::Problem<T> described(const Heads& h) {
           .causal = h.causal,
           .window = h.window};
 }
+// The same with the strides of tensors without gaps, for `resolved`.
+template <class T>
+attention::Problem<T> placed(const Heads& h) {
+  attention::Problem<T> p = described<T>(h);
+  const auto strides = [&](Heads::Of of, std::int64_t length) -> attention::Strides {
+    return {h.ragged() || h.batch < 2 ? 0 : h.at(of, length, 1, 0, 0), h.at(of, length, 0, 1, 0),
+            h.at(of, length, 0, 0, 1)};
+  };
+  p.q_stride = strides(Heads::Of::queries, h.depth);
+  p.k_stride = strides(Heads::Of::keys, h.depth);
+  p.v_stride = strides(Heads::Of::keys, h.value_depth);
+  p.out_stride = strides(Heads::Of::queries, h.value_depth);
+  static std::int32_t offset;
+  if (!h.ragged()) return p;
+  p.query_offsets = p.key_offsets = &offset;
+  p.total_queries = h.offsets(Heads::Of::queries).back();
+  p.total_keys = h.offsets(Heads::Of::keys).back();
+  return p;
+}
 // The same with bias and lengths if present, to count their bytes.
 template <class T>
 attention::Problem<T> counted(const Heads& h) {
@@ -176,6 +195,10 @@ attention::Problem<T> bound(const Call& call) {
     p.batch = call.extent("q", 0);
     p.queries = call.extent("q", tokens);
     p.keys = call.extent("k", tokens);
+  }
+  if (h.ragged()) {
+    p.total_queries = call.extent("q", 0);
+    p.total_keys = call.extent("k", 0);
   }
   p.q = call.in<T>("q");
   p.k = call.in<T>("k");

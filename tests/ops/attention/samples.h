@@ -4,6 +4,7 @@
 // Test data for attention besides standard normals.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -195,6 +196,16 @@ inline std::vector<Sample> special_samples(Dtype dtype) {
     sample.inputs = {{"k", values(dtype, k)},
                      {"v", values(dtype, v)},
                      {"key_lengths", values(Dtype::i32, lengths)}};
+  }
+  // The values of one ragged sequence stay within it.
+  {
+    const std::string shape = "b3_h2_q20_k70_d64_ragged";
+    const Heads h = heads_of(shape);
+    const std::vector<std::int64_t> begin = h.offsets(Heads::Of::keys);
+    std::vector<double> v = normals(dtype, begin.back() * h.heads * h.depth, test::Tensor::c);
+    std::fill(v.begin() + begin[1] * h.heads * h.depth, v.begin() + begin[2] * h.heads * h.depth,
+              kNan);
+    add("values of one sequence", shape).inputs["v"] = values(dtype, v);
   }
   return samples;
 }

@@ -128,7 +128,7 @@ std::string shape_of(std::int64_t n, std::int64_t bins) {
   return "n" + std::to_string(n) + "_bins" + std::to_string(bins);
 }
 
-// Bin boundaries and their neighbors; all elements in one bin; all out of range.
+// Bin boundaries and their neighbors; all elements in one bin; all out of range; in two bins.
 std::vector<Sample> exact_samples(Dtype dtype) {
   const std::int64_t bins = dtype == Dtype::i8 ? 240 : 100;
   std::vector<Sample> samples;
@@ -149,8 +149,13 @@ std::vector<Sample> exact_samples(Dtype dtype) {
       ends.insert(ends.end(), {end, end, end - 1});
   }
   add("ends of bins", ends);
-  add("one bin", std::vector<double>(9001, test::round_to(dtype, p.lower + width)));
+  const double first = test::round_to(dtype, p.lower + width);
+  add("one bin", std::vector<double>(9001, first));
   add("outside", std::vector<double>(5000, p.upper));
+  std::vector<double> two(9001, first);
+  for (std::size_t i = 0; i < two.size(); i += 2)
+    two[i] = test::round_to(dtype, p.lower + 7 * width);
+  add("two bins", std::move(two));
   return samples;
 }
 
@@ -196,15 +201,19 @@ Card histogram_card() {
     for (const std::int64_t bins : bins_of(dtype)) shapes.push_back(shape_of(9011, bins));
     return shapes;
   };
+  // Borders of blocks' first packs, of a grid of them, and of their second round; blocks of each
+  // size; bins of 32 counters to 4.
   card.sizes = [](Dtype dtype) {
-    constexpr std::int64_t kTile = 4096;
+    const std::int64_t pack = dtype == Dtype::i8 ? 16 : 4, tile = 1024 * pack;
+    const std::int64_t grid = device_properties().sm_count * tile;
     std::vector<std::string> shapes;
-    for (const std::int64_t n : {std::int64_t{40}, std::int64_t{513}, kTile - 1, kTile, kTile + 1,
-                                 std::int64_t{device_properties().sm_count} * 4 * kTile + 77})
+    for (const std::int64_t n : {std::int64_t{40}, tile - 1, tile, tile + 1, grid / 2 + 5,
+                                 grid + tile + pack + 3, 6 * grid + tile + 77})
       shapes.push_back(shape_of(n, 16));
-    for (const std::int64_t bins : {2, 3, 127, 240}) shapes.push_back(shape_of(3000, bins));
+    for (const std::int64_t bins : {1, 2, 3, 127, 240}) shapes.push_back(shape_of(3000, bins));
     if (dtype != Dtype::i8)
-      for (const std::int64_t bins : {4095, 4096, 4097}) shapes.push_back(shape_of(12000, bins));
+      for (const std::int64_t bins : {512, 513, 1024, 1025, 2048, 2049, 4095, 4096, 4097})
+        shapes.push_back(shape_of(12000, bins));
     return shapes;
   };
   card.misaligned = these({shape_of(4109, 16)});

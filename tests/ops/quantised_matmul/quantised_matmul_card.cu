@@ -9,11 +9,14 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "libraries/quantised_matmul.h"
+#include "runtime/backend.h"
 #include "runtime/device.h"
+#include "runtime/hopper_device.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
 #include "tests/contract/shape_grammar.h"
@@ -93,8 +96,38 @@ constexpr auto kRun = []<class T>(const Call& call, quantised_matmul::Variant va
     p.x = call.in<T>("x");
     p.scale = call.in<T>("scale");
   }
+  std::optional<HopperDevice> device;
+  if (variant == quantised_matmul::Variant::wgmma) device.emplace();
   return quantised_matmul::run(p, variant, stream);
 };
+
+// Whether tensor maps describe the rows of X, W and Y; otherwise wgmma runs mma's kernel.
+bool in_packs(const Form& f, Dtype dtype) {
+  return f.k % 16 == 0 && f.n * static_cast<std::int64_t>(size_of(dtype)) % 16 == 0;
+}
+
+// Products that wgmma leaves to mma would run twice. On the executor, mma represents it in timings.
+std::vector<Variant> variants() {
+  std::vector<Variant> result = variants_of(quantised_matmul::kVariants, kRun);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const quantised_matmul::Variant variant = quantised_matmul::kVariants[i];
+    result[i].supports = [variant](const Problem& problem) {
+      std::optional<HopperDevice> device;
+      if (variant == quantised_matmul::Variant::wgmma) device.emplace();
+      return quantised_matmul::supports(variant, form_of(problem).kind);
+    };
+    if (variant == quantised_matmul::Variant::naive)
+      result[i].sequence = [](const Problem& problem) { return form_of(problem).k; };
+    if (variant >= quantised_matmul::Variant::mma) result[i].forms = {"w8a8", "e4m3"};
+    if (variant != quantised_matmul::Variant::wgmma) continue;
+    result[i].tried = [](const Problem& p) { return in_packs(form_of(p), p.dtype); };
+    result[i].listed = [](const Problem& p) {
+      return in_packs(form_of(p), p.dtype) && form_of(p).m >= quantised_matmul::kManyRows;
+    };
+    result[i].timed = [](const Problem&) { return backend == Backend::cuda; };
+  }
+  return result;
+}
 
 std::vector<std::string_view> vendors_of(const Problem& problem) {
   const Kind kind = form_of(problem).kind;
@@ -124,6 +157,13 @@ double weight(const Form& f, std::int64_t row, std::int64_t column, Get get) {
   return static_cast<double>(column % 2 == 0 ? both & 15 : both >> 4) - 8;
 }
 
+// What wgmma may lose of e4m3's sums on a GPU, relative to their condition. Modelled, not measured:
+// 32 products and a partial sum are aligned to the largest exponent and cut behind 13 bits. On
+// zero-mean data, in units of 2^-13: a largest exponent of about 16 products' standard deviations,
+// an error of 0.29 of it per product, and sqrt(128) such errors in 128 steps of k, whose condition
+// is 82. That is 0.64; 4 are six standard deviations.
+constexpr double kLostByTensorCores = 4 * 0x1p-13;
+
 // A product like gemm's, with two more factors per term, and with results that may be subnormal in
 // f32; for w8a8 three roundings of an exact sum.
 template <class Get>
@@ -131,7 +171,7 @@ Reference product(const Problem& problem, std::int64_t first, std::int64_t count
   const Form& f = form_of(problem);
   const double u = unit_roundoff(Dtype::f32);
   Reference result;
-  std::vector<double> bounds;
+  std::vector<double> bounds, coarse;
   for (std::int64_t i = first; i < first + count; ++i) {
     const std::int64_t row = i / f.n, column = i % f.n;
     double sum = 0, condition = 0, of_group = 0;
@@ -157,10 +197,16 @@ Reference product(const Problem& problem, std::int64_t first, std::int64_t count
                                    2 * test::half_min_subnormal(Dtype::f32);
     const double stored = test::round_to(problem.dtype, sum);
     if (!std::isfinite(stored)) result.value.back() = stored;
-    bounds.push_back(std::isfinite(stored) ? test::stored_tolerance(problem.dtype, sum, computed)
-                                           : 0);
+    const auto bound = [&](double error) {
+      return std::isfinite(stored) ? test::stored_tolerance(problem.dtype, sum, error) : 0;
+    };
+    bounds.push_back(bound(computed));
+    coarse.push_back(bound(computed + kLostByTensorCores * condition));
   }
-  result.tolerance = [bounds](std::string_view) { return bounds; };
+  const bool loses = f.kind == Kind::e4m3 && backend == Backend::cuda;
+  result.tolerance = [=](std::string_view variant) {
+    return loses && variant == "wgmma" ? coarse : bounds;
+  };
   return result;
 }
 
@@ -194,7 +240,8 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   for (const char* const shape :
        {"w4_m5_n19_k256_g64", "w4_m1_n9_k320_g32", "w8_m3_n20_k128_g32", "w8a8_m5_n17_k192",
         "w4_m2_n5_k36_g6", "w4_m3_n7_k96_g48", "w8a8_m2_n5_k37", "w8a8_m1_n9_k64",
-        "w8a8_m130_n17_k208", "e4m3_m5_n17_k192", "e4m3_m2_n5_k37", "e4m3_m18_n133_k208"}) {
+        "w8a8_m130_n17_k208", "w8a8_m130_n264_k400", "e4m3_m5_n17_k192", "e4m3_m2_n5_k37",
+        "e4m3_m18_n133_k208", "e4m3_m130_n136_k400"}) {
     const Problem p = problem(dtype, Shape::parse(shape));
     const Form& f = form_of(p);
     Sample sample{.fill = "integers", .shape = shape};
@@ -234,25 +281,27 @@ std::vector<Sample> special_samples(Dtype dtype) {
     samples.push_back({"special x", "w8_m3_n10_k64_g64", {{"x", with(dtype, 192, 70, special)}}});
     samples.push_back(
         {"special scale", "w4_m3_n10_k64_g32", {{"scale", with(dtype, 20, 13, special)}}});
-    samples.push_back(
-        {"special factor of x", "w8a8_m3_n10_k64", {{"x_scale", with(Dtype::f32, 3, 1, special)}}});
     samples.push_back({"special factor of x",
-                       "e4m3_m20_n10_k64",
+                       "e4m3_m20_n16_k64",
                        {{"x_scale", with(Dtype::f32, 20, 1, special)}}});
-    samples.push_back({"special factor of w",
-                       "w8a8_m3_n10_k64",
-                       {{"w_scale", with(Dtype::f32, 10, 4, special)}}});
+    for (const char* const shape : {"w8a8_m3_n10_k64", "w8a8_m20_n16_k64"}) {
+      const Form f = grammar().parse(Shape::parse(shape));
+      samples.push_back(
+          {"special factor of x", shape, {{"x_scale", with(Dtype::f32, f.m, 1, special)}}});
+      samples.push_back(
+          {"special factor of w", shape, {{"w_scale", with(Dtype::f32, f.n, 4, special)}}});
+    }
   }
   // e4m3 has no infinities; its NaN, alone among numbers of all magnitudes.
   for (const std::int64_t rows : {3, 20}) {
     std::vector<std::uint64_t> x, w;
     for (std::int64_t i = 0; i < rows * 64; ++i) x.push_back(i * 73 % 255);
-    for (std::int64_t i = 0; i < 10 * 64; ++i) w.push_back(i * 41 % 255);
+    for (std::int64_t i = 0; i < 16 * 64; ++i) w.push_back(i * 41 % 255);
     for (std::vector<std::uint64_t>* both : {&x, &w})
       for (std::uint64_t& bits : *both)
         if ((bits & 0x7F) == 0x7F) bits = 0;
     samples.push_back({"all of e4m3",
-                       "e4m3_m" + std::to_string(rows) + "_n10_k64",
+                       "e4m3_m" + std::to_string(rows) + "_n16_k64",
                        {{"x8", bits(Dtype::e4m3, x)}, {"w", bits(Dtype::e4m3, w)}}});
     x[70] = 0x7F;
     w[5 * 64 + 63] = 0xFF;
@@ -278,7 +327,10 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
   else
     chunks = chunks && f.group % chunk == 0 && at("x", bytes) % (8 * bytes) == 0;
   if (!chunks) return {"quantised_matmul::naive<"};
-  if (variant == "mma" && device_properties().compute_major >= 8) return {"quantised_matmul::mma<"};
+  if (variant == "wgmma" && in_packs(f, problem.dtype) && at("y", bytes) % 16 == 0)
+    return {"quantised_matmul::wgmma<"};
+  if ((variant == "mma" || variant == "wgmma") && device_properties().compute_major >= 8)
+    return {"quantised_matmul::mma<"};
   return {"quantised_matmul::skinny<", f.m == 1 ? ", 1>" : ", 4>"};
 }
 
@@ -288,16 +340,13 @@ Card quantised_matmul_card() {
   Card card(grammar());
   card.problem = problem;
   card.forms = {"w4", "w8", "w8a8", "e4m3"};
-  run_by(card, quantised_matmul::kVariants, kRun);
-  card.variants[0].sequence = [](const Problem& problem) { return form_of(problem).k; };
-  for (Variant& each : card.variants)
-    if (each.name == "mma") {
-      each.forms = {"w8a8", "e4m3"};
-      each.supports = [](const Problem& p) { return by_rows(form_of(p).kind); };
-    }
+  card.variants = variants();
+  card.run_automatic = automatic_of(quantised_matmul::Variant::automatic, kRun);
   card.resolved = [](const Problem& p) {
-    const Form& f = form_of(p);
-    return name(quantised_matmul::resolved(f.kind, f.m, quantised_matmul::Variant::automatic));
+    return dispatch(p.dtype, [&]<class T>() {
+      return name(quantised_matmul::resolved(described<T>(form_of(p)),
+                                             quantised_matmul::Variant::automatic));
+    });
   };
   card.vendors = {vendors_of, run_vendor<vendor::Math::pedantic>};
   card.vendors.run_timed = run_vendor<vendor::Math::fastest>;
@@ -309,12 +358,12 @@ Card quantised_matmul_card() {
     std::vector<Sample> samples;
     for (const char* const shape :
          {"w4_m1_n20_k4096_g128", "w8_m1_n20_k2048_g64", "w8a8_m1_n20_k2048", "w8_m9_n33_k96_g16",
-          "e4m3_m3_n20_k2048", "e4m3_m130_n20_k144"})
+          "w8a8_m20_n136_k1040", "e4m3_m3_n20_k2048", "e4m3_m130_n20_k144", "e4m3_m20_n136_k1040"})
       samples.push_back({.fill = "normal", .shape = shape});
     return samples;
   };
   card.usual = these({"w4_m3_n21_k192_g64", "w8_m6_n17_k160_g32", "w8a8_m5_n19_k208",
-                      "w4_m2_n9_k70_g10", "e4m3_m20_n130_k80"});
+                      "w4_m2_n9_k70_g10", "w8a8_m20_n136_k208", "e4m3_m20_n136_k80"});
   card.batches = these({"w4_m*_n21_k192_g64", "w8_m*_n17_k160_g32", "w8a8_m*_n19_k208",
                         "w8a8_m*_n128_k128", "e4m3_m*_n19_k208", "e4m3_m8*_n64_k80"});
   card.sizes = [](Dtype) {
@@ -327,13 +376,14 @@ Card quantised_matmul_card() {
       shapes.push_back("e4m3_m2_n3_k" + std::to_string(k));
     }
     for (const char* const rows : {"m1_n1", "m3_n7", "m4_n8", "m5_n9", "m8_n16", "m17_n15",
-                                   "m128_n9", "m129_n127", "m7_n129"})
+                                   "m128_n9", "m129_n127", "m7_n129", "m129_n136"})
       shapes.push_back("w8a8_" + std::string(rows) + "_k64");
     return shapes;
   };
   card.misaligned =
-      these({"w4_m2_n3_k64_g32", "w8_m2_n3_k32_g16", "w8a8_m2_n3_k32", "e4m3_m2_n3_k32"});
-  card.empty = {"w4_m0_n3_k32_g32", "w8_m2_n0_k16_g16", "w8a8_m0_n0_k16", "e4m3_m2_n0_k16"};
+      these({"w4_m2_n3_k64_g32", "w8_m2_n3_k32_g16", "w8a8_m2_n8_k32", "e4m3_m2_n3_k32"});
+  card.empty = {"w4_m0_n3_k32_g32", "w8_m2_n0_k16_g16", "w8a8_m0_n0_k16", "w8a8_m2_n8_k0",
+                "e4m3_m2_n0_k16"};
   card.kernel_name = kernel_name;
   card.bit_difference_reason = "fused products";
   card.timed_on_host = {{"w4_m1_n256_k1024_g128", true}, {"w8_m2_n256_k512_g64"},

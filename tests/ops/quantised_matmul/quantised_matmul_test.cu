@@ -7,6 +7,7 @@
 #include "tests/contract/own_test.h"
 #include "tests/contract/refusing.h"
 #include "tests/contract/samples.h"
+#include "tests/ops/quantised_matmul/wgmma_tests.h"
 
 #include <vector>
 

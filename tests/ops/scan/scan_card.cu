@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <set>
 
 #include "libraries/scan.h"
+#include "runtime/hopper_device.h"
 #include "tests/contract/card.h"
 #include "tests/contract/segments.h"
 #include "tests/ops/scan/samples.h"
@@ -64,6 +66,8 @@ constexpr auto kRun = [](const Call& call, scan::Variant variant, Stream& stream
   return dispatch_numbers(call.problem().dtype, [&]<class T>() {
     const std::int64_t n = call.extent("y", 0);
     const scan::Problem problem = problem_of(call.problem(), n);
+    std::optional<HopperDevice> device;
+    if (variant == scan::Variant::pipelined) device.emplace();
     const auto workspace = [&](std::size_t (*bytes_of)(std::int64_t, scan::Variant)) {
       const std::size_t bytes = n < 0 ? 0 : bytes_of(n, variant);
       return bytes > 0 ? call.workspace(bytes) : nullptr;
@@ -143,17 +147,32 @@ References references(const Problem& problem, const Inputs& inputs) {
   return {{"y", elements(problem, "y", 0, problem.output_size(), values)}};
 }
 
-// A single tile needs neither look-back nor memory for it.
+bool is_segmented(const Problem& problem) { return problem.inputs.size() > 1; }
+
+// Elements of a tile: pipelined's have 18 KiB.
+std::int64_t tile_of(std::string_view variant, Dtype dtype) {
+  return variant == "pipelined" ? 18 * 1024 / static_cast<std::int64_t>(size_of(dtype)) : 4096;
+}
+
+// A single tile needs neither look-back nor memory for it. pipelined leaves arrays that are not
+// aligned to look_back.
 std::vector<std::vector<std::string>> kernels(std::string_view variant, const Problem& problem,
-                                              const Layout&) {
+                                              const Layout& layout) {
   const std::int64_t n = problem.output_size();
   if (n == 0) return {};
+  const auto is_aligned = [&](const Tensor& tensor) {
+    const auto bytes = static_cast<std::int64_t>(size_of(tensor.dtype));
+    return place_of(layout, tensor.name).offset * bytes % 16 == 0;
+  };
+  if (variant == "pipelined" &&
+      (is_segmented(problem) || !is_aligned(problem.inputs[0]) || !is_aligned(problem.outputs[0])))
+    variant = "look_back";
   const std::string op = problem_of(problem, n).op == scan::Op::sum ? "Sum" : "Max";
   const std::vector<std::string> scan = {"scan::" + std::string(variant) + "<",
-                                         problem.inputs.size() > 1 ? "Segmented<" : "Whole<", op};
+                                         is_segmented(problem) ? "Segmented<" : "Whole<", op};
   std::vector<std::vector<std::string>> names;
   if (has_offsets(problem)) names.insert(names.end(), {{"clear_words"}, {"scan::mark_heads"}});
-  if (variant != "naive" && n > 4096) names.push_back({"clear_words"});
+  if (variant != "naive" && n > tile_of(variant, problem.dtype)) names.push_back({"clear_words"});
   names.push_back(scan);
   return names;
 }
@@ -161,9 +180,11 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
 // Around packs, a warp's rows and tiles.
 std::vector<std::string> sizes(Dtype dtype) {
   const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(dtype)), tile = 4096;
+  const std::int64_t longer = tile_of("pipelined", dtype);
   std::vector<std::string> shapes;
   for (const std::int64_t n : {std::int64_t{1}, std::int64_t{2}, pack - 1, pack + 1, 32 * pack - 1,
-                               32 * pack, 128 * pack + 1, tile - 1, tile, tile + 1, 2 * tile - 1})
+                               32 * pack, 128 * pack + 1, tile - 1, tile, tile + 1, 2 * tile - 1,
+                               longer - 1, longer, longer + 1, 2 * longer - pack, 3 * longer + 2})
     for (const bool segmented : {false, true}) {
       shapes.push_back(scan_samples::shape_of(scan::Op::sum, scan::Kind::inclusive, segmented, n));
       shapes.push_back(scan_samples::shape_of(scan::Op::sum, scan::Kind::exclusive, segmented, n));
@@ -180,9 +201,25 @@ Card scan_card() {
   card.problem = problem;
   card.forms = {"sum", "max"};
   run_by(card, scan::kVariants, kRun);
-  for (Variant& each : card.variants)
+  card.resolved = [](const Problem& p) {
+    return dispatch_numbers(p.dtype, [&]<class T>() {
+      scan::Problem problem = problem_of(p, p.output_size());
+      problem.segmented = is_segmented(p);
+      return name(scan::resolved<T>(problem, scan::Variant::automatic));
+    });
+  };
+  for (Variant& each : card.variants) {
     if (each.name == "naive")
       each.sequence = [](const Problem& p) { return p.output_size() / 256; };
+    if (each.name != "pipelined") continue;
+    each.supports = [](const Problem&) {
+      const HopperDevice device;
+      return scan::supports(scan::Variant::pipelined);
+    };
+    // look_back represents it on the executor. Segments would run look_back's kernel twice.
+    each.tried = each.listed = [](const Problem& p) { return !is_segmented(p); };
+    each.timed = [](const Problem&) { return backend == Backend::cuda; };
+  }
   card.vendors = {[](const Problem& p) {
                     return has_offsets(p) ? std::vector<std::string_view>()
                                           : names(vendor::scan_table, vendor_problem(p));
@@ -201,7 +238,8 @@ Card scan_card() {
   card.sizes = sizes;
   card.misaligned = these(
       {"sum_inclusive_n4133", "sum_exclusive_segments_n4133", "sum_inclusive_n4133_offsets40"});
-  card.empty = {"sum_inclusive_n0", "max_exclusive_segments_n0", "sum_inclusive_n0_offsets3"};
+  card.empty = {"sum_inclusive_n0", "max_exclusive_n0", "max_exclusive_segments_n0",
+                "sum_inclusive_n0_offsets3"};
   // A maximum may stay the same, and the first sum of an exclusive scan is 0.
   card.vacuous_outputs = [](const Problem& p) {
     const Form& form = form_of(p);
@@ -211,7 +249,8 @@ Card scan_card() {
   card.kernels = kernels;
   card.bound_on_host =
       kg::Bound::sync; // on the executor a warp's shuffles cost more than its loads
-  card.timed_on_host = {{"sum_inclusive_n16384", true}, {"max_exclusive_segments_n16384"}};
+  card.timed_on_host = {
+      {"sum_inclusive_n16384", true}, {"max_exclusive_n40000"}, {"max_exclusive_segments_n16384"}};
   // 1 GiB of traffic in f32 at 2^27.
   card.timed_on_gpu = {{"sum_inclusive_n65536"},
                        {"sum_inclusive_n134217728", true},

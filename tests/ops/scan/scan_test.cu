@@ -6,6 +6,7 @@
 
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"
+#include "tests/ops/scan/pipelined_tests.h"
 #include "tests/ops/scan/samples.h"
 #include "tests/support/huge.h"
 
@@ -15,10 +16,9 @@ namespace {
 using scan::Kind;
 using scan::Op;
 
-constexpr std::int64_t kTile = 4096;
+constexpr std::int64_t kTile = 4096; // of look_back
 
 // 0 and 1, so that all sums are exact.
-
 void expect_sums(Judge& judge, scan::Kind kind, std::int64_t n,
                  const std::vector<std::int64_t>& where) {
   std::vector<float> x(static_cast<std::size_t>(n)), expected(x.size());
@@ -60,6 +60,9 @@ KG_OWN_TEST(SegmentsOverGroups) {
 KG_OWN_TEST(BeyondOneGroup) {
   judge.check(judge.random(scan_samples::shape_of(Op::sum, Kind::inclusive, true, 67 * kTile - 3)),
               {}, {"look_back"});
+  const std::int64_t tile = 18 * 1024 / static_cast<std::int64_t>(size_of(judge.dtype()));
+  judge.check(judge.random(scan_samples::shape_of(Op::sum, Kind::inclusive, false, 67 * tile - 3)),
+              {}, {"pipelined"});
 }
 
 // A sum starts from +0, in each segment; among equal zeros the last one is the maximum.

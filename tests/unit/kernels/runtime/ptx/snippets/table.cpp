@@ -29,12 +29,17 @@ const std::map<std::string, std::string>& exempt() {
   static const std::map<std::string, std::string> forms = {
       {"trap", "it ends the kernel"},
       // A warpgroup, a tensor map and an asynchronous copy are more than a snippet has.
+      {"bar.arrive", "unit.idioms runs it from PTX; it needs a second warp"},
       {"cp.async.bulk.commit_group", kBulkCopies},
+      {"cp.async.bulk.global.shared::cta.bulk_group", kBulkCopies},
+      {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes", kBulkCopies},
       {"cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group", kBulkCopies},
       {"cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
        kBulkCopies},
       {"cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
        ".multicast::cluster",
+       kBulkCopies},
+      {"cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
        kBulkCopies},
       {"cp.async.bulk.wait_group", kBulkCopies},
       {"cp.async.bulk.wait_group.read", kBulkCopies},
@@ -49,8 +54,13 @@ const std::map<std::string, std::string>& exempt() {
       {"wgmma.fence.sync.aligned", kWarpgroups},
       {"wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16", kWarpgroups},
       {"wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16", kWarpgroups},
+      {"wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3", kWarpgroups},
+      {"wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8", kWarpgroups},
       {"wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16", kWarpgroups},
       {"wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16", kWarpgroups},
+      {"wgmma.mma_async.sync.aligned.m64n256k32.s32.s8.s8", kWarpgroups},
+      {"wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16", kWarpgroups},
+      {"wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16", kWarpgroups},
       {"wgmma.wait_group.sync.aligned", kWarpgroups},
   };
   return forms;
